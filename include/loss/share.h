@@ -5,16 +5,15 @@
 #include <stdint.h>
 
 /*
- * How much of the weight that an objective puts on negatives falls on the
- * anchor's own group, false negatives: with W = dL/dS of a batch
- * (loss/objective.h), over its anchors r and negatives c, the rows of other
- * samples,
+ * The share of false negatives, those of the anchor's own group, in the weight
+ * of all negatives: with W = dL/dS of a batch (loss/objective.h), over its
+ * anchors r and negatives c, the rows of other samples,
  *
  *     own / all,    own = sum of max(W_rc, 0) over c of the group of r,
  *                   all = sum of max(W_rc, 0) over all c,
  *
- * and, to compare it with, kin / negatives, the share that uniform weights
- * would have: kin counts the negatives of the anchor's group.
+ * and for comparison kin / negatives, the share with uniform weights: kin
+ * counts the negatives of the anchor's group.
  */
 struct loss_share {
     double own, all;
@@ -24,10 +23,9 @@ struct loss_share {
 /*
  * loss_share_add() adds the sums of a batch to *share, which starts as zeros.
  *   n       anchors, the first of `rows` rows
- *   sample  [rows]  which sample each row is of
- *   group   [rows]  equal numbers >= 0 belong together, such as those of a
- *                   class; -1: alone
- *   w       [n,columns]  columns >= rows; those behind the rows, constants, do
+ *   sample  [rows]  the sample of each row
+ *   group   [rows]  the group of each row, such as its class; -1: none
+ *   w       [n,columns]  columns >= rows; those after the rows, constants, do
  *                        not count
  * O(n rows) time.
  */

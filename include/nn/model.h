@@ -12,29 +12,29 @@
  * An encoder on disk, inside the folder of a checkpoint (nn/checkpoint.h):
  *
  *     model.safetensors   the backbone, named and shaped as torchvision's
- *                         state_dict, num_batches_tracked included: it loads
- *                         there with strict names
- *     head.safetensors    the projection head; not there with head "none"
+ *                         state_dict, including num_batches_tracked, so that
+ *                         torchvision loads it with strict names
+ *     head.safetensors    the projection head; absent with head "none"
  *     optim.safetensors   the optimiser's moments, per tensor
- *     text.safetensors    an encoder of texts with its projection, named and
- *                         shaped as open_clip's or Hugging Face's
+ *     text.safetensors    a text encoder with its projection, named and shaped
+ *                         as open_clip's or Hugging Face's
  *     text-optim.safetensors   its moments
- *     config.json         among much else, "encoder": the struct nn_spec, and
- *                         "text": that of the encoder of texts, if there is one
+ *     config.json         among other things, "encoder": the struct nn_spec,
+ *                         and "text": that of the text encoder, if there is one
  *
- * Reading is strict: a tensor that is missing, one too many, or one of another
- * dtype or shape is refused by name.
+ * Reading is strict: it refuses a tensor that is missing, unknown, or of
+ * another dtype or shape, by name.
  */
 
-/* The weights of an encoder, wherever it is computed. */
+/* The weights of an encoder of this library or of another program. */
 struct nn_weights {
     const struct nn_tensor *tensor; /* [n] */
     size_t n;
-    float *params, *statistics; /* in which tensors have their offsets */
-    int texts;                  /* 1: of an encoder of texts */
+    float *params, *statistics; /* tensor offsets count from here */
+    int texts;                  /* 1: of a text encoder */
 };
 
-/* nn_net_weights() returns the weights of a net; lent. */
+/* nn_net_weights() returns the weights of a net, owned by the net. */
 struct nn_weights nn_net_weights(struct nn_net *net);
 
 /* nn_weights_save() writes model.safetensors and head.safetensors, or
@@ -47,12 +47,12 @@ int nn_weights_save(const char *folder, const struct nn_weights *blocks,
 int nn_weights_load(const char *folder, const struct nn_weights *blocks,
                     struct err *err);
 
-/* The same for the blocks of a net. */
+/* The same for the weights of a net. */
 int nn_model_save(const char *folder, struct nn_net *net, long steps,
                   struct err *err);
 int nn_model_load(const char *folder, struct nn_net *net, struct err *err);
 
-/* The same for an optimiser that was made for the same net. */
+/* The same for the state of the net's optimiser. */
 int nn_optim_save(const char *folder, const struct nn_net *net,
                   struct nn_optim *optim, struct err *err);
 int nn_optim_load(const char *folder, const struct nn_net *net,
@@ -60,47 +60,47 @@ int nn_optim_load(const char *folder, const struct nn_net *net,
 
 /*
  * nn_spec_put() returns a spec as a new JSON object; nn_spec_get() reads one,
- * and the spec's texts live as long as that object.
+ * and the spec's strings are valid as long as that object.
  */
 json_t *nn_spec_put(const struct nn_spec *spec);
 int nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err);
 
-/* An encoder that is opened to be used, not trained. */
+/* An encoder opened from a checkpoint. */
 struct nn_model {
     struct nn_net *net;
-    struct nn_spec spec; /* its texts are in config */
-    int widened;    /* 1: it was trained in bfloat16, which this processor has
-                       not, and the net is of f32 */
+    struct nn_spec spec; /* its strings are in config */
+    int widened;    /* 1: it was trained in bfloat16, which this processor does
+                       not support, so the net is in f32 */
     json_t *config; /* all of config.json */
-    json_t *about;  /* which encoder it is: the spec as it was trained,
-                       folder and digest of the checkpoint's manifest */
-    char *folder;   /* of the checkpoint, where `about` has it if it is UTF-8 */
+    json_t *about;  /* identifies the encoder: the spec as trained, folder and
+                       digest of the checkpoint's manifest */
+    char *folder;   /* of the checkpoint; `about` has it only if it is UTF-8 */
 };
 
 /*
  * nn_model_open() verifies a checkpoint's digests and builds its net, for up
  * to max_rows images at once.
- *   path   a checkpoint, or a run directory: then its newest
+ *   path   a checkpoint, or a run directory for its newest one
  *   train  1: with gradients (nn_net_new())
  *   set    called with `data` to change the spec before the net is built (the
- *          image size, say); NULL: the spec stays
- * To be given to nn_model_release().
+ *          image size, say); or NULL
+ * Free it with nn_model_release().
  */
 int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
                   int train, void (*set)(struct nn_spec *spec, void *data),
                   void *data, struct err *err);
 
 /*
- * nn_model_open_text() opens the encoder of texts of a checkpoint, for up to
- * max_rows texts at once and without gradients; one without it is refused.
+ * nn_model_open_text() opens the text encoder of a checkpoint, for up to
+ * max_rows texts at once, without gradients; -1 if the checkpoint has none.
  */
 int nn_model_open_text(struct nn_model *model, const char *path,
                        size_t max_rows, struct err *err);
 
 /*
  * nn_model_fits() returns 0 if an encoder can read the first `views` views of a
- * data set of so many samples, else -1: a table (nn_net_ids()) has rows for one
- * data set only.
+ * data set of `samples` samples, else -1: a table (nn_net_ids()) has rows for
+ * one data set only.
  */
 int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
                   struct err *err);

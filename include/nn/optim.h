@@ -7,9 +7,9 @@
 #include "util/err.h"
 
 /*
- * Optimisers over the one block of parameters (lib/algorithms.md 6).
- * p parameter, g its gradient, lr learning rate, wd weight decay, mu momentum,
- * t the number of this step, from 1.
+ * Optimisers over the block of parameters (lib/algorithms.md 6).  p parameter,
+ * g its gradient, lr learning rate, wd weight decay, mu momentum, t the number
+ * of the step, from 1.
  *
  * sgd      d = g + wd p;  m = mu m + d;  p -= lr m
  *          with Nesterov: p -= lr (d + mu m)
@@ -17,13 +17,13 @@
  *          p -= lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps)
  * adamw    the same with d = g, after p -= lr wd p in tensors that decay
  * lars-a   in tensors that decay:  d = g + wd p,
- *          m = mu m + q d, q = 0.001 |p| / |d|, 1 where a norm is 0;
+ *          m = mu m + q d, q = 0.001 |p| / |d|, 1 if a norm is 0;
  *          in the others d = g, q = 1;  p -= lr m
  * lars-b   d = g + wd p;  m = mu m + d, the first time (1 + mu) d;
- *          p -= lr q m, q = 0.001 |p| / (|g| + wd |p|), 1 where a norm is 0;
- *          in every tensor, biases too: kept to compare with published runs
+ *          p -= lr q m, q = 0.001 |p| / (|g| + wd |p|), 1 if a norm is 0;
+ *          in every tensor, also biases: for comparison with published runs
  *
- * Tensors of rank > 1 decay, but for embeddings of positions and class tokens
+ * Tensors of rank > 1 decay, except position embeddings and class tokens
  * (nn_tensor.decays).
  *
  * Kingma and Ba 2015, arXiv:1412.6980; Loshchilov and Hutter 2019,
@@ -35,8 +35,8 @@ struct nn_optim_spec {
     int nesterov;     /* sgd */
     double weight_decay;
     long accumulate; /* K > 1: a step for every K gradients, by their mean */
-    /* adam, adamw: b1, b2 in 0 .. 1, both ends excluded, and eps > 0; 0 stands
-     * for 0.9, 0.999 and 1e-8 */
+    /* adam, adamw: b1, b2 in 0 .. 1, both ends excluded, and eps > 0; 0 selects
+     * the default 0.9, 0.999, 1e-8 */
     double beta1, beta2, epsilon;
 };
 
@@ -44,8 +44,8 @@ struct nn_optim;
 
 /*
  * nn_optim_new() makes an optimiser for the n tensors of a net and its block of
- * `count` parameters, moments zero.  The table of tensors is kept, not copied.
- * NULL when the name is unknown or the spec makes no sense.
+ * `count` parameters, with zero moments.  It does not copy the table of
+ * tensors, which must outlive it.  NULL for an unknown name or an invalid spec.
  */
 struct nn_optim *nn_optim_new(const struct nn_optim_spec *spec,
                               const struct nn_tensor *tensors, size_t n,
@@ -56,22 +56,22 @@ void nn_optim_free(struct nn_optim *optim);
  * nn_optim_step() takes one step.
  *   params, grads  [count]
  * One pass over the block, two for LARS, one more to accumulate.  The result
- * does not depend on the number of threads.  Returns 1, or 0 where the gradient
- * was only added to the sum.
+ * does not depend on the number of threads.  Returns 1, or 0 if it only added
+ * the gradient to the sum.
  */
 int nn_optim_step(struct nn_optim *optim, double lr, float *params,
                   const float *grads);
 
 /*
- * nn_optim_norm() returns |grads| over all parameters; not finite when one of
+ * nn_optim_norm() returns |grads| over all parameters; not finite if one of
  * them is not.
  */
 double nn_optim_norm(const struct nn_optim *optim, const float *grads);
 
 /*
- * The state that has to be saved: `steps`, the number of steps taken, and
- * blocks [count] of moments, with names.  With accumulate the last is the sum
- * of the `pending` gradients that wait for more.
+ * The state to save: `steps`, the number of steps taken, and blocks [count] of
+ * moments, with names.  With accumulate the last block is the sum of the
+ * `pending` gradients since the last step.
  */
 enum { NN_MAX_MOMENTS = 3 };
 
@@ -82,8 +82,8 @@ struct nn_moments {
     long *steps, *pending; /* pending: NULL without a sum */
 };
 
-/* nn_optim_moments() returns pointers into the optimiser, to read the state or
- * to fill it from a checkpoint. */
+/* nn_optim_moments() returns pointers into the optimiser, for reading the state
+ * and for restoring it from a checkpoint. */
 struct nn_moments nn_optim_moments(struct nn_optim *optim);
 
 #endif

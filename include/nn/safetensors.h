@@ -10,7 +10,7 @@
 
 /*
  * safetensors files: an 8-byte little-endian length, a JSON header of that
- * length that names each tensor's dtype, shape and byte range, and the bytes.
+ * length with each tensor's dtype, shape and byte range, and the bytes.
  */
 enum { NN_MAX_RANK = 8 };
 
@@ -23,38 +23,38 @@ struct nn_array {
 };
 
 /*
- * nn_array_init() fills an array with copies of name and data; data = NULL
- * gives zeros.  The dtype is one of the format's; anything else is a bug.
+ * nn_array_init() fills an array with copies of name and data; data = NULL:
+ * zeros.  The dtype must be one of the format.
  */
 void nn_array_init(struct nn_array *array, const char *name, const char *dtype,
                    size_t rank, const size_t *shape, const void *data);
 
 /*
- * nn_arrays_read() reads a whole file; every count and range is checked before
- * anything is allocated: ranges must tile the data without gap or overlap.
- *   metadata   the "__metadata__" object or NULL; json_decref() it.  The
+ * nn_arrays_read() reads a whole file.  It checks all counts and ranges before
+ * it allocates: ranges must cover the data without gap or overlap.
+ *   metadata   out: the "__metadata__" object or NULL; json_decref() it.  The
  *              argument itself may be NULL
- * The arrays, in the order of the header, go to *arrays, to be given to
- * nn_arrays_free().
+ *   arrays     out: in the order of the header; free with nn_arrays_free()
  */
 int nn_arrays_read(const char *path, struct nn_array **arrays, size_t *n,
                    json_t **metadata, struct err *err);
 void nn_arrays_free(struct nn_array *arrays, size_t n);
 
-/* nn_arrays_parse() is the same for bytes in memory; `what` names them. */
+/* nn_arrays_parse() is the same for bytes in memory; `what` is their name in
+ * errors. */
 int nn_arrays_parse(const uint8_t *bytes, size_t len, const char *what,
                     struct nn_array **arrays, size_t *n, json_t **metadata,
                     struct err *err);
 
-/* nn_arrays_find() returns the named array or NULL. */
+/* nn_arrays_find() returns the array of that name, or NULL. */
 const struct nn_array *nn_arrays_find(const struct nn_array *arrays, size_t n,
                                       const char *name);
 
 /*
- * nn_arrays_put() writes arrays to a file, and flushes it: header keys in the
- * order given, data in the order of falling element size, so that each array is
- * aligned to the size of its elements and no gaps are left.
- *   path       names the file in errors
+ * nn_arrays_put() writes arrays to a file and flushes it.  Header keys are in
+ * the order of `arrays`, data in descending order of element size, so that each
+ * array is aligned to the size of its elements without gaps.
+ *   path       of the file, for errors
  *   metadata   an object of strings, or NULL
  */
 int nn_arrays_put(FILE *file, const char *path, const struct nn_array *arrays,

@@ -5,33 +5,32 @@
 
 /*
  * Scaled dot-product attention with several heads (Vaswani et al. 2017,
- * arXiv:1706.03762, equation 1) of n texts whose tokens are packed end to end.
- * For each text and head, with query q_i, key k_i and value v_i of token i, d
- * numbers each:
+ * arXiv:1706.03762, equation 1) for n texts with packed tokens.  For each text
+ * and head, with query q_i, key k_i and value v_i of token i, d numbers each:
  *
  *     s_ij = <q_i, k_j> / sqrt(d)
  *     p_ij = e^s_ij / sum_j e^s_ij,    y_i = sum_j p_ij v_j
  *
- * where j is over the tokens of the same text, with `causal` over those up to
- * i.  Nothing else is computed: there is no padding.
+ * j is over the tokens of the same text, with `causal` over those up to i.
+ * There is no padding.
  *
- * Forward keeps two numbers for each token and head, from which backward makes
- * p again, bit for bit.  A text's results do not depend on the other texts, nor
- * on the number of threads: each sum is over rising j (or d, or i), in f32, and
- * that of e^s in double.  For bfloat16 (num/half.h) each result is that of the
- * same numbers in f32, rounded.  For normally distributed numbers, y differs
- * from the equation in double by less than 2e-6, and gradients by less than
- * 1e-5 (tests/num/test_attention.c).
+ * Forward stores two numbers for each token and head, from which backward
+ * recomputes p, bit for bit.  A text's results do not depend on the other
+ * texts, nor on the number of threads: each sum is over ascending j (or d, or
+ * i), in f32, that of e^s in double.  For bfloat16 (num/half.h) each result is
+ * that of the same numbers in f32, rounded.  For normally distributed numbers,
+ * y differs from the equation in double by less than 2e-6, and gradients by
+ * less than 1e-5 (tests/num/test_attention.c).
  *
- * Each function takes one struct; its comment names the members that it uses.
- * O(sum over texts of length^2 heads d) time; calls on different arrays
- * may run at the same time.
+ * Each function takes one struct; its comment lists the members that it uses.
+ * O(sum over texts of length^2 heads d) time; calls on different arrays may run
+ * at the same time.
  */
 struct num_attention {
     size_t n;
-    const size_t *offsets; /* [n + 1], rising: text i is the tokens from
-                              offsets[i] to below offsets[i + 1] */
-    size_t longest;        /* the most tokens of a text, or more */
+    const size_t *offsets; /* [n + 1], ascending: text i is the tokens
+                              [offsets[i], offsets[i + 1]) */
+    size_t longest;        /* at least the most tokens of a text */
     size_t heads, d;
     int causal;
     int bf16;              /* q, k, v, y and their gradients are bfloat16 */

@@ -5,14 +5,14 @@
 #include <string.h>
 
 /*
- * exp and log1p for loops over f32 that the compiler turns into vectors: no
- * branch, no call, no table.  (Those of libm are a call per element.)
+ * exp and log1p for loops over f32 that the compiler can vectorise: no branch,
+ * no call, no table.  (Those of libm are a call per element.)
  */
 
 /*
- * num_choose() returns which ? a : b, which is 0 or 1, by masks: of ?: the
- * compiler makes branches, and of loops with branches vectors for AVX-512
- * alone.
+ * num_choose() returns which ? a : b, for which = 0 or 1, by masks.  The
+ * compiler turns ?: into branches, and vectorises loops with branches only for
+ * AVX-512.
  */
 static inline float
 num_choose(int which, float a, float b)
@@ -28,14 +28,14 @@ num_choose(int which, float a, float b)
 }
 
 /*
- * num_exp() returns e^x to 2e-7 of its value.  Below -87 it returns e^-87,
- * which is 2e-38, above 88 e^88; x is no NaN.
+ * num_exp() returns e^x with a relative error of 2e-7.  Below -87 it returns
+ * e^-87 = 2e-38, above 88 e^88; x must not be NaN.
  */
 static inline float
 num_exp(float x)
 {
-    // 1.5 * 2^23: added and taken away again, it rounds to a whole number,
-    // which then stands in the low bits of the sum
+    // 1.5 * 2^23: adding and subtracting it rounds to an integer, which is in
+    // the low bits of the sum
     const float magic = 12582912;
     float shifted, n, r, power;
     int32_t bits;
@@ -44,7 +44,7 @@ num_exp(float x)
     x = num_choose(x > 88, 88, x);
     shifted = x * 1.44269504f + magic;
     n = shifted - magic;
-    r = x - n * 0.693359375f; // log 2 in two parts, the first one short
+    r = x - n * 0.693359375f; // log 2 in two parts, the first with few bits
     r = r + n * 2.12194440e-4f;
     memcpy(&bits, &shifted, sizeof bits);
     bits = (int32_t)((uint32_t)bits << 23) + 0x3f800000;
@@ -57,7 +57,8 @@ num_exp(float x)
     return power + power * r;
 }
 
-/* num_log1p() returns log(1 + x) to 3e-7 of its value, 0 <= x < 1e38. */
+/* num_log1p() returns log(1 + x) with a relative error of 3e-7, for 0 <= x <
+ * 1e38. */
 static inline float
 num_log1p(float x)
 {
@@ -71,7 +72,7 @@ num_log1p(float x)
     bits -= (int32_t)((uint32_t)e << 23);
     memcpy(&m, &bits, sizeof m);
     f = num_choose(e == 0, x,
-                   m - 1); // x itself, where 1 + x has lost bits of it
+                   m - 1); // x itself if e is 0: 1 + x loses bits of it
     s = f / (2 + f);
     z = s * s;
     s = 2 * s + s * z * (0.66666777f + z * (0.39977488f + z * 0.29873329f));

@@ -5,7 +5,7 @@
 
 /*
  * The Gaussian error linear unit (Hendrycks and Gimpel 2016, arXiv:1606.08415)
- * of n numbers, y = x F(x), in the three forms that are in use:
+ * of n numbers, y = x F(x), in three forms:
  *
  *     NUM_GELU_ERF    F(x) = (1 + erf(x / sqrt 2)) / 2: the definition, and
  *                     PyTorch's default (approximate='none')
@@ -13,10 +13,10 @@
  *                     u = sqrt(2 / pi) (x + 0.044715 x^3): approximate='tanh'
  *     NUM_GELU_QUICK  F(x) = 1 / (1 + e^-1.702x): for OpenAI's weights of CLIP
  *
- * F is off by at most 4e-7.  Numbers are f32 or, with `bf16`, bfloat16
- * (num/half.h), whose results are those of f32, rounded.  They are shared
- * among the threads; results do not depend on how many.  O(n) time; calls on
- * different arrays may run at the same time.
+ * The error of F is at most 4e-7.  Numbers are f32 or, with `bf16`, bfloat16
+ * (num/half.h), for which the results of f32 are rounded.  It uses threads; the
+ * result does not depend on their number.  O(n) time; calls on different arrays
+ * may run at the same time.
  */
 enum num_gelu { NUM_GELU_ERF, NUM_GELU_TANH, NUM_GELU_QUICK };
 

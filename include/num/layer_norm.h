@@ -10,13 +10,13 @@
  *     y_ij = gamma_j (x_ij - m_i) r_i + beta_j
  *     r_i  = 1 / sqrt(v_i + epsilon)
  *
- * where m and v are mean and (biased) variance of a row.  Each function takes
- * one struct; its comment names the members that it uses.  Rows are
- * shared among the threads; results do not depend on their number.  Sums are
- * double, in a fixed order.  Against the equations in double, of normal
- * numbers, the largest error over the rms of the result is below 5e-6 for dx
- * and 2e-6 for all else (tests/num/test_layer_norm.c).  O(n d) time, no
- * scratch; calls on different arrays may run at the same time.
+ * m and v are mean and (biased) variance of a row.  Each function takes one
+ * struct; its comment lists the members that it uses.  It uses threads; the
+ * result does not depend on their number.  Sums are double, in a fixed order.
+ * Against the equations in double, for normal numbers, the largest error over
+ * the rms of the result is below 5e-6 for dx and 2e-6 for all others
+ * (tests/num/test_layer_norm.c).  O(n d) time, no scratch; calls on different
+ * arrays may run at the same time.
  */
 struct num_layer_norm {
     size_t n, d;
@@ -37,9 +37,8 @@ struct num_layer_norm {
 void num_layer_norm_forward(const struct num_layer_norm *a);
 
 /*
- * num_layer_norm_backward() writes dgamma, dbeta and, where it is not NULL,
- * dx, from n, d, x, gamma, mean, rstd and dy.  With u = (x - m) r and means
- * over a row:
+ * num_layer_norm_backward() writes dgamma, dbeta and, unless NULL, dx, from n,
+ * d, x, gamma, mean, rstd and dy.  With u = (x - m) r and means over a row:
  *
  *     dx = r (gamma dy - mean(gamma dy) - u mean(gamma dy u))
  *     dgamma = sum dy u,    dbeta = sum dy    over rows

@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 /*
- * A map is a value that flows between the layers of a network: n images of c
- * channels of h x w pixels, in one of the layouts that oneDNN computes fastest
- * in.  Channels are cut into c / block groups, and inside a group the channel
- * is the last index:
+ * A map is a value between layers of a network: n images of c channels of h x w
+ * pixels, in one of the layouts that are fastest in oneDNN.  Channels are cut
+ * into c / block groups, and within a group the channel is the last index:
  *
  *     (i, k, y, x) is at
  *     ((i c / block + k / block) h w + y w + x) block + k % block
@@ -22,8 +21,8 @@ struct num_map {
     int bf16;
 };
 
-/* num_map_block() returns the block that this processor is fastest with for
- * maps whose channels are multiples of c: 16 with AVX-512, else 8, else 1. */
+/* num_map_block() returns the fastest block on this processor for maps with
+ * multiples of c channels: 16 with AVX-512, else 8, else 1. */
 size_t num_map_block(size_t c);
 
 /* num_map_size(), num_map_bytes() return elements and bytes of a whole map. */
@@ -31,15 +30,15 @@ size_t num_map_size(const struct num_map *map);
 size_t num_map_bytes(const struct num_map *map);
 
 /*
- * num_map_put() fills a map from plain f32 NCHW; num_map_get() is the way
- * back.  Both are slow, simple loops, for tests and small maps.
+ * num_map_put() fills a map from plain f32 NCHW; num_map_get() is the inverse.
+ * Both are slow, simple loops, for tests and small maps.
  *   plain [n,c,h,w];  data [num_map_bytes()]
  */
 void num_map_put(const struct num_map *map, const float *plain, void *data);
 void num_map_get(const struct num_map *map, const void *data, float *plain);
 
 /*
- * num_map_pixels() makes the first map of a network out of bytes:
+ * num_map_pixels() makes the first map of a network from bytes:
  *
  *     x = (u / 255 - mean_k) / deviation_k
  *

@@ -5,20 +5,18 @@
 #include <stdint.h>
 
 /*
- * Rows for the tokens of n samples, packed end to end: sample i is the rows
- * from offsets[i] to below offsets[i + 1].  Rows are d numbers wide, f32 or,
- * with `bf16`, bfloat16 (num/half.h); a vector that they share, and its
- * gradient, is f32.
+ * Rows for the packed tokens of n samples: sample i is the rows [offsets[i],
+ * offsets[i + 1]).  Rows have d numbers, f32 or, with `bf16`, bfloat16
+ * (num/half.h); vectors that rows share, and their gradients, are f32.
  *
  * The gradient of a vector that k rows share is a sum over these rows in their
- * order, in f32, whatever the number of threads, so it is off by at most
- * k / 2^24 of the sum of their magnitudes; all else is rounded once
- * (tests/num/test_tokens.c).  With `add` gradients are added to the numbers
- * that are there, else they overwrite them.  Calls on different arrays may run
- * at the same time.
+ * order, in f32, for any number of threads, so its error is at most k / 2^24 of
+ * the sum of their magnitudes; all other results are rounded once
+ * (tests/num/test_tokens.c).  With `add` gradients are added to the output,
+ * else they overwrite it.  Calls on different arrays may run at the same time.
  */
 
-/* num_embed() looks up the rows of a table that ids name: y_t = table[id_t].
+/* num_embed() looks up rows of a table: y_t = table[id_t].
  *   ids [n], each below the rows of the table;  y [n,d] */
 void num_embed(size_t n, size_t d, int bf16, const int32_t *ids,
                const float *table, void *y);
@@ -34,13 +32,13 @@ void num_embed_back(size_t n, size_t d, int bf16, size_t rows,
                     const int32_t *ids, const void *dy, int add, float *dtable,
                     uint32_t *order);
 
-/* num_position() adds a vector for the place of a token in its sample:
+/* num_position() adds the vector of a token's position in its sample:
  * y_t = x_t + p[t - offsets[i]].
  *   x, y [tokens,d], may be the same;  p [longest,d] */
 void num_position(size_t n, const size_t *offsets, size_t d, int bf16,
                   const float *p, const void *x, void *y);
 
-/* num_position_back() writes dp [longest,d]; dx is dy. */
+/* num_position_back() writes dp [longest,d]; dx equals dy. */
 void num_position_back(size_t n, const size_t *offsets, size_t longest,
                        size_t d, int bf16, const void *dy, int add, float *dp);
 

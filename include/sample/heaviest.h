@@ -3,8 +3,8 @@
 
 #include "sample/source.h"
 
-/* sample_heaviest() fills in the arrays for a k that is set.  O(v b columns)
- * where k is small. */
+/* sample_heaviest() fills in the arrays; the caller sets k.  O(v b columns) for
+ * a small k. */
 void sample_heaviest(const struct batch *step, const struct weights *weights,
                      struct heaviest *heaviest);
 

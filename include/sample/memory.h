@@ -6,13 +6,13 @@
 #include "sample/store.h"
 
 /*
- * Where the chain of each (image, view) of a data set stands: 28 bytes each.
+ * The state of the chain of each (image, view) of a data set: 28 bytes each.
  * Views are the slots of a batch, or with finite augmentation the A fixed
  * views of each image.
  *
- *   state [size,views]   {-1, -1, 0} where a chain has not begun
- *   score [size,views]   beta s of the state when it was accepted, which only
- *                        `stale` chains look at; -FLT_MAX at first
+ *   state [size,views]   {-1, -1, 0} if a chain has not begun
+ *   score [size,views]   beta s of the state when it was accepted, for `stale`
+ *                        chains only; -FLT_MAX at first
  */
 struct sample_chains {
     size_t size, views;
@@ -20,7 +20,7 @@ struct sample_chains {
     float *score;
 };
 
-/* sample_chains_init() begins with no chain begun. */
+/* sample_chains_init() makes chains without a state. */
 void sample_chains_init(struct sample_chains *chains, size_t size,
                         size_t views);
 void sample_chains_release(struct sample_chains *chains);
@@ -36,34 +36,34 @@ void sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
                        const int64_t *ids, const int64_t *variants,
                        struct sample_state *state, float *score);
 
-/* sample_chains_place() returns the index of the chain of row `row` of a batch
+/* sample_chains_index() returns the index of the chain of row `row` of a batch
  * in state and score: id * views + its view. */
-size_t sample_chains_place(const struct sample_chains *chains, size_t b,
+size_t sample_chains_index(const struct sample_chains *chains, size_t b,
                            const int64_t *ids, const int64_t *variants,
                            size_t row);
 
-/* sample_chains_set() sets the chain at an index to a state from outside.
- * -1, and nothing changed, where the state names a sample, a view or an epoch
- * that does not exist, or the score is not finite. */
-int sample_chains_set(struct sample_chains *chains, size_t place,
+/* sample_chains_set() sets the state and score of the chain at an index.
+ * Returns -1 and changes nothing if the state names a sample, a view or an
+ * epoch that does not exist, or if the score is not finite. */
+int sample_chains_set(struct sample_chains *chains, size_t index,
                       struct sample_state state, float score, struct err *err);
 
 /*
- * What a sampler remembers from step to step: the number of steps, where its
- * chains stand, its bank of features, the last inverse temperatures.
+ * What a sampler remembers from step to step: the number of steps, the states
+ * of its chains, its bank of features, the last inverse temperatures.
  *
- * A trainer keeps it in tables (sample/store.h), zeros where nothing was
- * written; numbers are little-endian:
+ * A trainer stores it in tables (sample/store.h); rows that were never written
+ * are zeros.  Numbers are little-endian:
  *
- *   chain [N V]    i8 id + 1, i4 view + 1, u4 epoch: where the chain of view v
- *                  of sample i stands, in row V i + v.  Where scores are kept,
- *                  f4 score in place of the epoch.  Epoch 0 in tables that were
- *                  written before states had epochs
+ *   chain [N V]    i8 id + 1, i4 view + 1, u4 epoch: the state of the chain of
+ *                  view v of sample i, in row V i + v.  With scores, f4 score
+ *                  replaces the epoch.  Epoch 0 in tables from before states
+ *                  had epochs
  *   bank  [slots]  i8 step + 1, i8 id, i4 view, i4 rows of a sample, f4 [d]:
  *                  an update of a row (sample/bank.h), by its slot.  Of several
  *                  updates of one row the latest that is due counts.  The table
- *                  gets more rows with time.  Where a sample has one row, view
- *                  is 256 epoch + slot of the view that it was made of; 0 in
+ *                  grows with time.  If a sample has one row, view is 256 epoch
+ *                  + slot of the view that the row was computed from; 0 in
  *                  older tables
  *   beta  [H]      i8 step + 1, f8 beta: of step t, in row t mod H
  */
@@ -71,17 +71,17 @@ enum { SAMPLE_HORIZON_MAX = 4096, SAMPLE_MEMORY_TABLES = 3 };
 
 struct sample_memory_form {
     size_t size;    /* of the data set */
-    int chains;     /* 1: chains are kept, */
-    int scores;     /* and their scores */
-    size_t horizon; /* steps by which the bank is behind; 0: there is none */
-    int slots;      /* 1: where views are drawn anew the bank has a row for each
-                       slot of a batch, as the chains have */
-    int recalls;    /* 1: the bank scores states which are not in the batch;
-                       horizon is 1, the latest features that there are */
-    size_t most;    /* bytes of all tables, at most */
+    int chains;     /* 1: there are chains */
+    int scores;     /* 1: chains have scores */
+    size_t horizon; /* steps by which the bank is delayed; 0: no bank */
+    int slots;      /* 1: where each epoch makes new views, the bank has a row
+                       for each slot of a batch, as the chains have */
+    int recalls;    /* 1: the bank scores states that are not in the batch;
+                       horizon is 1, the latest features available */
+    size_t most;    /* largest size of all tables, in bytes */
 };
 
-/* An inverse temperature; step_1: step + 1, or 0: none. */
+/* An inverse temperature; step_1 is step + 1, or 0 for none. */
 struct sample_beta_row {
     int64_t step_1;
     double beta;
@@ -90,44 +90,47 @@ struct sample_beta_row {
 struct sample_memory {
     struct sample_memory_form form;
     int64_t total;                /* steps remembered so far */
-    struct sample_chains chains;  /* state NULL: none has begun */
-    struct sample_bank bank;      /* rows NULL: none has begun */
+    struct sample_chains chains;  /* state NULL: not made yet */
+    struct sample_bank bank;      /* rows NULL: not made yet */
     struct sample_beta_row *beta; /* [horizon] */
-    int64_t slot;                 /* in beta, of the last one */
-    /* what the last step has written */
+    int64_t slot;                 /* of the last one in beta */
+    /* rows that the last step wrote */
     struct table_rows rows[SAMPLE_MEMORY_TABLES];
 };
 
-/* sample_memory_init() begins without chains and bank, after `total` steps. */
+/* sample_memory_init() makes a memory without chains and bank, after `total`
+ * steps. */
 void sample_memory_init(struct sample_memory *memory,
                         const struct sample_memory_form *form, int64_t total);
 void sample_memory_release(struct sample_memory *memory);
 
 /*
- * sample_memory_views() returns how many rows of a sample the bank has: one of
- * each fixed view where there are chains, or of each slot; else one.
+ * sample_memory_views() returns how many rows of a sample the bank has: with
+ * chains, one for each fixed view or slot; else one.
  */
 size_t sample_memory_views(const struct sample_memory *memory,
                            const struct batch *step);
 
 /*
  * sample_memory_feed() pushes the embeddings of step `when` to a bank: all of
- * them where the bank has a row for each view; else those of view 0 and of the
- * extra samples.  Where a row comes twice the last counts.
- *   shows  1: chains may stand at such a row, so its view is recorded, too
+ * them if the bank has a row for each view; else those of view 0 and of the
+ * extra samples.  Of several embeddings for one row the last counts.
+ *   with_views  1: record the view of each row, because it may become the state
+ *               of a chain
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
-                        const struct batch *step, int shows);
+                        const struct batch *step, int with_views);
 
 /*
- * sample_memory_step() remembers a step: writes down where its chains stand,
- * feeds the bank with its rows and its beta, counts it, and brings the bank up
- * to `total - horizon`.  The first time it makes the tables.
- *   state [v b]  where its chains stand; NULL: there are no chains
- *   score [v b]  scores of these states; NULL: scores are not kept
- *   to           holds the rows that are written, for sample_memory_rows()
+ * sample_memory_step() remembers a step: it stores the states of its chains,
+ * pushes its rows and its beta to the bank, counts it, and advances the bank to
+ * `total - horizon`.  The first call makes the tables.
+ *   state [v b]  states of its chains; NULL: no chains
+ *   score [v b]  scores of these states; NULL: no scores
+ *   to           arena for the rows that sample_memory_rows() lists
  *
- * Returns how old the bank was where it was renewed.  O(n (log n + dim)) time.
+ * Returns how old the overwritten rows of the bank were.  O(n (log n + dim))
+ * time.
  */
 struct sample_staleness sample_memory_step(struct sample_memory *memory,
                                            const struct batch *step,
@@ -136,24 +139,24 @@ struct sample_staleness sample_memory_step(struct sample_memory *memory,
                                            struct arena *to);
 
 /* sample_memory_rows() lists the rows that the last sample_memory_step() wrote,
- * an entry for each table, and returns the number of tables.  The rows live in
+ * one entry for each table, and returns the number of tables.  The rows are in
  * the arena `to` of that call. */
 size_t sample_memory_rows(const struct sample_memory *memory,
                           struct table_rows rows[SAMPLE_MEMORY_TABLES]);
 
 /*
- * sample_memory_load() takes all from tables, which hold the rows of `total`
- * steps.  -1, and nothing changed, where a table is missing, unknown or of
- * another shape, or a row says something impossible.
+ * sample_memory_load() restores a memory from the tables of `total` steps.
+ * Returns -1 and changes nothing if a table is missing, unknown or of another
+ * shape, or if a row is invalid.
  */
 int sample_memory_load(struct sample_memory *memory,
                        const struct sample_store *store, int64_t total,
                        struct err *err);
 
 /*
- * sample_memory_beta() returns the inverse temperature of a step, of the last
- * `horizon` ones; where it is not known that of the nearest step before, else
- * after; 0 where none is known.
+ * sample_memory_beta() returns the inverse temperature of one of the last
+ * `horizon` steps.  If it is unknown: that of the nearest earlier step, else of
+ * the nearest later one, else 0.
  */
 double sample_memory_beta(const struct sample_memory *memory, int64_t step);
 

@@ -8,85 +8,85 @@
 #include "util/param.h"
 
 /*
- * Samplers: ways in which an objective gets its negatives.  Each is a row of a
- * table, from which options and --help follow.  To add one: a source in
- * lib/sample that describes it, its name in the table of lib/sample/samplers.h,
- * a test, and the page of foil-negatives.
+ * Samplers: ways to get the negatives of an objective.  Each is a row of a
+ * table; options and --help derive from it.  To add one, write a source in
+ * lib/sample, its name in the table of lib/sample/samplers.h, a test, and its
+ * entry in foil-negatives(1).
  */
 struct sample_source;
 struct weights;
 struct sample_memory_form;
 struct sample_sampler;
 
-/* A sampler and what it is set to. */
+/* A sampler and its settings. */
 struct sample_how {
     const struct sample_sampler *sampler;
     double value[PARAM_MOST]; /* of its parameters, in the order of its table */
-    int brings;  /* 1: samples drawn from outside of the batch come along */
-    size_t most; /* bytes that a trainer keeps; 0: SAMPLE_STORE_MOST */
+    int brings;  /* 1: may add samples from outside to the batch (--filter) */
+    size_t most; /* bytes that a trainer stores; 0: SAMPLE_STORE_MOST */
     uint64_t seed;
 };
 
 /*
- * A sampler.  Its functions get the source (sample/source.h), whose ->how has
- * its settings.  Arrays that draw() hands out are in the arena source->drawn,
- * those of weigh() in source->weighed.  A function is NULL where a sampler has
- * nothing to do; check_how() and check_step() return 0, or -1 with the reason.
+ * A sampler.  Its functions get the source (sample/source.h); source->how has
+ * the settings.  draw() allocates its results in the arena source->drawn,
+ * weigh() in source->weighed.  A function may be NULL.  check_how() and
+ * check_step() return 0, or -1 with the reason in err.
  */
 struct sample_sampler {
-    const char *method;    /* the objective's word for it, loss/objective.h */
-    const char *proposals; /* which of the method's samplers, where it has
-                              several; else "" */
+    const char *method;    /* its name in an objective, loss/objective.h */
+    const char *proposals; /* name of this variant of the method; "": it has
+                              no variants */
     const char *summary;
-    const char
-        *name; /* of the kept state, with its version, "emc2 1"; where scores
-                  are kept " stale" is added, where chains and a bank " bank" */
+    const char *name; /* of the stored state, with a version: "emc2 1".  With
+                         scores " stale" is appended, with chains and a bank
+                         " bank" */
     const struct param *params;
-    enum sample_proposals kernel; /* with chains: what they get in a visit */
-    int wants_outside;            /* 1: of no use where nothing comes along */
-    int one_chain; /* 1: an image has one chain for all of its views, which
-                      must not be fixed ones */
+    enum sample_proposals kernel; /* with chains: proposals of a visit */
+    int wants_outside;            /* 1: useless without outside samples */
+    int one_chain; /* 1: an image has one chain for all of its views, and views
+                      are not fixed */
 
-    /* Sets what is remembered: the members but size and most of a form of
-     * zeros.  NULL: nothing is. */
+    /* Sets what is remembered: all members but size and most, of a form of
+     * zeros.  NULL: nothing is remembered. */
     void (*tables)(const struct sample_how *how,
                    struct sample_memory_form *form);
 
-    /* Refuses, with the reason, values that do not go together. */
+    /* Refuses values that do not go together. */
     int (*check_how)(const struct sample_how *how, struct err *err);
 
-    /* Make and free source->own, which depends on ->how and the size of the
-     * data set alone. */
+    /* Make and free source->own, which depends only on ->how and the size of
+     * the data set. */
     void (*init)(struct sample_source *source);
     void (*release)(struct sample_source *source);
 
-    /* Returns 1 when an item has to wait for images that are under way. */
+    /* Returns 1 if a draw must wait until all earlier steps are weighed. */
     int (*waits)(const struct sample_how *how);
 
-    /* Fills in the extra samples of a step; sample_source_draw(). */
+    /* Fills in the extra samples of a step; see sample_source_draw(). */
     void (*draw)(struct sample_source *source, const struct batch *step,
                  int64_t number, struct batch_extra *extras);
 
-    /* Refuses, with the reason, a step that it cannot weigh; nothing changes */
+    /* Refuses a step that it cannot weigh, and changes nothing. */
     int (*check_step)(const struct sample_source *source,
                       const struct batch *step, struct err *err);
 
-    /* Fills in the weights of a step that was not refused, and points
-     * source->state and ->score at what is to be remembered of its chains. */
+    /* Fills in the weights of a step that check_step() accepted, and points
+     * source->state and ->score at the new states of its chains. */
     void (*weigh)(struct sample_source *source, const struct batch *step,
                   struct weights *weights);
 };
 
-/* The table, ended by NULL; of each method the first is the default. */
+/* The table, terminated by NULL; the first of each method is the default. */
 extern const struct sample_sampler *const sample_samplers[];
 
 /* sample_sampler_find() returns the sampler of a method with these proposals
- * (NULL: the method's first); or NULL, with the names that there are in err. */
+ * (NULL: the method's first); or NULL with the valid names in err. */
 const struct sample_sampler *
 sample_sampler_find(const char *method, const char *proposals, struct err *err);
 
-/* These return all methods, or all proposals, as the words of a choice,
- * "a|b|c", in the order of the table; they last until the next call. */
+/* These return all methods, or all proposals, as "a|b|c" in the order of the
+ * table; valid until the next call. */
 const char *sample_sampler_methods(void);
 const char *sample_sampler_proposals(void);
 
@@ -94,14 +94,14 @@ const char *sample_sampler_proposals(void);
 void sample_how_init(struct sample_how *how,
                      const struct sample_sampler *sampler);
 
-/* sample_how_value() returns the value of a parameter, or 0 where the sampler
- * has none of that name; sample_how_set() sets one, if the sampler has it. */
+/* sample_how_value() returns the value of a parameter, or 0 if the sampler has
+ * no such parameter; sample_how_set() sets one if the sampler has it. */
 double sample_how_value(const struct sample_how *how, const char *name);
 void sample_how_set(struct sample_how *how, const char *name, double value);
 
 /*
- * sample_how_read() sets parameters to numbers and words, "moves=16,horizon=4".
- * -1 with a sentence: not a parameter of the sampler, not a value of it.
+ * sample_how_read() sets parameters from a list, "moves=16,horizon=4".  Returns
+ * -1 with the reason for an unknown parameter or an invalid value.
  */
 int sample_how_read(struct sample_how *how, const char *list, struct err *err);
 

@@ -8,15 +8,15 @@
 #include "util/weights.h"
 
 /*
- * The state of a sampler, kept so that the sampler gets it back after a
- * restart: tables of bytes, by name, whose meaning is the sampler's alone.
+ * The state of a sampler, stored so that the sampler can load it after a
+ * restart: named tables of bytes.  Only the sampler knows their meaning.
  *
  * A table has `rows` of `width` bytes and starts as zeros.  Each step of the
- * sampler names the rows that it changed and their new bytes.
+ * sampler lists the rows that it changed, with their new bytes.
  */
 
-/* Bytes of all tables together, at most, by default: --max-state of foil-train
- * and foil-negatives sets another limit. */
+/* Default limit on the bytes of all tables together; --max-state of foil-train
+ * and foil-negatives sets another. */
 #define SAMPLE_STORE_MOST ((size_t)8 << 30)
 
 struct sample_table {
@@ -28,28 +28,28 @@ struct sample_table {
 struct sample_store {
     char sampler[SAMPLER_NAME_MAX]; /* name and version of the sampler */
     size_t most; /* bytes of all tables; 0: SAMPLE_STORE_MOST */
-    size_t n;    /* 0: nothing has begun */
+    size_t n;    /* 0: no tables yet */
     struct sample_table table[TABLES_MAX];
 };
 
-/* sample_store_init() begins without tables, with most = 0;
- * sample_store_release() frees the tables and keeps ->most. */
+/* sample_store_init() makes a store without tables, with most = 0;
+ * sample_store_release() frees the tables and leaves ->most. */
 void sample_store_init(struct sample_store *store);
 void sample_store_release(struct sample_store *store);
 
 /*
- * sample_store_judge() returns -1 for tables that a store cannot keep: names
- * that are empty, too long or there twice, more than TABLES_MAX tables
- * or ->most bytes; and, where the store has tables, other names, another width,
- * or fewer rows.  More rows than before are fine, and so is n = 0.
+ * sample_store_judge() returns -1 for tables that a store cannot hold: a name
+ * that is empty, too long or a duplicate, more than TABLES_MAX tables or ->most
+ * bytes.  If the store already has tables, names and widths must be the same
+ * and rows must not be fewer.  n = 0 is valid.
  *   rows [n] an entry for each table, always in the same order
  */
 int sample_store_judge(const struct sample_store *store, size_t n,
                        const struct table_rows *rows, struct err *err);
 
 /*
- * sample_store_write() writes rows that sample_store_judge() accepted; the
- * first time it makes the tables, and keeps the sampler's name.
+ * sample_store_write() writes rows that sample_store_judge() accepted.  The
+ * first call makes the tables and stores the sampler's name.
  */
 void sample_store_write(struct sample_store *store, const char *sampler,
                         size_t n, const struct table_rows *rows);
@@ -59,12 +59,12 @@ const struct sample_table *sample_store_find(const struct sample_store *store,
                                              const char *name);
 
 /*
- * A store in pieces of at most TABLE_PIECE_MAX bytes, or of one row: tables in
- * their order, rows from the first to the last.
+ * A piece of a store: at most TABLE_PIECE_MAX bytes, or one row.  Pieces go
+ * through the tables in order, and through the rows of each.
  *
- * sample_store_next() moves on to the next piece and returns 1 when that is not
- * the last, else 0; begin with a piece of zeros.  A store without tables is one
- * piece without rows.
+ * sample_store_next() moves to the next piece and returns 1 unless it is the
+ * last; start with a piece of zeros.  A store without tables is one piece
+ * without rows.
  *
  * sample_store_piece() lists all tables, with the rows of one piece.
  */

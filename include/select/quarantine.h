@@ -6,7 +6,7 @@
 
 /*
  * The quarantine: samples that could not be used, each with the first reason
- * that was given.
+ * reported for it.
  */
 struct select_rejected {
     int64_t id;
@@ -18,8 +18,8 @@ struct select_quarantine {
     size_t n, room;
 };
 
-/* select_quarantine_add() puts a sample in with a copy of the reason, or does
- * nothing where it is in: O(log n), O(n) if it is new.  A zeroed struct is an
+/* select_quarantine_add() adds a sample with a copy of the reason, unless the
+ * sample is there already: O(log n), O(n) if it is new.  A zeroed struct is an
  * empty quarantine. */
 void select_quarantine_add(struct select_quarantine *quarantine, int64_t id,
                            const char *reason);

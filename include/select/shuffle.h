@@ -6,18 +6,18 @@
 /*
  * shuffle: a uniformly random permutation of all samples in each epoch, cut
  * into batches in order (sampling without replacement; lib/algorithms.md 5.3).
- * Its random numbers are keyed by (seed, epoch).  Under wrap the last batch
- * is filled up from the head of the permutation.  O(N).
+ * Its random numbers are keyed by (seed, epoch).  With wrap the last batch is
+ * filled from the start of the permutation.  O(N).
  *
- * fixed: the permutation of epoch 0 in every epoch.  Samples that do not share
- * a batch are never contrasted, so the loss that is minimised is not that of
- * the whole data set: with batches of two each pair is pushed apart as if it
- * were alone.
+ * fixed: the permutation of epoch 0 in every epoch.  Samples of different
+ * batches are never contrasted, so training does not minimise the loss of the
+ * whole data set: with batches of two, each pair is pushed apart as if it were
+ * alone.
  */
 extern const struct select_strategy select_strategy_shuffle;
 extern const struct select_strategy select_strategy_fixed;
 
-/* The order() of the two:  ids [select_layout_total()] */
+/* Their order():  ids [select_layout_total()] */
 void select_shuffle(const struct select_task *task, int64_t *ids);
 void select_fixed(const struct select_task *task, int64_t *ids);
 

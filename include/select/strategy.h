@@ -7,9 +7,9 @@
 #include "util/param.h"
 
 /*
- * A strategy orders the samples of one epoch.  To add one: a header, a source
- * that describes it, its parameters included, and a test in this room, and its
- * name in the table of lib/select/strategy.c.
+ * A strategy orders the samples of one epoch.  To add one, write a header, a
+ * source with its description and parameters, and a test in this room, and add
+ * its name to the table of lib/select/strategy.c.
  */
 
 /*
@@ -19,36 +19,35 @@
 struct select_features {
     size_t d;
     const float *u, *v;   /* [N,d] each */
-    const uint8_t *known; /* [N] 0: no row yet, to be placed at random; NULL:
-                             all are known */
+    const uint8_t *known; /* [N] 0: no row yet, the place is random; NULL: all
+                             are known */
 };
 
-/* The parameters that every strategy has, before its own. */
+/* The parameters of every strategy, before its own. */
 enum { SELECT_TAU, SELECT_BLOCK, SELECT_REFINE, SELECT_HARDNESS, SELECT_OWN };
 
-#define SELECT_PARAMS                                                       \
-    [SELECT_TAU] = {PARAM_REAL(                                             \
-        "tau", 0.5, 1e-4, 1e4,                                              \
-        "temperature of the batch loss that is planned for")},              \
-    [SELECT_BLOCK] = {PARAM_WHOLE(                                          \
-        "block", 40, 0, 1e6, "batches that are planned together; 0: all")}, \
-    [SELECT_REFINE] = {PARAM_FLAG(                                          \
-        "refine", "exchange samples between batches afterwards")},          \
-    [SELECT_HARDNESS] = {PARAM_REAL(                                        \
-        "hardness", 1, 0, 1, "0: as a shuffle .. 1: as hard as can be")}
+#define SELECT_PARAMS                                                         \
+    [SELECT_TAU] = {PARAM_REAL("tau", 0.5, 1e-4, 1e4,                         \
+                               "temperature of the batch loss in the plan")}, \
+    [SELECT_BLOCK] = {PARAM_WHOLE(                                            \
+        "block", 40, 0, 1e6, "batches that are planned together; 0: all")},   \
+    [SELECT_REFINE] = {PARAM_FLAG(                                            \
+        "refine", "exchange samples between batches afterwards")},            \
+    [SELECT_HARDNESS] = {PARAM_REAL(                                          \
+        "hardness", 1, 0, 1, "0: as a shuffle .. 1: as hard as possible")}
 
 /* The table of a strategy without parameters of its own. */
 extern const struct param select_params[];
 
-/* All that a strategy may look at. */
+/* The input of a strategy. */
 struct select_task {
     struct select_layout layout;
     uint64_t seed, epoch;
     double value[PARAM_MOST];               /* of the strategy's parameters */
-    const struct select_features *features; /* NULL: none yet; then the
-                                               order is that of shuffle */
-    const int64_t *group; /* [N] samples of one group >= 0 are not to share a
-                             batch, where that can be helped; or NULL */
+    const struct select_features *features; /* NULL: none yet; the order is
+                                               that of shuffle */
+    const int64_t *group; /* [N] samples of one group >= 0 should not share a
+                             batch, if possible; or NULL */
 };
 
 struct select_strategy {
@@ -58,49 +57,49 @@ struct select_strategy {
     int partial; /* 1: an epoch may leave samples out, or have some twice */
 
     /*
-     * Checks layout and parameters, 0 or -1, and shortens the layout where the
-     * strategy does not train every batch of it.  NULL: any layout will do.
+     * Checks layout and parameters, returns 0 or -1, and shortens the layout if
+     * the strategy does not train every batch of it.  NULL: accepts any layout.
      */
     int (*fit)(struct select_layout *layout, const double *value,
                struct err *err);
 
     /*
-     * Writes the ids of the whole epoch, batch behind batch, as a function of
+     * Writes the ids of the whole epoch, batch after batch, as a function of
      * the task alone:  ids [select_layout_total()].  No id twice in a batch.
      */
     void (*order)(const struct select_task *task, int64_t *ids);
 };
 
-/* select_strategy_find() returns the strategy of that name; or NULL, with the
+/* select_strategy_find() returns the strategy of that name; or NULL with the
  * list of names in err. */
 const struct select_strategy *select_strategy_find(const char *name,
                                                    struct err *err);
 
-/* The table, ended by NULL. */
+/* The table, terminated by NULL. */
 extern const struct select_strategy *const select_strategies[];
 
 /*
- * select_strategy_fit() checks the values that a user gives to a strategy, 0 or
- * -1, and shortens the layout to what will be trained.  Call it before the task
- * is made.
+ * select_strategy_fit() checks the user's values of a strategy, returns 0 or
+ * -1, and shortens the layout to the batches that will be trained.  Call it
+ * before the task is made.
  */
 int select_strategy_fit(const struct select_strategy *strategy,
                         struct select_layout *layout, const double *value,
                         struct err *err);
 
 /*
- * select_strategy_order() writes the epoch of a strategy; that of shuffle where
- * the strategy wants features and there are none.  Then, where the parameters
- * say so, it is refined (select/swap.h) and softened (select/soften.h), and
- * samples of one group are parted (select/avoid.h).
+ * select_strategy_order() writes the epoch of a strategy; that of shuffle if
+ * the strategy needs features and there are none.  Then it calls
+ * select_strategy_finish().
  *   ids [select_layout_total()]
  */
 void select_strategy_order(const struct select_strategy *strategy,
                            const struct select_task *task, int64_t *ids);
 
 /*
- * select_strategy_finish() refines, softens and parts in the same way an epoch
- * that was ordered elsewhere.
+ * select_strategy_finish() refines an epoch (select/swap.h) and softens it
+ * (select/soften.h) as the parameters say, and separates samples of one group
+ * (select/avoid.h).
  */
 void select_strategy_finish(const struct select_strategy *strategy,
                             const struct select_task *task, int64_t *ids);

@@ -7,17 +7,17 @@
 #include "util/value.h"
 
 /*
- * What a sampler computes for a batch (util/batch.h): the weights of negatives,
- * and the state that the trainer stores for it.  The same structs are used by
- * sampler, message and trainer.  All arrays are lent.
+ * The results of a sampler for a batch (util/batch.h): weights of the
+ * negatives, and state that the trainer stores for the sampler.  Sampler,
+ * messages and trainer share these structs, which do not own their arrays.
  *
  * Letters of shapes: those of util/batch.h, and o columns from outside.
  */
 
 /*
- * Rows of a table of bytes, by which a sampler is restored after a restart.
- * Only the sampler can read them.  A table has `rows` of `width` bytes, zeros
- * at first; each step lists the rows that it has changed.
+ * Rows of a table of bytes, which restore a sampler after a restart.  Only the
+ * sampler knows their meaning.  A table has `rows` of `width` bytes and starts
+ * as zeros; each step lists the rows that it changed.
  */
 enum {
     TABLES_MAX = 16,
@@ -31,8 +31,8 @@ struct table_rows {
     const char *name;
     size_t rows, width; /* of the table */
     size_t n;           /* of these rows; 0: none */
-    const int64_t *at;  /* [n] which, each < rows; the last one counts where
-                         * one comes twice.  NULL: n rows from `from` on */
+    const int64_t *at;  /* [n] indices, each < rows; the last of duplicates
+                         * counts.  NULL: n rows from `from` on */
     const uint8_t *row; /* [n,width] */
     size_t from;
 };
@@ -41,26 +41,26 @@ struct table_rows {
 struct weights {
     size_t rows, columns; /* v b anchors; v b + r + s rows of the batch, then
                            * o */
-    const float *w;       /* [rows,columns] not negative, zero at the row's own
+    const float *w;       /* [rows,columns] at least 0; zero at the row's own
                            * sample.  Each row sums to 1 */
     int partial;          /* 1: rows may sum to less, as those of `stale` do */
-    const float *scale;   /* [rows,2] factors, not negative, of a row's positive
+    const float *scale;   /* [rows,2] factors, at least 0, of a row's positive
                            * and negative term in the gradient; NULL: 1, 1 */
-    const float *s;       /* [rows,columns] cosine similarities, 0 in the
-                           * columns from outside where the weight is 0; NULL:
-                           * not known.  Not sent */
+    const float *s; /* [rows,columns] cosine similarities, 0 in the outside
+                     * columns where the weight is 0; NULL: not computed.
+                     * Not sent */
     size_t n_outside, dim; /* o, d */
     const float *outside;  /* [o,d] rows of unit length of the last o columns,
                             * which have no gradient; NULL: o is 0 */
-    double accepted;       /* share of proposals, 0 .. 1 */
-    size_t moved;          /* chains whose state has changed */
-    struct values values;  /* for the metrics, those of the draw first */
+    double accepted;       /* share of the proposals, 0 .. 1 */
+    size_t moved;          /* chains that changed their state */
+    struct values values;  /* for the metrics: those of the draw come first */
 
-    /* To be stored for the sampler, if the step is applied. */
+    /* The sampler's state, stored if the step is applied. */
     const char *sampler; /* its name and version; not sent */
     size_t n_tables;
-    struct table_rows *tables; /* [n_tables] always the same tables, which may
-                                * only get more rows */
+    struct table_rows *tables; /* [n_tables] always the same tables; their
+                                * number of rows may only grow */
 };
 
 /*

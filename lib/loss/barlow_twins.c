@@ -16,14 +16,14 @@ static const struct param params[] = {
 
 static const double eps = 1e-5;
 
-/* H, deviations of both views, C. */
+/* Scratch: H, deviations of both views, C. */
 static size_t
 barlow_twins_size(const struct loss_batch *batch)
 {
     return 2 * (batch->b + 1) * batch->dim + batch->dim * batch->dim;
 }
 
-/* A view's h, and the deviation that it was divided by. */
+/* Computes a view's h, and the deviation that divides it. */
 static void
 standardise_view(size_t b, size_t d, const float *z, float *h, float *deviation)
 {
@@ -36,7 +36,7 @@ standardise_view(size_t b, size_t d, const float *z, float *h, float *deviation)
             h[i * d + k] /= deviation[k];
 }
 
-/* dL/dh to dL/dz: (dh - mean dh - h mean(dh h)) / deviation. */
+/* Replaces dL/dh by dL/dz: (dh - mean dh - h mean(dh h)) / deviation. */
 static void
 standardise_view_back(size_t b, size_t d, const float *h,
                       const float *deviation, float *dz)
@@ -55,7 +55,7 @@ standardise_view_back(size_t b, size_t d, const float *h,
     }
 }
 
-/* C to dL/dC. */
+/* Replaces C by dL/dC. */
 static void
 weigh_correlations(size_t d, double lambda, float *c,
                    struct loss_report *report)

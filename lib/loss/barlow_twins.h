@@ -4,8 +4,8 @@
 #include "loss/objective.h"
 
 /*
- * Barlow Twins: the dimensions of the two views agree, and differ from each
- * other.
+ * Barlow Twins: each dimension correlates between the two views, and different
+ * dimensions do not.
  *
  *     h = ( z - mean ) / sqrt( variance + 1e-5 )    each dimension, each view
  *     C = H1' H2 / b

@@ -5,7 +5,7 @@
 #include "loss/rows.h"
 #include "num/vec.h"
 
-/* What comes of a row. */
+/* The results of a row. */
 struct row {
     double log_u;  /* new */
     double weight; /* sum_c w_rc / (b - 1) */
@@ -13,7 +13,7 @@ struct row {
     double slope;
 };
 
-/* Takes row r of S to that of W. */
+/* Replaces row r of S by that of W. */
 static struct row
 bimodal_row(const struct loss_batch *batch, const struct loss_settings *set,
             size_t r, double tau, const float *state, float *row)

@@ -6,13 +6,13 @@
 #include "running.h"
 
 /*
- * What SogCLR and iSogCLR for two kinds of rows share: each row of one view
- * against those of the other, measured from its partner, with a running mean
- * of its own.  The state is that of loss/running.h, once for each row.
+ * The common part of SogCLR and iSogCLR for two kinds of rows: each row of one
+ * view against those of the other, relative to its partner, with its own
+ * running mean.  The state is that of loss/running.h, for each row.
  */
 
 /*
- * Moves the temperature of a row.
+ * Updates the temperature of a row.
  *   slope  log_u - sum_c w_rc x_rc / (b - 1): G without rho
  *   state  of the row, [RUNNING_ISOGCLR], its mean the new one
  */
@@ -21,8 +21,8 @@ typedef void loss_bimodal_move(const struct loss_batch *batch,
                                float *state);
 
 /*
- * loss_bimodal_run() takes S to W, as loss/sogclr_bimodal.h says.
- *   move   of temperatures that are learnt; NULL: all are tau
+ * loss_bimodal_run() replaces S by W, as in loss/sogclr_bimodal.h.
+ *   move   updates learned temperatures; NULL: all are tau
  *   state  [2 b,RUNNING_ISOGCLR], without move [2 b,RUNNING_SOGCLR]
  */
 void loss_bimodal_run(const struct loss_batch *batch,

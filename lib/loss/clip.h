@@ -9,18 +9,18 @@
  *     L    = 1/n sum_r [ log sum_c exp(beta s_rc) - beta s_r,partner ]
  *     W_rc = beta/n ( p_rc - [c = partner] ),
  *
- * c over the b rows of the other view, the partner among them, p the softmax;
- * beta = 1/tau.  Where the views are an image and its text this is the mean of
+ * c over the b rows of the other view, including the partner, p the softmax;
+ * beta = 1/tau.  If the views are an image and its text this is the mean of
  * both directions.  It is half of loss/infonce.h at the same tau.
  *
- * log beta is learnt unless fixed-tau: dL/d(log beta) = sum_rc W_rc s_rc, and
- * beta stays within 1 and 100.  Radford and others 2021, "Learning Transferable
+ * log beta is learned unless fixed-tau: dL/d(log beta) = sum_rc W_rc s_rc, with
+ * beta clipped to 1 .. 100.  Radford and others 2021, "Learning Transferable
  * Visual Models From Natural Language Supervision", figure 3;
  * lib/algorithms.md 3.8.
  */
 extern const struct loss_objective loss_clip;
 
-/* The parameters of CLIP, for those that add to it. */
+/* The parameters of CLIP, for objectives that extend it. */
 enum { CLIP_TAU = LOSS_TAU, CLIP_FIXED, CLIP_OWN };
 
 #define CLIP_PARAMS(v)                                    \
@@ -30,7 +30,7 @@ enum { CLIP_TAU = LOSS_TAU, CLIP_FIXED, CLIP_OWN };
 
 extern const struct loss_scalar loss_clip_scalars[];
 
-/* loss_clip_weigh() turns S into W and returns L; *slope is dL/d(log beta). */
+/* loss_clip_weigh() replaces S by W and returns L; *slope is dL/d(log beta). */
 double loss_clip_weigh(const struct loss_batch *batch, double tau, float *s,
                        double *slope);
 

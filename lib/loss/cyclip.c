@@ -17,7 +17,7 @@ static const struct param params[] = {
     {0},
 };
 
-/* Adds the two terms to W.  s is a copy of S; sums are what both come to. */
+/* Adds the two terms to W, and sets sums to their values.  s is a copy of S. */
 static void
 weigh_cycles(const struct loss_batch *batch, const struct loss_settings *set,
              const float *s, float *w, double sums[2])

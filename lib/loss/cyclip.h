@@ -13,7 +13,7 @@
  *     W_i,j   += 2 l1/b D_ij      W_(b+i),(b+j) -= 2 l1/b D_ij
  *     W_i,b+j += 4 l2/b X_ij,
  *
- * i, j < b; l1 and l2 are within and across.  Goel and others 2022,
+ * i, j < b; l1 is `within`, l2 is `across`.  Goel and others 2022,
  * "CyCLIP: Cyclic Contrastive Language-Image Pretraining", equations 3 and 4;
  * lib/algorithms.md 3.8.  Reports the sums as `within` and `across`.
  */

@@ -5,21 +5,20 @@
 
 /*
  * DCL, decoupled contrastive learning: InfoNCE without the partner in the
- * denominator, so the global contrastive loss of the batch alone.
+ * denominator, that is, the global contrastive loss within the batch.
  *
  *     L    = 1/n sum_r ( log sum_c exp(beta s_rc) - beta s_r,partner )
  *     W_rc = beta/n ( q_rc - [c = partner] ),   q = softmax
  *
  * over the m = 2b - 2 rows c of other images.  Yeh et al. 2022,
- * arXiv:2110.06848; EMC2,
- * arXiv:2404.10575, eq. 1, within the batch.
- * L may be negative.  No state.
+ * arXiv:2110.06848; EMC2, arXiv:2404.10575, eq. 1, within the batch.  L may be
+ * negative.  No state.
  *
- * Reports `kl`: how far q is from uniform, mean over rows.
+ * Reports `kl`, the divergence of q from uniform, mean over rows.
  */
 extern const struct loss_objective loss_dcl;
 
-/* loss_decoupled() turns S into W as above and returns L; reports kl. */
+/* loss_decoupled() replaces S by W as above, reports kl and returns L. */
 double loss_decoupled(const struct loss_batch *batch, double tau, float *s,
                       struct loss_report *report);
 

@@ -23,7 +23,7 @@ loss_emc2_run(const struct loss_batch *batch, const struct loss_settings *set,
         outside += beyond;
     }
     values_add(&report->more, "outside", outside / (double)n);
-    // each weight is a rounded share: so little may be missing, or too much
+    // weights are rounded: a row may sum to slightly more or less than 1
     dropped = 1 - all / (double)n;
     values_add(&report->more, "dropped",
                fabs(dropped) <= 2 * FLT_EPSILON ? 0 : dropped);

@@ -11,8 +11,8 @@
 enum { TILE = 512 }; // rows and columns of S at a time
 
 /*
- * All that is worked with.  log Z_r is kept in two parts, beta max_r and the
- * logarithm of what is then left: one float would lose digits to a large beta.
+ * The arrays of the computation.  log Z_r is stored in two parts, beta max_r
+ * and log_r, because one float would lose digits with a large beta.
  */
 struct job {
     const struct loss_global *set;
@@ -54,7 +54,7 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Takes the columns of the own view out of a row of a tile. */
+/* Excludes the columns of the row's own view from a row of a tile. */
 static void
 mask_own_view(size_t images, size_t r, size_t c, size_t cols, float *tile)
 {
@@ -65,7 +65,7 @@ mask_own_view(size_t images, size_t r, size_t c, size_t cols, float *tile)
             tile[p] = -INFINITY;
 }
 
-/* The tile of S at (r,c), without the columns of its own image. */
+/* Computes the tile of S at (r,c), without columns of each row's own image. */
 static void
 fill_tile(const struct job *job, size_t r, size_t rows, size_t c, size_t cols)
 {
@@ -101,8 +101,8 @@ static UTIL_CLONES(void, exp_scores,
         s[i] = scale * num_exp(beta * (s[i] - max) - log);
 }
 
-/* Takes the scores of one row and some columns into its Z; sum is Z_r over
- * exp(beta max_r). */
+/* Adds the scores of one row and some columns to its Z; sum is Z_r / exp(beta
+ * max_r). */
 static void
 add_scores(const struct job *job, size_t r, size_t cols, float *s, double *sum)
 {
@@ -118,7 +118,7 @@ add_scores(const struct job *job, size_t r, size_t cols, float *s, double *sum)
         *sum += s[i];
 }
 
-/* max and log of all rows. */
+/* Computes max and log of all rows. */
 static void
 partition_rows(const struct job *job)
 {
@@ -141,8 +141,8 @@ partition_rows(const struct job *job)
 }
 
 /*
- * The part of the pair (r, p) in L, before the mean.  *slope is dL/d log Z_r,
- * and -*slope beta dL/ds_rp.
+ * The loss of the pair (r, p), before the mean.  *slope is dL/d log Z_r, and
+ * -*slope beta is dL/ds_rp.
  */
 static double
 pair_loss(const struct job *job, size_t r, size_t p, double *slope)
@@ -156,7 +156,7 @@ pair_loss(const struct job *job, size_t r, size_t p, double *slope)
     return job->set->inside ? loss_log_add(lead, 0) : lead;
 }
 
-/* L, and share; where dv is not NULL, it gets what partners pull. */
+/* Returns L and sets share; unless NULL, dv gets the gradient of partners. */
 static double
 pull_partners(const struct job *job, float *dv)
 {
@@ -188,7 +188,7 @@ pull_partners(const struct job *job, float *dv)
     return total / pairs;
 }
 
-/* Adds what negatives push: dv += (W + W') v over all tiles of W. */
+/* Adds the gradient of negatives: dv += (W + W') v over all tiles of W. */
 static void
 push_negatives(const struct job *job, float *dv)
 {

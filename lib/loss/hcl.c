@@ -15,8 +15,8 @@ static const struct param params[] = {
     {0},
 };
 
-/* log of N exp(-x_partner) without its floor: of A's log the same way.  -inf
- * where the positives that are taken off leave nothing. */
+/* log of N exp(-x_partner) without its floor; log_a is log of A
+ * exp(-x_partner). -inf if subtracting the positives leaves nothing. */
 static double
 debiased_log(double log_a, double m, double tau_plus)
 {
@@ -27,7 +27,7 @@ debiased_log(double log_a, double m, double tau_plus)
 
 /*
  * One row: S in, W out; `low` [rows] is scratch.  Returns n times its share of
- * L, and whether it is at the floor.
+ * L; *at_floor is 1 if N is at its floor.
  */
 static double
 hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
@@ -46,7 +46,7 @@ hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
                           .log_z;
     const double log_a = log(m) + z1 - z0 - x, least = log(m) - 1 / tau - x;
     const double free = debiased_log(log_a, m, set->value[TAU_PLUS]);
-    double l, pull; // pull: dL/dx_partner, and what the negatives share
+    double l, pull; // pull: -dL/dx_partner, the total weight of the negatives
 
     *at_floor = free < least;
     l = loss_log_add(0, *at_floor ? least : free);

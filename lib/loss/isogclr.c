@@ -7,9 +7,9 @@ static struct loss_running_row
 isogclr_row(const struct loss_batch *batch, const struct loss_settings *set,
             size_t r, const float *state, float *row)
 {
-    const float *mine = state + r % batch->b * RUNNING_ISOGCLR;
+    const float *own = state + r % batch->b * RUNNING_ISOGCLR;
 
-    return loss_running_row(batch, set, r, mine[RUNNING_TAU], mine, row);
+    return loss_running_row(batch, set, r, own[RUNNING_TAU], own, row);
 }
 
 static void
@@ -28,8 +28,8 @@ isogclr_check(const struct loss_settings *set, size_t b, struct err *err)
 static const struct param params[] = {
     RUNNING_PARAMS,
     [OLD_MEAN] = {PARAM_FLAG("old-mean",
-                             "temperatures as the paper has them: by the mean "
-                             "of before, without a bound")},
+                             "temperatures as in the paper: by the old mean, "
+                             "without a bound")},
     {0},
 };
 

@@ -3,10 +3,10 @@
 #include "bimodal.h"
 #include "isogclr_bimodal.h"
 
-/* |G| is at most this. */
+/* The bound of |G|. */
 static const double steepest = 5;
 
-/* The parameters of loss/running.h, but for the gap in place of rho. */
+/* The parameters of loss/running.h, with the gap instead of rho. */
 enum { RHO_GAP = RHO };
 
 static const struct param params[] = {
@@ -14,7 +14,7 @@ static const struct param params[] = {
              .schedule = PARAM_LEARNT},
     RUNNING_PARAM_GAMMA(0.8),
     [RHO_GAP] = {PARAM_REAL("rho-gap", 1.5, -100, 100,
-                            "rho is log(batch - 1) less this")},
+                            "rho is log(batch - 1) minus this")},
     [ETA] = {PARAM_REAL("eta", 0.003, 0, 100, "rate of temperatures"),
              .schedule = PARAM_TO_END, .end = 1e-4},
     [BETA_U] = {PARAM_REAL("beta-u", 0.9, 0, 1,

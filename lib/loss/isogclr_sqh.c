@@ -5,11 +5,11 @@
 #include "isogclr_sqh.h"
 #include "running.h"
 
-/* How far a row's partner has to be ahead of the others. */
+/* The margin of a row's partner over the others. */
 static const double margin = 0.8;
 
-/* One row: its scores, its partner's, and the temperatures of the columns,
- * state[c mod b], or that of the row's image. */
+/* One row: its scores, its partner's score, and the temperatures: of the
+ * columns (by_column), in state[c mod b], or of the row's image. */
 struct hinge {
     size_t b, r;
     const float *row, *state;
@@ -22,7 +22,7 @@ hinge_at(const struct hinge *h, size_t c)
 {
     const double x = h->row[c] - h->score + margin;
 
-    return x < 0 ? 0 : x; // NaN stays
+    return x < 0 ? 0 : x; // preserves NaN
 }
 
 /* l / tau */

@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-/* What objectives on dimensions share: z [b,d] by column. */
+/* Moments of the columns of z [b,d], for objectives on dimensions. */
 
-/* loss_moments_centre() makes x [b,d] of z with each column's mean taken off; x
- * may be z. */
+/* loss_moments_centre() writes x [b,d], z minus the mean of each column; x may
+ * be z. */
 void loss_moments_centre(size_t b, size_t d, const float *z, float *x);
 
 /* loss_moments_squares() sums the squares of each column into sum [d]. */

@@ -84,7 +84,8 @@ loss_objective_check(const struct loss_objective *objective,
                      struct err *err)
 {
     if (b == 1)
-        return err_set(err, "one image has no negatives: want two or more");
+        return err_set(err, "a batch of one image has no negatives: want two "
+                            "images or more");
     if (d && d <= objective->aux_columns)
         return err_set(err, "%s wants embeddings of more than %zu columns",
                        objective->name, objective->aux_columns);
@@ -122,8 +123,8 @@ loss_scalar_moves(const struct loss_scalar *scalar,
     return scalar->fixed == LOSS_NEVER_FIXED || !set->value[scalar->fixed];
 }
 
-/* v and lengths, S or W with the row of scratch behind it, and what direct()
- * wants. */
+/* Scratch: v and lengths, S or W with a row of scratch, and that of direct().
+ */
 size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)
@@ -136,7 +137,8 @@ loss_objective_size(const struct loss_objective *objective,
            scratch;
 }
 
-/* The mean cosine of two anchors: from |sum v|^2 = n + sum of the others. */
+/* Reports cosine and deviation: |sum v|^2 = n + sum of the cosines of different
+ * anchors. */
 static void
 report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
               struct loss_report *report)
@@ -160,7 +162,7 @@ report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
     report->deviation = deviation / sqrt((double)d);
 }
 
-/* The first columns of z, packed. */
+/* Copies z without its auxiliary columns. */
 static void
 pack_embedding(size_t rows, size_t d, size_t aux_columns, const float *z,
                float *out)

@@ -13,7 +13,7 @@ enum {
     SQUARE = 32, /* rows and columns added to their mirror image at a time */
     PART = 512,  /* exponentials at a time */
     LANES = 16,
-    FOR_THREADS = 1 << 16 /* elements; for fewer it takes longer to wake them */
+    FOR_THREADS = 1 << 16 /* elements; below this threads do not pay off */
 };
 
 size_t
@@ -31,7 +31,7 @@ loss_mask_count(size_t b, enum loss_mask mask)
                                     : b - 1;
 }
 
-/* The columns that a row meets, as runs [from,to). */
+/* The columns of a mask, as runs [from,to). */
 enum { RUNS = 3 };
 
 struct runs {
@@ -103,7 +103,8 @@ static UTIL_CLONES(void, add_moments,
     }
 }
 
-/* p, which may be s, becomes the exponentials of a run, if it is not NULL. */
+/* Adds the moments of a run; writes its exponentials to p, unless NULL.  p may
+ * be s. */
 static void
 add_run(size_t n, double beta, float max, const float *s, float *p,
         double *sums)
@@ -120,7 +121,7 @@ add_run(size_t n, double beta, float max, const float *s, float *p,
     }
 }
 
-/* p becomes softmax from exponentials, 0 in between. */
+/* Normalises p from exponentials to the softmax, 0 outside of the runs. */
 static void
 normalise_runs(const struct runs *runs, size_t rows, double sum, float *p)
 {
@@ -192,29 +193,29 @@ loss_log_add(double a, double b)
     return least == -INFINITY ? most : most + log1p(exp(least - most));
 }
 
-/* w += w', the parts that mirror each other in a square at (top,left), of the
- * first `moved` rows and columns. */
+/* w += w' for a square at (top,left) and its mirror image, within the first
+ * `moved` rows and columns. */
 static void
 add_mirror(size_t moved, size_t rows, size_t top, size_t left, float *w)
 {
     const size_t high = moved - top < SQUARE ? moved - top : SQUARE;
     const size_t wide = moved - left < SQUARE ? moved - left : SQUARE;
-    float there[SQUARE][SQUARE]; // a column of W is a cache miss an element
+    float mirror[SQUARE][SQUARE]; // each element of a column is a cache miss
 
     for (size_t c = 0; c < wide; c++)
-        memcpy(there[c], w + (left + c) * rows + top, high * sizeof *w);
+        memcpy(mirror[c], w + (left + c) * rows + top, high * sizeof *w);
     for (size_t r = 0; r < high; r++) {
         float *row = w + (top + r) * rows + left;
 
         for (size_t c = 0; c < wide; c++)
-            row[c] = there[c][r] += row[c];
+            row[c] = mirror[c][r] += row[c];
     }
     for (size_t c = 0; c < wide; c++)
-        memcpy(w + (left + c) * rows + top, there[c], high * sizeof *w);
+        memcpy(w + (left + c) * rows + top, mirror[c], high * sizeof *w);
 }
 
-/* dv gets what constants add, which few of W weigh; these are taken out of W.
- */
+/* Sets dv to the gradient by constants, most of which have weight 0, and
+ * removes their weights from W. */
 static void
 take_constants(size_t moved, size_t rows, size_t d, float *w, const float *v,
                float *dv)

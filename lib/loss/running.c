@@ -6,7 +6,7 @@
 #include "loss/rows.h"
 #include "util/mem.h"
 
-/* |G| is at most this. */
+/* The bound of |G|. */
 static const double steepest = 3;
 
 const char *const loss_running_column[] = {"log_u", "seen", "momentum", "tau"};
@@ -25,13 +25,13 @@ loss_running_mean(const struct loss_settings *set, const float *state,
 }
 
 void
-loss_running_keep(float *state, double one, double two)
+loss_running_store(float *state, double one, double two)
 {
     state[RUNNING_LOG_U] = (float)(loss_log_add(one, two) - log(2));
     state[RUNNING_SEEN] = 1;
 }
 
-/* The slope of a row in its temperature, without rho. */
+/* G of a row without rho: the gradient of its temperature. */
 static double
 find_slope(const struct loss_settings *set, const float *state, double log_g,
            double log_u, double mean)
@@ -90,7 +90,7 @@ loss_running_report(const struct loss_batch *batch,
     values_add(&report->more, "kl", sums->kl / n);
 }
 
-/* Images that were not seen get their first temperature. */
+/* Sets the initial temperature of images not seen before. */
 static void
 init_temperatures(const struct loss_settings *set, size_t b, float *state)
 {
@@ -99,7 +99,7 @@ init_temperatures(const struct loss_settings *set, size_t b, float *state)
             state[RUNNING_TAU] = (float)set->value[TAU];
 }
 
-/* An image's momentum goes by G of both views. */
+/* Updates an image's momentum by G of both views. */
 static void
 update_momentum(const struct loss_settings *set, double one, double two,
                 float *state)
@@ -142,7 +142,7 @@ loss_running_temperatures_report(size_t b, const float *state,
     free(tau);
 }
 
-/* Temperatures move by it. */
+/* Updates temperatures by their momentum. */
 static void
 update_temperatures(const struct loss_settings *set, size_t b, float *state)
 {
@@ -165,7 +165,7 @@ loss_running_temperatures(const struct loss_batch *batch,
 
     init_temperatures(set, b, state);
     for (size_t k = 0; k < b; k++) {
-        float *mine = state + k * RUNNING_ISOGCLR;
+        float *own = state + k * RUNNING_ISOGCLR;
         struct loss_running_row view[2];
 
         for (size_t v = 0; v < 2; v++) {
@@ -174,8 +174,8 @@ loss_running_temperatures(const struct loss_batch *batch,
             view[v] = fn(batch, set, r, state, s + r * rows);
             loss_running_add(&sums, view + v);
         }
-        loss_running_keep(mine, view[0].log_u, view[1].log_u);
-        update_momentum(set, view[0].slope, view[1].slope, mine);
+        loss_running_store(own, view[0].log_u, view[1].log_u);
+        update_momentum(set, view[0].slope, view[1].slope, own);
     }
     loss_running_report(batch, &sums, report);
     update_temperatures(set, b, state);
@@ -188,7 +188,8 @@ loss_running_check_gamma(const struct loss_settings *set, size_t b,
 {
     (void)b;
     if (!(set->value[GAMMA] > 0))
-        return err_set(err, "gamma 0 would never take anything in");
+        return err_set(err, "gamma 0 never updates the running mean: want more "
+                            "than 0");
     return 0;
 }
 
@@ -208,8 +209,8 @@ loss_running_check(const struct loss_settings *set, size_t b,
     if (m && !(set->value[RHO] < log((double)m)))
         return err_set(err,
                        "rho %g: no softmax over %zu negatives is further than "
-                       "%.3f from uniform, so every temperature would slide to "
-                       "tau-min",
+                       "%.3f from uniform, so every temperature would fall to "
+                       "tau-min: want less",
                        set->value[RHO], m, log((double)m));
     return 0;
 }

@@ -5,8 +5,9 @@
 #include "loss/rows.h"
 
 /*
- * What SogCLR and its kin share: a running mean of an image's denominators, in
- * logarithms, and a temperature that follows the divergence of its negatives.
+ * The common parts of SogCLR and its variants: a running mean of an image's
+ * denominators, in logarithms, and a temperature controlled by the divergence
+ * of its negatives.
  */
 
 /* The columns of the state, those of SogCLR first. */
@@ -23,23 +24,24 @@ extern const char *const loss_running_column[RUNNING_ISOGCLR];
 extern const float loss_running_initial[RUNNING_ISOGCLR];
 
 /*
- * loss_running_mean() returns log( (1 - gamma) u + gamma g ), gamma 1 at the
- * first visit; the reference's u is 0 there. state  of the image
+ * loss_running_mean() returns log( (1 - gamma) u + gamma g ); at the first
+ * visit gamma is 1, or with set->reference u is 0.
+ *   state  of the image
  */
 double loss_running_mean(const struct loss_settings *set, const float *state,
                          double log_g);
 
-/* loss_running_keep() makes the means of both views, as logarithms, the state.
- */
-void loss_running_keep(float *state, double one, double two);
+/* loss_running_store() stores the mean of both views' u; one, two are their
+ * logarithms. */
+void loss_running_store(float *state, double one, double two);
 
-/* What comes of a row. */
+/* The results of a row. */
 struct loss_running_row {
     double log_u;  /* new */
     double weight; /* sum_c a_rc */
     double value;  /* sum_c a_rc s_rc - s_r,partner */
     double kl;     /* of its softmax from uniform */
-    double slope;  /* G without rho; with OLD_MEAN by the mean of before */
+    double slope;  /* G without rho; with OLD_MEAN by the old mean */
 };
 
 /* loss_running_row() is row r of loss/sogclr.h: S in, W out. */
@@ -60,14 +62,14 @@ void loss_running_report(const struct loss_batch *batch,
                          struct loss_report *report);
 
 /* Row r of an objective with temperatures: S in, W out.
- *   state  [b,RUNNING_ISOGCLR]  of the whole batch, temperatures not moved yet
+ *   state  [b,RUNNING_ISOGCLR]  of the whole batch, with old temperatures
  */
 typedef struct loss_running_row running_fn(const struct loss_batch *batch,
                                            const struct loss_settings *set,
                                            size_t r, const float *state,
                                            float *row);
 
-/* loss_running_temperatures() is loss/isogclr.h, given its rows. */
+/* loss_running_temperatures() is loss/isogclr.h with fn() for each row. */
 void loss_running_temperatures(const struct loss_batch *batch,
                                const struct loss_settings *set, running_fn *fn,
                                float *state, float *s,
@@ -92,7 +94,7 @@ enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX, OLD_MEAN };
     RUNNING_PARAM_GAMMA(0.8),                                                \
     [RHO] = {PARAM_REAL(                                                     \
         "rho", 0.3, 0, 100,                                                  \
-        "divergence from uniform that the temperatures are set for")},       \
+        "divergence from uniform that temperatures are adjusted to")},       \
     [ETA] = {PARAM_REAL("eta", 0.01, 0, 100,                                 \
                         "learning rate of the temperatures"),                \
              .schedule = PARAM_TO_END, .end = 1e-4},                         \
@@ -102,13 +104,13 @@ enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX, OLD_MEAN };
                             "smallest temperature")},                        \
     [TAU_MAX] = {PARAM_REAL("tau-max", 1, 1e-4, 1e4, "largest temperature")}
 
-/* loss_running_check_gamma() refuses what loss_objective_check() has to where
- * only a mean runs; b is not looked at. */
+/* loss_running_check_gamma() is the check() of objectives with only a running
+ * mean; it ignores b. */
 int loss_running_check_gamma(const struct loss_settings *set, size_t b,
                              struct err *err);
 
-/* loss_running_check() also for temperatures over the columns of a mask; b = 0:
- * not known, or no rho. */
+/* loss_running_check() also checks temperatures, with softmaxes over the
+ * columns of a mask; b = 0: unknown, or no rho. */
 int loss_running_check(const struct loss_settings *set, size_t b,
                        enum loss_mask mask, struct err *err);
 

@@ -4,7 +4,7 @@
 
 #include "sampled.h"
 
-/* The row of W, but for what the partner takes off. */
+/* Computes the row of W without the partner's term. */
 static UTIL_CLONES(void, weigh_row,
                    (size_t rows, double beta_n, double scale,
                     const float *weight, float *row),

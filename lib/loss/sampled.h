@@ -4,8 +4,8 @@
 #include "loss/objective.h"
 
 /*
- * loss_sampled_weigh() makes S the W of objectives whose negatives are a
- * service's,
+ * loss_sampled_weigh() replaces S by W for objectives with negatives from a
+ * service,
  *
  *     W_rc = beta/n ( scale_r1 w_rc - scale_r0 [c = partner] ),
  *

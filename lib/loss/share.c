@@ -1,6 +1,6 @@
 #include "loss/share.h"
 
-/* The row of one anchor. */
+/* Adds the row of one anchor. */
 static void
 add_anchor(struct loss_share *share, size_t rows, size_t r,
            const int64_t *sample, const int64_t *group, const float *w)
@@ -9,11 +9,11 @@ add_anchor(struct loss_share *share, size_t rows, size_t r,
     size_t kin = 0, negatives = 0;
 
     for (size_t c = 0; c < rows; c++) {
-        const int meets = sample[c] != sample[r];
-        const int near = meets & (group[c] == group[r]) & (group[c] >= 0);
-        const double weight = meets && w[c] > 0 ? (double)w[c] : 0;
+        const int negative = sample[c] != sample[r];
+        const int near = negative & (group[c] == group[r]) & (group[c] >= 0);
+        const double weight = negative && w[c] > 0 ? (double)w[c] : 0;
 
-        negatives += (size_t)meets;
+        negatives += (size_t)negative;
         kin += (size_t)near;
         all += weight;
         own += near ? weight : 0;

@@ -20,7 +20,7 @@ static double
 surprise_ratio(double x)
 {
     if (x < -30)
-        return 1; // within e^x
+        return 1; // with an error of e^x
     return (x > 30 ? x : log1p(exp(x))) * (1 + exp(-x));
 }
 
@@ -38,7 +38,7 @@ simco_row(const struct loss_batch *batch, const struct loss_settings *set,
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
-    // the reference has a temperature of its own in L, and half the rows
+    // the reference has temperature 1 in L, and half of the rows
     const double beta[] = {1 / set->value[TAU_INTER], 1 / set->value[TAU],
                            set->reference ? 1 : 1 / set->value[TAU]};
     const double score = row[partner];

@@ -13,12 +13,12 @@
  *     w_r   = (1 - p'_partner) / (1 - p_partner)        a constant
  *     W_rc  = (1 - p'_partner) / (n tau) ( q_rc - [c = partner] )
  *
- * q = softmax at tau over the b - 1 rows without the partner: 1 - p cancels,
- * and with it what would overflow.  Zhang et al. 2022, arXiv:2203.17248.
- * The copy in the iSogCLR repository takes p in L at temperature 1 and only
- * view 1 as anchors: w is not bounded then.  No state.
+ * q = softmax at tau over the b - 1 rows without the partner: 1 - p, which
+ * could overflow, cancels.  Zhang et al. 2022, arXiv:2203.17248.  The copy in
+ * the iSogCLR repository has p in L at temperature 1 and only view 1 as
+ * anchors; its w is not bounded.  No state.
  *
- * Reports `weight`: the mean of w_r.
+ * Reports `weight`, the mean of w_r.
  */
 extern const struct loss_objective loss_simco;
 

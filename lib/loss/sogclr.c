@@ -28,7 +28,7 @@ sogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
                                        s + r * rows);
             loss_running_add(&sums, view + v);
         }
-        loss_running_keep(state, view[0].log_u, view[1].log_u);
+        loss_running_store(state, view[0].log_u, view[1].log_u);
         if (set->reference) // their sum
             state[RUNNING_LOG_U] += (float)log(2);
     }
@@ -42,8 +42,8 @@ sogclr_check(const struct loss_settings *set, size_t b, struct err *err)
         return -1;
     if (set->reference && set->value[GAMMA] <= 0.5)
         return err_set(err,
-                       "gamma %g: the reference keeps the sum of both views, "
-                       "which grows without bound for gamma up to 0.5",
+                       "gamma %g: the reference stores the sum of both views, "
+                       "which grows without bound: want more than 0.5",
                        set->value[GAMMA]);
     return 0;
 }

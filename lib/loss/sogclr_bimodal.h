@@ -5,7 +5,7 @@
 
 /*
  * SogCLR for pairs of two kinds, such as image and text: the global loss of
- * both directions, denominators by running means,
+ * both directions, with running means as denominators,
  *
  *     x_rc  = (s_rc - s_r,partner) / tau
  *     g_r   = sum_c exp(x_rc) / (b - 1)
@@ -13,12 +13,12 @@
  *     w_rc  = exp(x_rc) / u_r
  *     W_rc  = w_rc / (b (b - 1)),   W_r,partner -= sum_c w_rc / (b (b - 1)),
  *
- * c over the rows of the other view but the partner.  The value is that of the
- * surrogate, 1/b sum_rc w_rc (s_rc - s_r,partner) / (b - 1): its gradient is
- * that of the global loss, its value says little; look at infonce.
+ * c over the rows of the other view without the partner.  The value is that of
+ * the surrogate, 1/b sum_rc w_rc (s_rc - s_r,partner) / (b - 1): its gradient
+ * is that of the global loss, its value says little; see infonce.
  *
- * With --compat reference c takes in the partner, and the first visit is a
- * visit like any other, from u = 0.
+ * With --compat reference c includes the partner, and the first visit is not
+ * special: it starts from u = 0.
  *
  * Columns {log_u, seen} for each side: that of an image, and that of its text
  * or other view.  Qiu and others 2023, "Not All Semantics are Created Equal",

@@ -14,15 +14,15 @@ static const struct param params[] = {
     {0},
 };
 
-/* Rows and their lengths, T or D. */
+/* Scratch: rows and their lengths, T or D. */
 static size_t
 spectral_cl_size(const struct loss_batch *batch)
 {
     return 2 * batch->b * (batch->dim + 1) + batch->b * batch->b;
 }
 
-/* Rows become no longer than `most`; length keeps what was,
- * or 0 where a row stays.  Returns how many became shorter. */
+/* Shortens rows to length `most`; length [n] gets the old length, or 0 for rows
+ * not changed.  Returns the number of shortened rows. */
 static size_t
 cap_rows(size_t n, size_t d, double most, float *x, float *length)
 {
@@ -41,7 +41,7 @@ cap_rows(size_t n, size_t d, double most, float *x, float *length)
     return capped;
 }
 
-/* dL/dx to dL/dz, through cap_rows(). */
+/* Replaces dL/dx by dL/dz: the gradient of cap_rows(). */
 static void
 cap_rows_back(size_t n, size_t d, double most, const float *x,
               const float *length, float *dz)
@@ -54,7 +54,7 @@ cap_rows_back(size_t n, size_t d, double most, const float *x,
     }
 }
 
-/* T to D; returns L. */
+/* Replaces T by D; returns L. */
 static double
 weigh_pairs(size_t b, double mu, float *t)
 {

@@ -7,10 +7,10 @@
 
 #include "tau_simclr.h"
 
-/* What the reference adds to each sum. */
+/* Added to each sum by the reference code. */
 static const double reference_eps = 1e-6;
 
-/* v and its gradient, lengths, S or W. */
+/* Scratch: v and its gradient, lengths, S or W. */
 static size_t
 tau_simclr_size(const struct loss_batch *batch)
 {
@@ -27,8 +27,8 @@ certainty_of(const struct loss_batch *batch, const float *z, size_t r)
 }
 
 /*
- * One row: S in, W out.  Returns n times its share of L; adds dL/dt to what it
- * concerns, the last column of dz.
+ * One row: S in, W out.  Returns n times its share of L; adds the gradient of t
+ * to the last column of dz.
  */
 static double
 tau_row(const struct loss_batch *batch, const struct loss_settings *set,
@@ -36,9 +36,9 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
 {
     const size_t b = batch->b, n = 2 * b, d = batch->dim;
     const size_t partner = loss_partner(b, r);
-    const size_t says = set->reference ? r % b : r; // t at the partner
+    const size_t t_row = set->reference ? r % b : r; // row of t at the partner
     const double t = certainty_of(batch, z, r),
-                 at = certainty_of(batch, z, says);
+                 at = certainty_of(batch, z, t_row);
     const double score = row[partner],
                  scale = 1 / (set->value[LOSS_TAU] * (double)n);
     const struct loss_row q = loss_row_partition(
@@ -50,7 +50,7 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
     num_scale(n, (float)(scale * share * t), row);
     row[partner] = -(float)(scale * at);
     dz[(r + 1) * d - 1] += (float)(scale * share * q.mean);
-    dz[(says + 1) * d - 1] -= (float)(scale * score);
+    dz[(t_row + 1) * d - 1] -= (float)(scale * score);
     return log_z - score * at / set->value[LOSS_TAU];
 }
 

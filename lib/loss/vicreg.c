@@ -21,14 +21,14 @@ static const struct param params[] = {
 
 static const double eps = 1e-4;
 
-/* A centred view, its squares, its covariances. */
+/* Scratch: a centred view, its squares, its covariances. */
 static size_t
 vicreg_size(const struct loss_batch *batch)
 {
     return (batch->b + 1 + batch->dim) * batch->dim;
 }
 
-/* Covariances [d,d] to their squares' sum, off the diagonal alone. */
+/* The sum of squares of covariances [d,d] off the diagonal. */
 static double
 sum_off_diagonal(size_t d, float *c)
 {

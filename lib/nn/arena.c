@@ -19,7 +19,7 @@ nn_arena_enter(struct nn_arena *arena, size_t at, size_t bytes)
     mem_grow(&arena->live, &arena->room, arena->n + 1, sizeof *arena->live);
     for (arena->n++; i > 0 && arena->live[i - 1].at > at; i--)
         arena->live[i] = arena->live[i - 1];
-    arena->live[i] = (struct nn_living){at, nn_aligned(bytes)};
+    arena->live[i] = (struct nn_range){at, nn_aligned(bytes)};
     if (arena->most < at + nn_aligned(bytes) - arena->start)
         arena->most = at + nn_aligned(bytes) - arena->start;
 }
@@ -30,7 +30,7 @@ nn_arena_take(struct nn_arena *arena, size_t bytes)
     size_t at = arena->start;
 
     for (size_t i = 0; i < arena->n; i++) {
-        const struct nn_living *live = &arena->live[i];
+        const struct nn_range *live = &arena->live[i];
 
         if (at + nn_aligned(bytes) <= live->at)
             break;
@@ -42,7 +42,7 @@ nn_arena_take(struct nn_arena *arena, size_t bytes)
 }
 
 void
-nn_arena_give_back(struct nn_arena *arena, size_t at, size_t bytes)
+nn_arena_free(struct nn_arena *arena, size_t at, size_t bytes)
 {
     size_t i = 0;
 
@@ -63,6 +63,6 @@ nn_arena_scratch(struct nn_arena *arena, size_t bytes)
     if (!bytes)
         return arena->start;
     at = nn_arena_take(arena, bytes);
-    nn_arena_give_back(arena, at, bytes);
+    nn_arena_free(arena, at, bytes);
     return at;
 }

@@ -70,7 +70,7 @@ nn_average_save(const char *folder, const struct nn_weights *blocks,
     return rc;
 }
 
-/* Checks all arrays and takes them over; -1 with the one that is wrong. */
+/* Checks all arrays and copies them; -1 with the name of an invalid one. */
 static int
 take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
              struct nn_net *net, struct nn_average *average, struct err *err)
@@ -86,7 +86,7 @@ take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
         return -1;
     memcpy(&steps, a->data, sizeof steps);
     if (steps < 1)
-        return err_set(err, "'%s': steps is %jd, want 1 at least", path,
+        return err_set(err, "'%s': steps is %jd, want at least 1", path,
                        (intmax_t)steps);
     average->steps = (long)steps;
     for (size_t i = 0; i < n; i++) {

@@ -13,7 +13,7 @@
 
 enum { CONFIG_MOST = 1 << 24 }; // bytes of config and manifest
 
-static const char temporary[] = ".step-"; // and the step, and ".new"
+static const char temporary[] = ".step-"; // followed by the step and ".new"
 
 static char *
 temporary_path(const char *run, long step)
@@ -27,18 +27,18 @@ final_path(const char *run, long step)
     return mem_format("%s/step-%08ld", run, step);
 }
 
-/* The step that a name stands for, or -1. */
+/* The step of a checkpoint's name; -1 for any other name. */
 static long
 step_of(const char *name)
 {
-    char *end, again[64];
+    char *end, want[64];
     long step;
 
     if (strncmp(name, "step-", 5))
         return -1;
     step = strtol(name + 5, &end, 10);
-    snprintf(again, sizeof again, "step-%08ld", step);
-    return !*end && step >= 0 && !strcmp(again, name) ? step : -1;
+    snprintf(want, sizeof want, "step-%08ld", step);
+    return !*end && step >= 0 && !strcmp(want, name) ? step : -1;
 }
 
 static int
@@ -71,7 +71,7 @@ nn_checkpoint_steps(const char *run, size_t *n, struct err *err)
     return steps;
 }
 
-/* 1 when the folder has a manifest, 0 when not, -1 when that cannot be seen. */
+/* Returns 1 if the folder has a manifest, 0 if not, -1 on error. */
 static int
 has_manifest(const char *folder, struct err *err)
 {
@@ -171,14 +171,14 @@ nn_checkpoint_abort(const char *run, long step)
     free(path);
 }
 
-/* Points a link to the checkpoint of a step, by a new one whose name begins
- * with `lead`. */
+/* Points a link to the checkpoint of a step: makes a link with a temporary
+ * name, which starts with `prefix`, and renames it. */
 static int
-point_link(const char *run, const char *lead, const char *name, long step,
+point_link(const char *run, const char *prefix, const char *name, long step,
            struct err *err)
 {
     char *link = mem_format("%s/%s", run, name);
-    char *next = mem_format("%s/%s%s.new", run, lead, name);
+    char *next = mem_format("%s/%s%s.new", run, prefix, name);
     char *target = mem_format("step-%08ld", step);
     int rc = 0;
 
@@ -195,7 +195,8 @@ int
 nn_checkpoint_point(const char *run, const char *name, long step,
                     struct err *err)
 {
-    return point_link(run, ".", name, step, err); // which no trainer sweeps
+    // remove_leftovers() does not remove this prefix
+    return point_link(run, ".", name, step, err);
 }
 
 int
@@ -222,7 +223,7 @@ nn_checkpoint_link(const char *run, struct err *err)
     return rc;
 }
 
-/* First to a name that is no checkpoint's: it goes as a whole. */
+/* Renames the folder first: a partly removed one is no checkpoint. */
 static int
 remove_step(const char *run, long step, struct err *err)
 {
@@ -239,7 +240,7 @@ remove_step(const char *run, long step, struct err *err)
     return rc;
 }
 
-/* Removes what a crash, or a removal that failed, left behind. */
+/* Removes temporary folders of a crash or of a failed removal. */
 static int
 remove_leftovers(const char *run, struct err *err)
 {
@@ -254,7 +255,7 @@ remove_leftovers(const char *run, struct err *err)
 
         if (!strncmp(names[i], temporary, strlen(temporary)) &&
             file_remove(path, err))
-            rc = -1; // the others go all the same
+            rc = -1; // removes the others all the same
         free(path);
     }
     nn_folder_names_free(names, n);
@@ -268,7 +269,7 @@ is_pointed_to(const char *run, long step)
     struct err ignored;
     size_t n = 0;
     char **names = nn_folder_names(run, &n, &ignored), is[32], want[32];
-    int found = !names; // in doubt it stays
+    int found = !names; // on error assume a link
 
     snprintf(want, sizeof want, "step-%08ld", step);
     for (size_t i = 0; i < n && !found; i++) {
@@ -302,11 +303,11 @@ nn_checkpoint_tidy(const char *run, long keep, struct err *err)
 }
 
 /*
- * Makes way for a checkpoint of a step that has one: 1 when that one is whole
- * and so, the run being what it is, the same; 0 when there is none any more.
+ * Removes an incomplete checkpoint of a step: returns 0 if there is none any
+ * more, 1 if there is a complete one, which is then the same as the new one.
  */
 static int
-remove_unless_whole(const char *run, long step, struct err *err)
+remove_unless_complete(const char *run, long step, struct err *err)
 {
     char *path = final_path(run, step);
     struct err ignored;
@@ -329,7 +330,7 @@ nn_checkpoint_commit(const char *run, long step, struct err *err)
     if (nn_manifest_write(from, err) || file_sync(from, err) ||
         nn_checkpoint_verify(from, err))
         goto out;
-    there = remove_unless_whole(run, step, err);
+    there = remove_unless_complete(run, step, err);
     if (there < 0)
         goto out;
     if (!there && rename(from, to)) {

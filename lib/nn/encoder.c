@@ -7,9 +7,9 @@
 #include "sizes.h"
 
 /*
- * Residual networks: the large ones as torchvision builds and names them (a
- * bottleneck has its stride in the 3x3), the small ones as section 4.2 of their
- * paper has them for CIFAR.
+ * Residual networks: the large ones are torchvision's (a bottleneck has its
+ * stride in the 3x3), the small ones those of section 4.2 of the paper, for
+ * CIFAR.
  */
 static const struct nn_encoder encoders[] = {
     {.name = "resnet18",
@@ -77,12 +77,12 @@ static const struct nn_encoder encoders[] = {
      .form = "WxL[xH]",
      .sizes = 2,
      .heads = 1,
-     .given = {768, 6, 12}},
+     .defaults = {768, 6, 12}},
 };
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders, WORDS = 256 };
 
-/* Those of texts, or all others. */
+/* Lists the names of text encoders, or of all others. */
 static const char *
 list_names(char text[WORDS], int texts, char between)
 {
@@ -121,8 +121,8 @@ nn_encoder_find(const char *arch, struct err *err)
 
     if (!encoder && !strcmp(arch, nn_arch_program))
         err_set(err,
-                "the encoder is a program's, with tensors of its own: only "
-                "that program computes it");
+                "the encoder is an external program with its own tensors: only "
+                "that program can compute it");
     else if (!encoder)
         err_set(err, "no encoder '%s': want one of %s; of texts %s", arch,
                 list_names(images, 0, ' '), list_names(texts, 1, ' '));

@@ -6,27 +6,26 @@
 enum { NN_SIZES = 4 };
 
 /*
- * The encoders that there are: a new one is a row in lib/nn/encoder.c and a
- * function that builds its graph.
+ * An encoder.  To add one, write a row in lib/nn/encoder.c and a function that
+ * builds its graph.
  */
 struct nn_encoder {
     const char *name;
     enum nn_input_kind input;
-    int basis; /* it may see pixels in a fixed basis; or given rows, so wide */
+    int basis; /* it may read pixels in a fixed basis, or fixed rows */
     int bf16;  /* its activations may be bf16 */
-    int bare;  /* as other programs have it, no projection belongs to it */
+    int bare;  /* other programs store it without a projection */
 
-    /* What stands behind the name and a colon, "WxL[xH]": so many sizes, with
-     * `heads` the number of heads too, which is W / 64 where it is left out.
-     * NULL: nothing.  What is not `required` is `given` where it is missing
-     * (sizes.h). */
+    /* Form of the sizes after the name and a colon, "WxL[xH]": `sizes` numbers,
+     * and with `heads` the number of heads, by default W / 64.  NULL: none.
+     * Sizes that are not `required` have defaults (sizes.h). */
     const char *form;
     size_t sizes;
     int heads, required;
-    size_t given[NN_SIZES];
+    size_t defaults[NN_SIZES];
 
-    /* Adds the encoder to a graph, from value `in` on, and returns its last
-     * value.  The spec was checked before. */
+    /* Adds the encoder to a graph after value `in` and returns its last value.
+     * The spec is valid. */
     size_t (*build)(struct nn_graph *graph, const struct nn_encoder *encoder,
                     const struct nn_spec *spec, size_t in);
 
@@ -36,10 +35,10 @@ struct nn_encoder {
 };
 
 /* nn_encoder_find() returns the row of a spec's arch, "resnet18" or
- * "clip:128x2"; NULL with a sentence that lists them all. */
+ * "clip:128x2"; NULL with all names in err. */
 const struct nn_encoder *nn_encoder_find(const char *arch, struct err *err);
 
-/* Builders: see their files, lib/nn/resnet.c, head.c, text.c and vit.c. */
+/* Builders, in lib/nn/resnet.c, head.c, text.c and vit.c. */
 size_t nn_resnet(struct nn_graph *graph, const struct nn_encoder *encoder,
                  const struct nn_spec *spec, size_t in);
 size_t nn_mlp(struct nn_graph *graph, const struct nn_encoder *encoder,

@@ -9,7 +9,7 @@
 
 #include "encoder.h"
 
-/* What an encoder wants to read. */
+/* Describes the input of an encoder. */
 static void
 describe_input(const struct nn_model *model, json_t *about)
 {
@@ -26,7 +26,7 @@ describe_input(const struct nn_model *model, json_t *about)
                         json_string("(RGB / 255 - mean) / deviation"));
 }
 
-/* The metadata of a file: texts. */
+/* The metadata of a file: strings. */
 static json_t *
 describe_model(const struct nn_model *model)
 {
@@ -72,7 +72,7 @@ is_head(const struct nn_model *model, const char *name)
             nn_encoder_find(model->spec.arch, &none)->bare);
 }
 
-/* The tensors of the net but for its head; lent to the arrays. */
+/* The tensors of the net without its head, as arrays. */
 static struct nn_array *
 collect_tensors(const struct nn_model *model, size_t *n)
 {

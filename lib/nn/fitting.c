@@ -16,7 +16,8 @@ nn_fitting_array(const struct nn_array *arrays, size_t n, const char *path,
                 dtype);
     else if (a->rank != t->rank ||
              memcmp(a->shape, t->shape, t->rank * sizeof *t->shape))
-        err_set(err, "'%s': tensor '%s' has not the net's shape", path, name);
+        err_set(err, "'%s': the shape of tensor '%s' is not the net's", path,
+                name);
     else
         return a;
     return NULL;

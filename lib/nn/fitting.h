@@ -5,11 +5,10 @@
 #include "nn/safetensors.h"
 
 /*
- * nn_fitting_array() returns the array of a file that holds tensor t under a
- * name, once its type and shape are checked.  NULL on error: it is missing, or
- * the net's is another.
- *   path    of the file, in errors
- *   dtype   that the array has to have, such as "F32"
+ * nn_fitting_array() returns the array of that name, or NULL with an error if
+ * it is missing or does not have this dtype and the shape of tensor t.
+ *   path    of the file, for errors
+ *   dtype   such as "F32"
  */
 const struct nn_array *nn_fitting_array(const struct nn_array *arrays, size_t n,
                                         const char *path, const char *name,

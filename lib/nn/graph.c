@@ -70,14 +70,14 @@ nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
     REQUIRE(op.n_in >= 1 && op.n_in <= NN_INPUTS);
     out.tokens =
         op.is->splits || (graph->values[op.in[0]].tokens && !op.is->pools);
-    out.learnt = op.tensor != nn_none && !graph->tensors[op.tensor].statistic;
+    out.has_grad = op.tensor != nn_none && !graph->tensors[op.tensor].statistic;
     for (size_t k = 0; k < op.n_in; k++) {
         struct nn_value *in = &graph->values[op.in[k]];
 
         REQUIRE(in->tokens == graph->values[op.in[0]].tokens);
         in->readers++;
         in->last = graph->n_ops;
-        out.learnt |= in->learnt;
+        out.has_grad |= in->has_grad;
     }
     op.out = add_value(graph, out);
     mem_grow(&graph->ops, &graph->ops_room, graph->n_ops + 1,
@@ -95,7 +95,7 @@ nn_graph_tokens(const struct nn_graph *graph, const struct nn_input *input)
 }
 
 int
-nn_graph_is_given(const struct nn_graph *graph, size_t value)
+nn_graph_is_result(const struct nn_graph *graph, size_t value)
 {
     return value == graph->feature || value == graph->output;
 }

@@ -13,14 +13,14 @@ enum { MAX_WIDTH = 65536, MAX_LAYERS = 16 };
 
 static const char project[] = "project:";
 
-/* A head spec, read: "512-128-bn" is two widths with batch norm between. */
+/* A parsed head spec: "512-128-bn" has two widths, with batch norm between. */
 struct head {
     size_t layers, width[MAX_LAYERS];
     int norm;
     int project; /* one layer, without bias */
 };
 
-/* Returns 0, or -1 where it is not to be read. */
+/* Returns 0, or -1 for an invalid spec. */
 static int
 parse_head(const char *spec, struct head *head)
 {
@@ -83,8 +83,8 @@ add_linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
         &(struct nn_linear){.name = name, .out = out, .fixed = fixed});
 }
 
-/* As open_clip has them: the one of images in its own tower, that of texts a
- * parameter beside the others. */
+/* With open_clip's names: that of images is a layer of its tower, that of texts
+ * a parameter of its own. */
 static size_t
 add_projection(struct nn_graph *graph, size_t x, size_t out)
 {
@@ -93,7 +93,7 @@ add_projection(struct nn_graph *graph, size_t x, size_t out)
         .name = "head.proj", .out = out, .no_bias = 1};
     const struct nn_linear text = {.name = "text_projection",
                                    .out = out,
-                                   .across = 1,
+                                   .transposed = 1,
                                    .no_bias = 1,
                                    .deviation = pow(width, -0.5)};
 

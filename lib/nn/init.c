@@ -10,7 +10,7 @@ nn_draw(const struct nn_graph *graph, size_t number, uint64_t seed,
     float *x = block + t->offset;
     struct rng rng;
 
-    // two towers of one seed share no numbers
+    // image and text tower get different numbers from one seed
     rng_init(&rng, seed, RNG_INIT, number, graph->input == NN_TOKENS, 0);
     for (size_t i = 0; i < t->count; i++)
         x[i] = (float)(bound > 0 ? rng_range(&rng, -bound, bound)

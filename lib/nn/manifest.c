@@ -43,7 +43,7 @@ nn_folder_names(const char *folder, size_t *n, struct err *err)
         mem_grow(&names, &room, *n + 1, sizeof *names);
         names[(*n)++] = mem_text(entry->d_name);
     }
-    if (errno) { // a list that breaks off is no list
+    if (errno) { // the list is incomplete
         err_sys(err, "cannot read '%s'", folder);
         nn_folder_names_free(names, *n);
         names = NULL;
@@ -63,8 +63,8 @@ nn_folder_names_free(char **names, size_t n)
     free(names);
 }
 
-/* Size and digest of a file, as the manifest says them; it is synced first
- * where the checkpoint is written. */
+/* Size and digest of a file, for the manifest; with `written` the file is
+ * synced first. */
 static json_t *
 describe_file(const char *path, int written, struct err *err)
 {
@@ -160,7 +160,7 @@ nn_manifest_write(const char *folder, struct err *err)
     return rc;
 }
 
-/* Reads the manifest; it must be, byte for byte, what we would write. */
+/* Reads the manifest; it must be in canonical form, byte for byte. */
 static json_t *
 read_manifest(const char *folder, struct err *err)
 {
@@ -203,7 +203,7 @@ out:
     return manifest;
 }
 
-/* Whether the files that are there are the files that should be. */
+/* Compares the files in the folder with those of the manifest. */
 static int
 compare_files(const char *folder, const json_t *want, json_t *got,
               struct err *err)

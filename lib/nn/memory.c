@@ -7,24 +7,27 @@
 #include "plan.h"
 
 /*
- * Where everything of a plan is.  In training, the states of operators are kept
- * in places of their own.  Values that backward reads are kept as well, in the
- * order in which they are made: from the operator that makes one until backward
- * has gone through all that read it.  Everything else lives from the operator
- * that makes it to the last one that reads it: gradients, scratch, all other
- * values, and large values, which are made again when backward first wants them
- * and live until it has gone through all that read them.
+ * Memory planning: the offset of each buffer of a plan.
  *
- * Forward and backward are walked through once, and each of the latter takes
- * the first gap that is wide enough, also where a value is kept that is not yet
- * made, or no longer wanted.
+ * In training, the states of operators and the values that backward reads have
+ * places of their own, the values in the order of their operators.  A saved
+ * value is live from its operator until backward has passed all its readers.
+ *
+ * All other buffers are live from the operator that writes them to the last
+ * one that reads them: gradients, scratch, other values, and large values,
+ * which are recomputed when backward first needs them and live until backward
+ * has passed all their readers.
+ *
+ * The planner simulates forward and backward once.  Each of these other buffers
+ * gets the first gap that is wide enough, also in the place of a saved value
+ * that is not live yet, or no longer.
  */
 static const size_t recompute_bytes =
-    4 << 20; // values that are as large or larger are computed twice
+    4 << 20; // values of this size or larger are recomputed
 
-/* Takes bytes that are kept. */
+/* Assigns a place that is not shared. */
 static size_t
-keep_bytes(struct nn_plan *plan, size_t bytes)
+own_place(struct nn_plan *plan, size_t bytes)
 {
     size_t at = plan->bytes;
 
@@ -32,24 +35,24 @@ keep_bytes(struct nn_plan *plan, size_t bytes)
     return at;
 }
 
-/* What is known of a value while places are found.  Values that are written
- * one over the other share a store, that of the first. */
+/* A value during planning.  Values written in place of one another share a
+ * store, the first of them. */
 struct value {
     size_t bytes;
-    int wanted;   /* backward reads it */
-    int again;    /* it is made again */
-    size_t made;  /* the place of that */
-    size_t store; /* the value whose place it has */
+    int wanted;           /* backward reads it */
+    int recompute;        /* it is recomputed */
+    size_t recomputed_at; /* the place of the recomputed value */
+    size_t store;         /* the value that has its place */
 
     /* Of a store. */
-    size_t place, last; /* the operator that reads it last; n_ops: the caller */
-    int kept, done;
+    size_t place, last; /* the last operator that reads it; n_ops: the caller */
+    int saved, done;    /* has its own place; its place is free */
 
-    /* Of a store, or of what is made again: the operators whose backward reads
-     * it last and, counted from here, first; or nn_none. */
+    /* Of a store, or of a recomputed value: the lowest and the highest operator
+     * with a backward that reads it; or nn_none. */
     size_t first, highest;
 
-    size_t grads, grad[3]; /* places of what flows into it */
+    size_t grads, grad[3]; /* places of its gradients */
 };
 
 struct places {
@@ -57,8 +60,8 @@ struct places {
     const struct nn_graph *graph;
     struct value *values;
     struct nn_arena arena;
-    size_t made; /* values below are made, or live already */
-    size_t room; /* of what the plan makes again */
+    size_t entered; /* values below this one are in the arena */
+    size_t room;    /* capacity of plan->recompute */
 };
 
 static void
@@ -72,7 +75,7 @@ measure_values(struct places *p)
         p->values[i].bytes = num_map_bytes(&map);
         p->values[i].store = i;
         p->values[i].place = p->values[i].first = nn_none;
-        p->values[i].highest = p->values[i].made = nn_none;
+        p->values[i].highest = p->values[i].recomputed_at = nn_none;
     }
     for (size_t i = 0; p->plan->train && i < graph->n_ops; i++) {
         const struct nn_step *step = &p->plan->steps[i];
@@ -85,18 +88,18 @@ measure_values(struct places *p)
     }
 }
 
-/* Whether value v can be made again, out of values that backward wants or that
- * can be made again themselves. */
+/* Whether value v can be recomputed, from values that backward reads or that
+ * can be recomputed themselves. */
 static int
 can_make(const struct places *p, size_t v)
 {
     const struct nn_value *value = &p->graph->values[v];
     const struct nn_step *writer;
 
-    if (value->writer == nn_none || nn_graph_is_given(p->graph, v))
+    if (value->writer == nn_none || nn_graph_is_result(p->graph, v))
         return 0;
     writer = &p->plan->steps[value->writer];
-    if (!writer->needs.again)
+    if (!writer->needs.recompute)
         return 0;
     for (size_t k = 0; k < writer->op.n_in; k++)
         if (!p->values[writer->op.in[k]].wanted &&
@@ -105,19 +108,19 @@ can_make(const struct places *p, size_t v)
     return 1;
 }
 
-/* Value v is made again, and what it is made of where that is not there. */
+/* Marks value v as recomputed, and those of its inputs that are not saved. */
 static void
-make_again(struct places *p, size_t v)
+mark_recomputed(struct places *p, size_t v)
 {
     const struct nn_step *writer = &p->plan->steps[p->graph->values[v].writer];
 
-    p->values[v].again = 1;
+    p->values[v].recompute = 1;
     for (size_t k = 0; k < writer->op.n_in; k++)
         if (!p->values[writer->op.in[k]].wanted)
-            make_again(p, writer->op.in[k]);
+            mark_recomputed(p, writer->op.in[k]);
 }
 
-/* Whether step i may write its output over input k: nobody wants that again. */
+/* Whether step i may write its output over input k: no later reader. */
 static int
 can_write_over(const struct places *p, size_t i, size_t k)
 {
@@ -129,13 +132,13 @@ can_write_over(const struct places *p, size_t i, size_t k)
         if (other != k && step->op.in[other] == v)
             return 0;
     return step->needs.over & 1u << k && !p->values[v].wanted &&
-           !p->values[v].again &&
+           !p->values[v].recompute &&
            p->values[v].bytes == p->values[step->op.out].bytes &&
            in->last <= i + (step->follower != NULL) &&
-           !nn_graph_is_given(p->graph, v);
+           !nn_graph_is_result(p->graph, v);
 }
 
-/* Which values share a store, and until when it is wanted. */
+/* Finds the values that share a store, and its last reader. */
 static void
 share_stores(struct places *p)
 {
@@ -145,7 +148,7 @@ share_stores(struct places *p)
         const struct nn_op *op = &p->plan->steps[i].op;
 
         for (size_t k = 0; k < op->n_in && !p->plan->steps[i].skip; k++)
-            if (p->plan->steps[i].left || can_write_over(p, i, k)) {
+            if (p->plan->steps[i].fused || can_write_over(p, i, k)) {
                 p->values[op->out].store = p->values[op->in[k]].store;
                 break;
             }
@@ -155,20 +158,20 @@ share_stores(struct places *p)
         struct value *store = &p->values[p->values[v].store];
         size_t last = value->readers ? value->last : value->writer;
 
-        if (nn_graph_is_given(graph, v))
+        if (nn_graph_is_result(graph, v))
             last = graph->n_ops;
         store->last = store->last < last ? last : store->last;
-        store->kept |= p->values[v].wanted && !p->values[v].again;
+        store->saved |= p->values[v].wanted && !p->values[v].recompute;
     }
 }
 
-/* Backward of step i reads a value. */
+/* Notes that backward of step i reads a value. */
 static void
 back_reads(struct places *p, size_t i, size_t v)
 {
     struct value *value = &p->values[v];
 
-    if (!value->again)
+    if (!value->recompute)
         value = &p->values[value->store];
     if (value->first == nn_none || i < value->first)
         value->first = i;
@@ -176,28 +179,28 @@ back_reads(struct places *p, size_t i, size_t v)
         value->highest = i;
 }
 
-/* Whether value v is there at backward of step i: what is made again is there
- * from the step that reads it first to the one that reads it last. */
+/* Whether value v is live at backward of step i: a recomputed value is live
+ * from the first to the last step that reads it. */
 static int
-is_there(const struct places *p, size_t i, size_t v)
+is_live(const struct places *p, size_t i, size_t v)
 {
     const struct value *value = &p->values[v];
 
-    return !value->again || (value->highest != nn_none && value->highest >= i &&
-                             value->first <= i);
+    return !value->recompute || (value->highest != nn_none &&
+                                 value->highest >= i && value->first <= i);
 }
 
-/* Value v is made again for backward of step i: what it is made of is read. */
+/* Notes that recomputing value v for backward of step i reads its inputs. */
 static void
-making_reads(struct places *p, size_t i, size_t v)
+recompute_reads(struct places *p, size_t i, size_t v)
 {
     const struct nn_op *op = &p->plan->steps[p->graph->values[v].writer].op;
 
     for (size_t k = 0; k < op->n_in; k++)
-        if (!p->values[op->in[k]].again)
+        if (!p->values[op->in[k]].recompute)
             back_reads(p, i, op->in[k]);
-        else if (!is_there(p, i, op->in[k]))
-            making_reads(p, i, op->in[k]);
+        else if (!is_live(p, i, op->in[k]))
+            recompute_reads(p, i, op->in[k]);
 }
 
 static void
@@ -213,17 +216,16 @@ all_back_reads(struct places *p)
             back_reads(p, i, step->op.out);
     }
     for (size_t v = 0; v < p->graph->n_values; v++)
-        if (p->values[v].again && p->values[v].wanted)
-            making_reads(p, p->values[v].highest, v);
+        if (p->values[v].recompute && p->values[v].wanted)
+            recompute_reads(p, p->values[v].highest, v);
 }
 
-/* Gives places to what training keeps: states, then values. */
 static void
-keep_states(struct places *p)
+place_states(struct places *p)
 {
     for (size_t i = 0; i < p->graph->n_ops; i++)
         p->plan->steps[i].state =
-            keep_bytes(p->plan, p->plan->steps[i].needs.state);
+            own_place(p->plan, p->plan->steps[i].needs.state);
 }
 
 static size_t
@@ -238,45 +240,45 @@ most_sums(const struct nn_plan *plan)
 }
 
 static void
-keep_values(struct places *p)
+place_saved_values(struct places *p)
 {
     for (size_t v = 0; v < p->graph->n_values; v++)
-        if (p->values[v].kept)
-            p->values[v].place = keep_bytes(p->plan, p->values[v].bytes);
+        if (p->values[v].saved)
+            p->values[v].place = own_place(p->plan, p->values[v].bytes);
 }
 
-/* What is kept lives that operators up to `last` make. */
+/* Adds the saved values of operators up to `last` to the live ones. */
 static void
-enter_kept_values(struct places *p, size_t last)
+enter_saved_values(struct places *p, size_t last)
 {
-    for (; p->made < p->graph->n_values; p->made++) {
-        const size_t writer = p->graph->values[p->made].writer;
-        const struct value *value = &p->values[p->made];
+    for (; p->entered < p->graph->n_values; p->entered++) {
+        const size_t writer = p->graph->values[p->entered].writer;
+        const struct value *value = &p->values[p->entered];
 
         if (writer != nn_none && writer > last)
             return;
-        if (value->kept)
+        if (value->saved)
             nn_arena_enter(&p->arena, value->place, value->bytes);
     }
 }
 
-/* Takes a place for a value that is not kept. */
+/* Assigns a place to a value that is not saved. */
 static void
 place_value(struct places *p, struct value *store)
 {
-    enter_kept_values(p, store->last);
+    enter_saved_values(p, store->last);
     store->place = nn_arena_take(&p->arena, store->bytes);
 }
 
-/* Behind the last operator that reads a store its place is free. */
+/* Frees the place of a store after the last operator that reads it. */
 static void
-free_used_store(struct places *p, size_t i, size_t v)
+free_store(struct places *p, size_t i, size_t v)
 {
     struct value *store = &p->values[p->values[v].store];
 
-    if (store->last > i || store->kept || store->done)
+    if (store->last > i || store->saved || store->done)
         return;
-    nn_arena_give_back(&p->arena, store->place, store->bytes);
+    nn_arena_free(&p->arena, store->place, store->bytes);
     store->done = 1;
 }
 
@@ -289,23 +291,22 @@ place_forward(struct places *p)
         size_t state = p->plan->train ? 0 : step->needs.state;
         size_t done = i + (step->follower != NULL);
 
-        if (step->skip) // the step before has written its output
+        if (step->skip) // the step before writes its output
             continue;
         if (out->place == nn_none)
             place_value(p, out);
-        enter_kept_values(p, i);
+        enter_saved_values(p, i);
         step->scratch = nn_arena_scratch(
             &p->arena, nn_aligned(step->needs.scratch) + nn_aligned(state));
         if (!p->plan->train)
             step->state = step->scratch + nn_aligned(step->needs.scratch);
         for (size_t k = 0; k < step->op.n_in; k++)
-            free_used_store(p, done, step->op.in[k]);
-        free_used_store(p, done, step->op.out);
+            free_store(p, done, step->op.in[k]);
+        free_store(p, done, step->op.out);
     }
 }
 
-/* Another gradient flows into a value.  Where it is the third one, the first
- * two become one. */
+/* Adds a gradient of a value.  At the third one, the first two are summed. */
 static struct nn_sum
 add_gradient_place(struct places *p, struct value *value, size_t place)
 {
@@ -315,13 +316,13 @@ add_gradient_place(struct places *p, struct value *value, size_t place)
     if (value->grads < 3)
         return sum;
     sum = (struct nn_sum){value->grad[0], value->grad[1]};
-    nn_arena_give_back(&p->arena, sum.from, value->bytes);
+    nn_arena_free(&p->arena, sum.from, value->bytes);
     value->grad[1] = value->grad[2];
     value->grads = 2;
     return sum;
 }
 
-/* dy and dy2 of a step, as one where it does not take two. */
+/* Sets dy and dy2 of a step; sums them if the step does not take two. */
 static void
 receive_gradient(struct places *p, struct nn_step *step)
 {
@@ -333,17 +334,17 @@ receive_gradient(struct places *p, struct nn_step *step)
     if (step->dy2 == nn_none || step->needs.takes_two)
         return;
     step->before = (struct nn_sum){step->dy, step->dy2};
-    nn_arena_give_back(&p->arena, step->dy2, out->bytes);
+    nn_arena_free(&p->arena, step->dy2, out->bytes);
     step->dy2 = nn_none;
 }
 
-/* Where the gradient of input k goes: over one that arrives, if that is still
- * free, or to a place of its own. */
+/* The place for the gradient of input k: that of dy or dy2, if it is free, or a
+ * new one. */
 static size_t
 gradient_place(struct places *p, const struct nn_step *step, size_t k,
                int free[2])
 {
-    const size_t arrived[2] = {step->dy, step->dy2};
+    const size_t dy[2] = {step->dy, step->dy2};
     const unsigned over[2] = {step->needs.over_dy, step->needs.over_dy2};
     const size_t bytes = p->values[step->op.in[k]].bytes;
 
@@ -351,7 +352,7 @@ gradient_place(struct places *p, const struct nn_step *step, size_t k,
         if (free[i] && over[i] & 1u << k &&
             bytes == p->values[step->op.out].bytes) {
             free[i] = 0;
-            return arrived[i];
+            return dy[i];
         }
     return nn_arena_take(&p->arena, bytes);
 }
@@ -368,53 +369,55 @@ place_gradients(struct places *p, struct nn_step *step)
     for (size_t k = 0; k < step->op.n_in; k++) {
         const size_t v = step->op.in[k];
 
-        if (p->graph->values[v].learnt)
+        if (p->graph->values[v].has_grad)
             step->dx[k] = gradient_place(p, step, k, free);
-        if (p->values[v].again && step->needs.reads & 1u << k)
-            step->again[k] = p->values[v].made;
+        if (p->values[v].recompute && step->needs.reads & 1u << k)
+            step->recomputed[k] = p->values[v].recomputed_at;
     }
-    if (p->values[step->op.out].again && step->needs.reads & NN_READS_OUT)
-        step->again_out = p->values[step->op.out].made;
+    if (p->values[step->op.out].recompute && step->needs.reads & NN_READS_OUT)
+        step->recomputed_out = p->values[step->op.out].recomputed_at;
     step->back_scratch =
         nn_arena_scratch(&p->arena, nn_aligned(step->needs.scratch));
     if (free[0])
-        nn_arena_give_back(&p->arena, step->dy, out);
+        nn_arena_free(&p->arena, step->dy, out);
     if (free[1])
-        nn_arena_give_back(&p->arena, step->dy2, out);
+        nn_arena_free(&p->arena, step->dy2, out);
     for (size_t k = 0; k < step->op.n_in; k++)
         if (step->dx[k] != nn_none)
             step->after[k] =
                 add_gradient_place(p, &p->values[step->op.in[k]], step->dx[k]);
 }
 
-/* Where backward finds value v. */
+/* The place of value v in backward. */
 static size_t
 back_place(const struct places *p, size_t v)
 {
     const struct value *value = &p->values[v];
 
-    return value->again ? value->made : p->values[value->store].place;
+    return value->recompute ? value->recomputed_at
+                            : p->values[value->store].place;
 }
 
-/* Makes value v again before backward of step i, and what it is made of where
- * that is not there, for that time only; returns its place. */
+/* Plans to recompute value v before backward of step i, and those of its inputs
+ * that are not live, which are freed at once; returns its place. */
 static size_t
-place_again(struct places *p, size_t i, size_t v)
+place_recomputed(struct places *p, size_t i, size_t v)
 {
     const struct nn_op *op = &p->plan->steps[p->graph->values[v].writer].op;
-    struct nn_again again = {.before = i, .value = v};
+    struct nn_recompute task = {.before = i, .value = v};
 
     for (size_t k = 0; k < op->n_in; k++)
-        again.in[k] = is_there(p, i, op->in[k]) ? back_place(p, op->in[k])
-                                                : place_again(p, i, op->in[k]);
-    again.out = nn_arena_take(&p->arena, p->values[v].bytes);
+        task.in[k] = is_live(p, i, op->in[k])
+                         ? back_place(p, op->in[k])
+                         : place_recomputed(p, i, op->in[k]);
+    task.out = nn_arena_take(&p->arena, p->values[v].bytes);
     for (size_t k = 0; k < op->n_in; k++)
-        if (!is_there(p, i, op->in[k]))
-            nn_arena_give_back(&p->arena, again.in[k],
-                               p->values[op->in[k]].bytes);
-    mem_grow(&p->plan->again, &p->room, p->plan->n_again + 1, sizeof again);
-    p->plan->again[p->plan->n_again++] = again;
-    return again.out;
+        if (!is_live(p, i, op->in[k]))
+            nn_arena_free(&p->arena, task.in[k], p->values[op->in[k]].bytes);
+    mem_grow(&p->plan->recompute, &p->room, p->plan->n_recompute + 1,
+             sizeof task);
+    p->plan->recompute[p->plan->n_recompute++] = task;
+    return task.out;
 }
 
 static void
@@ -422,23 +425,22 @@ place_backward(struct places *p)
 {
     struct value *output = &p->values[p->graph->output];
 
-    p->arena.n = p->made = 0;
-    enter_kept_values(p, p->graph->n_ops);
+    p->arena.n = p->entered = 0;
+    enter_saved_values(p, p->graph->n_ops);
     p->plan->dz = nn_arena_take(&p->arena, output->bytes);
     add_gradient_place(p, output, p->plan->dz);
     for (size_t i = p->graph->n_ops; i-- > 0;) {
         struct nn_step *step = &p->plan->steps[i];
 
         for (size_t v = 0; v < p->graph->n_values; v++)
-            if (p->values[v].again && p->values[v].highest == i)
-                p->values[v].made = place_again(p, i, v);
-        if (p->graph->values[step->op.out].learnt)
+            if (p->values[v].recompute && p->values[v].highest == i)
+                p->values[v].recomputed_at = place_recomputed(p, i, v);
+        if (p->graph->values[step->op.out].has_grad)
             place_gradients(p, step);
         for (size_t v = 0; v < p->graph->n_values; v++)
-            if ((p->values[v].kept || p->values[v].again) &&
+            if ((p->values[v].saved || p->values[v].recompute) &&
                 p->values[v].first == i)
-                nn_arena_give_back(&p->arena, back_place(p, v),
-                                   p->values[v].bytes);
+                nn_arena_free(&p->arena, back_place(p, v), p->values[v].bytes);
     }
 }
 
@@ -447,10 +449,10 @@ clear_places(struct nn_step *step)
 {
     const struct nn_sum none = {nn_none, nn_none};
 
-    step->dy = step->dy2 = step->again_out = nn_none;
+    step->dy = step->dy2 = step->recomputed_out = nn_none;
     step->before = none;
     for (size_t k = 0; k < NN_INPUTS; k++) {
-        step->in[k] = step->dx[k] = step->again[k] = nn_none;
+        step->in[k] = step->dx[k] = step->recomputed[k] = nn_none;
         step->after[k] = none;
     }
 }
@@ -467,18 +469,18 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     for (size_t v = 0; v < graph->n_values; v++)
         if (p.values[v].wanted && p.values[v].bytes >= recompute_bytes &&
             can_make(&p, v))
-            make_again(&p, v);
+            mark_recomputed(&p, v);
     share_stores(&p);
     all_back_reads(&p);
     if (plan->train)
-        keep_states(&p);
-    plan->sums = keep_bytes(plan, most_sums(plan));
+        place_states(&p);
+    plan->sums = own_place(plan, most_sums(plan));
     plan->offsets = nn_none;
     if (graph->context)
-        plan->offsets = keep_bytes(plan, (plan->n + 1) * sizeof(size_t));
+        plan->offsets = own_place(plan, (plan->n + 1) * sizeof(size_t));
     p.arena.start = plan->bytes;
-    keep_values(&p);
-    if (!p.values[0].kept)
+    place_saved_values(&p);
+    if (!p.values[0].saved)
         place_value(&p, &p.values[0]);
     place_forward(&p);
     for (size_t i = 0; i < graph->n_ops; i++) {

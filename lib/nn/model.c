@@ -8,7 +8,8 @@
 
 #include "fitting.h"
 
-/* Of an encoder of images, and of texts, whose head is in the same file. */
+/* Files of an image encoder, and of a text encoder, which has its head in the
+ * same file. */
 static const struct files {
     const char *model, *head, *optim;
 } image_files = {"model.safetensors", "head.safetensors", "optim.safetensors"},
@@ -16,7 +17,7 @@ static const struct files {
 static const char head[] = "head.", mean_name[] = ".running_mean";
 static const char tracked_name[] = ".num_batches_tracked";
 
-/* The arrays of a file; taken[i] is set once array i has found its place. */
+/* The arrays of a file; taken[i] is 1 if array i was used. */
 struct list {
     char *path;
     struct nn_array *array;
@@ -40,7 +41,7 @@ list_add(struct list *list, const char *name, const char *dtype, size_t rank,
     nn_array_init(list->array + list->n++, name, dtype, rank, shape, data);
 }
 
-/* "pt" tells readers in Python that these are PyTorch's names. */
+/* "pt" marks PyTorch's names for readers in Python. */
 static int
 list_write(const struct list *list, struct err *err)
 {
@@ -60,7 +61,7 @@ list_read(struct list *list, struct err *err)
     return 0;
 }
 
-/* Finds an array and marks it as taken; NULL when it is not there. */
+/* Finds an array and marks it as used; NULL if it is missing. */
 static const struct nn_array *
 list_take(struct list *list, const char *name)
 {
@@ -81,7 +82,7 @@ list_all_taken(const struct list *list, struct err *err)
     return 0;
 }
 
-/* Copies the tensor's array to `data`, once it is checked. */
+/* Checks the tensor's array and copies it to `data`. */
 static int
 take_tensor(struct list *list, const char *name, const struct nn_tensor *t,
             float *data, struct err *err)
@@ -110,14 +111,13 @@ is_head(const struct nn_weights *blocks, const struct nn_tensor *t)
            !strncmp(t->name, head, strlen(head));
 }
 
-/* Where a tensor's numbers are. */
 static float *
 place_of_tensor(const struct nn_weights *blocks, const struct nn_tensor *t)
 {
     return (t->statistic ? blocks->statistics : blocks->params) + t->offset;
 }
 
-/* "bn1.running_mean" gives "bn1.num_batches_tracked", anything else NULL. */
+/* "bn1.num_batches_tracked" for "bn1.running_mean"; NULL for other names. */
 static char *
 name_of_count(const struct nn_tensor *t)
 {
@@ -142,7 +142,7 @@ save_part(const char *folder, const char *file, const struct nn_weights *blocks,
         char *count = name_of_count(t + i);
 
         if (is_head(blocks, t + i) == heads) {
-            // torchvision has the count behind the two statistics
+            // torchvision's order: the count follows the two statistics
             list_add(&list, t[i].name, "F32", t[i].rank, t[i].shape,
                      place_of_tensor(blocks, t + i));
             if (count)
@@ -235,7 +235,7 @@ nn_model_load(const char *folder, struct nn_net *net, struct err *err)
     return nn_weights_load(folder, &blocks, err);
 }
 
-/* The file of an optimiser's state, to be given to free(). */
+/* The file of an optimiser's state; the caller frees it. */
 static char *
 optim_path(const char *folder, const struct nn_net *net)
 {

@@ -11,8 +11,8 @@
 #include "run.h"
 #include "sizes.h"
 
-/* Plans are kept for this many row counts: full batches, the last one of an
- * epoch, and what a caller asks for besides. */
+/* Plans are cached for this many row counts: full batches, the last batch of an
+ * epoch, and others. */
 enum { PLANS = 4 };
 
 static const float momentum = 0.1f; // of the running statistics
@@ -20,12 +20,12 @@ static const float momentum = 0.1f; // of the running statistics
 /* Memory and plans of one mode. */
 struct mode {
     struct nn_plan *plan[PLANS];
-    size_t next; /* the one to go when another is wanted */
+    size_t next; /* the next one to replace */
     char *block;
     size_t bytes;
 };
 
-/* A part of a batch beside the first one, which has the net's own memory. */
+/* Memory for a part of a batch after the first; the first uses the net's. */
 struct side {
     struct mode mode;
     float *grads;
@@ -38,7 +38,7 @@ struct nn_net {
     size_t max_rows;
     int direct, train;
     float *params, *grads, *statistics;
-    float *moves; /* laid out as statistics: those of the last rows */
+    float *moves; /* statistics of the last batch, laid out as `statistics` */
     struct mode training, inference;
     char *algorithms;
     const struct nn_plan *last; /* of the last nn_net_forward() */
@@ -47,8 +47,8 @@ struct nn_net {
     size_t n_sides;
     struct nn_parts parts; /* of the last nn_net_forward_parts(); else empty */
     struct nn_run *runs;   /* [parts.n] */
-    size_t *final;         /* [n_ops]; NULL: nobody wants to know */
-    void (*went)(void *self, size_t from);
+    size_t *final;         /* [n_ops]; NULL: no callback */
+    void (*done)(void *self, size_t from);
     void *watcher;
 };
 
@@ -86,9 +86,8 @@ check_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
     const size_t width = choose_width(encoder, spec);
 
     if (!num_dnn_bf16())
-        return err_set(err,
-                       "bfloat16 needs a processor with AVX-512: --precision "
-                       "f32 does without, auto takes what gains");
+        return err_set(err, "bfloat16 needs a processor with AVX-512: use "
+                            "--precision f32, or auto");
     if (encoder->stages && width % 16)
         return err_set(
             err, "bfloat16 needs a width in multiples of 16, not %zu", width);
@@ -120,7 +119,7 @@ check_images(const struct nn_spec *spec, struct err *err)
     return 0;
 }
 
-/* Everything about the spec that does not need a graph. */
+/* Checks all of the spec that does not need a graph. */
 static int
 check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
 {
@@ -134,15 +133,15 @@ check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
         check_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
         check_range(spec->basis, "rows of a basis", 0, 65536, err) ||
         (encoder->input != NN_TOKENS && check_images(spec, err)) ||
-        nn_sizes_judge(encoder, spec, err))
+        nn_sizes_check(encoder, spec, err))
         return -1;
     if (spec->basis && !encoder->basis)
         return err_set(err, "a basis is for the encoder linear, not for %s",
                        spec->arch);
     if (encoder->basis && encoder->input == NN_IDS && !spec->basis)
         return err_set(err,
-                       "the encoder %s has rows of no numbers: give it "
-                       "some",
+                       "the encoder %s has rows of 0 numbers: want a basis "
+                       "of 1 or more",
                        spec->arch);
     if (encoder->input == NN_IDS &&
         (check_range(spec->samples, "number of images", 1, 1L << 31, err) ||
@@ -174,7 +173,7 @@ build_graph(struct nn_graph *graph, const struct nn_spec *spec)
     graph->output = nn_head(graph, spec->head, graph->feature);
 }
 
-/* The plan for n samples, made where it is not there yet. */
+/* Returns the plan for n samples, from the cache or a new one. */
 static const struct nn_plan *
 plan_for(struct nn_net *net, struct mode *mode, size_t n, size_t tokens)
 {
@@ -205,7 +204,7 @@ plan_for(struct nn_net *net, struct mode *mode, size_t n, size_t tokens)
     return plan;
 }
 
-/* What nn_net_algorithms() returns. */
+/* The text for nn_net_algorithms(). */
 static char *
 algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
 {
@@ -226,7 +225,7 @@ algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
     return text;
 }
 
-/* A net that lacks its parameters. */
+/* A net without its parameters. */
 static struct nn_net *
 new_planned_net(const struct nn_spec *spec, size_t max_rows, int train,
                 struct err *err)
@@ -244,11 +243,12 @@ new_planned_net(const struct nn_spec *spec, size_t max_rows, int train,
     net->train = train;
     build_graph(&net->graph, spec);
     net->dnn = num_dnn_new();
-    // texts of one token: room for more is made when they come
+    // texts of one token: the plan grows with longer ones
     plan = plan_for(net, train ? &net->training : &net->inference, max_rows,
                     max_rows * (net->graph.each ? net->graph.each : 1));
     if (!plan) {
-        err_set(err, "this processor cannot run '%s' as asked", spec->arch);
+        err_set(err, "this processor cannot run '%s' with these options",
+                spec->arch);
         nn_net_free(net);
         return NULL;
     }
@@ -379,8 +379,8 @@ nn_net_statistics(struct nn_net *net, size_t *count)
 float *
 nn_net_running(struct nn_net *net, size_t *count)
 {
-    *count = net->graph.statistics - net->graph.given;
-    return net->statistics + net->graph.given;
+    *count = net->graph.statistics - net->graph.fixed;
+    return net->statistics + net->graph.fixed;
 }
 
 float *
@@ -407,7 +407,7 @@ nn_net_context(const struct nn_net *net)
     return net->graph.each ? 0 : net->graph.context;
 }
 
-/* Puts a batch into a plan's block; returns what is needed to run it. */
+/* Copies a batch into a plan's block; returns a run of it. */
 static struct nn_run
 start_run(struct nn_net *net, struct mode *mode, const struct nn_input *input)
 {
@@ -425,7 +425,7 @@ start_run(struct nn_net *net, struct mode *mode, const struct nn_input *input)
     return run;
 }
 
-/* Copies rows out of the block, for a caller who wants them. */
+/* Copies rows out of the block, unless `to` is NULL. */
 static void
 copy_out(const struct nn_run *run, size_t place, size_t width, float *to)
 {
@@ -456,7 +456,7 @@ nn_net_moves(struct nn_net *net)
     REQUIRE(net->last_mode != NN_FIXED);
     run.statistics = net->moves;
     nn_run_measure(&run);
-    return net->moves + net->graph.given;
+    return net->moves + net->graph.fixed;
 }
 
 void
@@ -498,33 +498,33 @@ void
 nn_net_backward(struct nn_net *net, const float *dz, int add)
 {
     struct nn_run run = last_run(net);
-    size_t again;
+    size_t recomputed;
 
     REQUIRE(!net->parts.n);
     run.add = add;
     put_dz(&run, nn_net_dim(net), dz);
     nn_run_backward(&(struct nn_runs){.n = 1,
                                       .run = &run,
-                                      .again = &again,
+                                      .recomputed = &recomputed,
                                       .final = net->final,
-                                      .went = net->went,
+                                      .done = net->done,
                                       .self = net->watcher});
-    net->last = NULL; // its values are gone
+    net->last = NULL; // backward destroyed its values
 }
 
 void
-nn_net_watch(struct nn_net *net, void (*went)(void *self, size_t from),
+nn_net_watch(struct nn_net *net, void (*done)(void *self, size_t from),
              void *self)
 {
     free(net->final);
-    net->final = went ? mem_array(net->graph.n_ops, sizeof *net->final) : NULL;
-    net->went = went;
+    net->final = done ? mem_array(net->graph.n_ops, sizeof *net->final) : NULL;
+    net->done = done;
     net->watcher = self;
-    if (went)
+    if (done)
         nn_run_final(&net->graph, net->final);
 }
 
-/* Memory for so many parts. */
+/* Allocates memory for `parts` parts. */
 static void
 make_sides(struct nn_net *net, size_t parts)
 {
@@ -562,16 +562,16 @@ runs_of(struct nn_net *net)
         .run = net->runs,
         .parts = &net->parts,
         .final = net->final,
-        .went = net->went,
+        .done = net->done,
         .self = net->watcher,
-        .again = mem_array(n, sizeof(size_t)),
+        .recomputed = mem_array(n, sizeof(size_t)),
         .sums = mem_array(nn_run_shared(net->runs) * n, sizeof(double))};
 }
 
 static void
 release_runs(struct nn_runs *runs)
 {
-    free(runs->again);
+    free(runs->recomputed);
     free(runs->sums);
 }
 
@@ -622,7 +622,7 @@ nn_net_backward_parts(struct nn_net *net, const float *dz)
     }
     nn_run_backward(&runs);
     release_runs(&runs);
-    net->last = NULL; // its values are gone
+    net->last = NULL; // backward destroyed its values
 }
 
 void

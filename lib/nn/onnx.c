@@ -196,15 +196,14 @@ put_operators(struct nn_onnx *onnx, struct err *err)
     char feature[NN_ONNX_NAME];
 
     if (graph->input != NN_IMAGES)
-        return err_set(err, "an encoder that reads no images has no ONNX form "
-                            "here");
+        return err_set(err, "only encoders of images can be exported to ONNX");
     for (size_t i = 0; i < graph->feature_ops; i++) {
         const struct nn_op *op = &graph->ops[i];
 
         if (!op->is->onnx || op->is->onnx(onnx, op))
             return err_set(err,
-                           "'%s' has no ONNX form here: ResNets with norm "
-                           "batch or none have",
+                           "'%s' cannot be exported to ONNX: only ResNets with "
+                           "norm batch or none can",
                            op->is->name);
     }
     nn_onnx_value(graph->feature, feature);

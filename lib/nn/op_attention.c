@@ -49,8 +49,8 @@ attention_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     return 0;
 }
 
-/* Queries, keys or values, or their gradients: in an array of their own, or
- * side by side in the first. */
+/* Queries, keys or values (k = 0, 1, 2), or their gradients: in three arrays,
+ * or in one array side by side. */
 static void *
 attention_part(const struct nn_call *call, void *const *arrays, size_t k)
 {
@@ -100,7 +100,7 @@ attention_backward(const struct nn_call *call)
 {
     struct num_attention args = attention_args(call);
 
-    // nothing is learnt before a lone one of the three: then all are
+    // either all three have a gradient, or none
     REQUIRE(call->dx[0] &&
             (call->step->op.n_in == 1 || (call->dx[1] && call->dx[2])));
     args.dy = call->dy;

@@ -72,7 +72,7 @@ conv_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
         nn_draw(graph, op->tensor + 1, seed, 0, sqrt(1 / fan_in), params);
 }
 
-/* Bytes of weights and biases that are merged with the operator behind. */
+/* Bytes of weights and biases that are merged with the next operator. */
 static size_t
 folded_bytes(const struct nn_tensor *w)
 {
@@ -98,7 +98,7 @@ conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .bias = set->bias,
         .how = plan->direct ? NUM_CONV_DIRECT : NUM_CONV_TABLE,
         .train = plan->train,
-        .back_data = plan->train && graph->values[op->in[0]].learnt,
+        .back_data = plan->train && graph->values[op->in[0]].has_grad,
         .add = op->n_in == 2,
     };
 
@@ -114,8 +114,8 @@ conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .scratch = num_conv_scratch(step->made),
         .state = next.scaled ? folded_bytes(w) : 0,
         .reads = 1,
-        .over = 2, // what is added
-        .takes = plan->train && num_conv_takes_norm(step->made),
+        .over = 2, // the second input, which is added
+        .fuses = plan->train && num_conv_takes_norm(step->made),
         .by_image = num_conv_by_image(step->made, NUM_CONV_FORWARD),
         .back_by_image = num_conv_by_image(step->made, NUM_CONV_BACK_DATA),
     };
@@ -136,37 +136,36 @@ bias_of(const struct nn_call *call)
     return set->bias ? nn_param(call, 1) : NULL;
 }
 
-/* What is done beside a pass; what the step before has left to it goes to
- * `norm`. */
-static struct num_conv_beside
-beside_of(const struct nn_call *call, int back, struct num_conv_norm *norm)
+/* Other work of a pass: *norm of the step before, and sums of a neighbour. */
+static struct num_conv_fused
+fused_of(const struct nn_call *call, int back, struct num_conv_norm *norm)
 {
-    const struct nn_step *leader = call->step->leader;
-    const struct nn_call *summed = call->summed;
-    struct num_conv_beside beside = {.norm = NULL};
+    const struct nn_step *fused_input = call->step->fused_input;
+    const struct nn_call *sums_for = call->sums_for;
+    struct num_conv_fused fused = {.norm = NULL};
 
-    if (leader) {
-        *norm = leader->op.is->leave(call);
-        beside.norm = norm;
+    if (fused_input) {
+        *norm = fused_input->op.is->fused_norm(call);
+        fused.norm = norm;
     }
-    if (summed)
-        beside.after = summed->step->op.is->sums(summed, back);
-    return beside;
+    if (sums_for)
+        fused.after = sums_for->step->op.is->sums(sums_for, back);
+    return fused;
 }
 
 static void
 conv_forward(const struct nn_call *call)
 {
     struct num_conv_norm norm;
-    const struct num_conv_beside beside = beside_of(call, 0, &norm);
+    const struct num_conv_fused fused = fused_of(call, 0, &norm);
 
-    num_conv_forward_beside(call->step->made, &beside, call->x[0],
-                            nn_param(call, 0), bias_of(call), call->y,
-                            call->scratch);
+    num_conv_forward_fused(call->step->made, &fused, call->x[0],
+                           nn_param(call, 0), bias_of(call), call->y,
+                           call->scratch);
 }
 
 /*
- * With the operator behind, whose statistics are constants now:
+ * Merged with the next operator, which has constant statistics in evaluation:
  *
  *     scale (w x + b) + shift = (scale w) x + (scale b + shift)
  */
@@ -179,7 +178,7 @@ conv_infer(const struct nn_call *call)
     const size_t out = t->shape[0];
     float *fw = call->state, *scale, *shift;
 
-    if (!fw) { // there is none, or it does not scale
+    if (!fw) { // no next operator, or it does not scale
         conv_forward(call);
         return;
     }
@@ -197,12 +196,12 @@ static void
 conv_backward(const struct nn_call *call)
 {
     struct num_conv_norm norm;
-    const struct num_conv_beside beside = beside_of(call, 1, &norm);
+    const struct num_conv_fused fused = fused_of(call, 1, &norm);
     float *dw = nn_grad(call, 0), *db = bias_of(call) ? nn_grad(call, 1) : NULL;
 
-    num_conv_backward_beside(call->step->made, &beside, call->x[0], call->dy,
-                             nn_param(call, 0), dw, db, call->add, call->dx[0],
-                             call->scratch);
+    num_conv_backward_fused(call->step->made, &fused, call->x[0], call->dy,
+                            nn_param(call, 0), dw, db, call->add, call->dx[0],
+                            call->scratch);
 }
 
 /* The algorithm of each pass. */

@@ -24,7 +24,7 @@ gelu_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     (void)graph;
     (void)plan;
     step->needs =
-        (struct nn_needs){.reads = 1, .over = 1, .over_dy = 1, .again = 1};
+        (struct nn_needs){.reads = 1, .over = 1, .over_dy = 1, .recompute = 1};
     return 0;
 }
 
@@ -58,5 +58,5 @@ const struct nn_operator nn_op_gelu = {
     .prepare = gelu_prepare,
     .forward = gelu_forward,
     .backward = gelu_backward,
-    .again = gelu_forward,
+    .recompute = gelu_forward,
 };

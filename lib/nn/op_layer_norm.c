@@ -50,7 +50,7 @@ layer_norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .reads = 1,
         .over = 1,
         .over_dy = 1,
-        .again = 1,
+        .recompute = 1,
     };
     return 0;
 }
@@ -101,5 +101,5 @@ const struct nn_operator nn_op_layer_norm = {
     .prepare = layer_norm_prepare,
     .forward = layer_norm_forward,
     .backward = layer_norm_backward,
-    .again = layer_norm_forward,
+    .recompute = layer_norm_forward,
 };

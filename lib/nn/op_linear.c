@@ -11,7 +11,7 @@
 #include "plan.h"
 
 struct linear {
-    int bias, across;
+    int bias, transposed;
     double deviation;
 };
 
@@ -21,7 +21,7 @@ add_weight(struct nn_graph *graph, const struct nn_linear *what, size_t in)
     const size_t p = what->patch, out = what->out;
     char name[256];
 
-    if (what->across)
+    if (what->transposed)
         return nn_graph_tensor(graph, what->name, NULL, what->fixed, 2,
                                (size_t[]){in, out});
     snprintf(name, sizeof name, "%s%cweight", what->name,
@@ -51,14 +51,14 @@ add_layer(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
     struct linear *set = mem_array(1, sizeof *set);
 
     rows.bf16 = map->bf16;
-    *set = (struct linear){!what->no_bias, what->across, what->deviation};
+    *set = (struct linear){!what->no_bias, what->transposed, what->deviation};
     op.is = &nn_op_linear;
     op.set = set;
     op.tensor = add_weight(graph, what, map->c * map->h * map->w);
     if (set->bias)
         add_bias(graph, what);
     if (what->fixed)
-        graph->given = graph->statistics;
+        graph->fixed = graph->statistics;
     return nn_graph_add(graph, op, rows);
 }
 
@@ -85,9 +85,9 @@ is_fixed(const struct nn_graph *graph, const struct nn_op *op)
     return graph->tensors[op->tensor].statistic;
 }
 
-/* What it reads was written by a fixed basis, or is given. */
+/* Whether it reads the output of a fixed basis, or fixed rows. */
 static int
-is_behind_basis(const struct nn_graph *graph, const struct nn_op *op)
+follows_basis(const struct nn_graph *graph, const struct nn_op *op)
 {
     size_t writer = graph->values[op->in[0]].writer;
 
@@ -97,8 +97,8 @@ is_behind_basis(const struct nn_graph *graph, const struct nn_op *op)
            is_fixed(graph, &graph->ops[writer]);
 }
 
-/* As it is asked for; else uniform within +-1 / sqrt(fan_in), as torchvision
- * has it, or normal behind a basis. */
+/* By its deviation, if set; else normal after a basis, or uniform within +-1 /
+ * sqrt(fan_in) as in torchvision. */
 static void
 linear_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
             float *params, float *statistics)
@@ -106,12 +106,12 @@ linear_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
     const struct nn_tensor *w = &graph->tensors[op->tensor];
     const struct linear *set = op->set;
     double fan_in = (double)w->count / (double)graph->values[op->out].map.c;
-    int basis = is_behind_basis(graph, op);
+    int basis = follows_basis(graph, op);
     double deviation = basis ? sqrt(1 / (fan_in + 1)) : 0;
     double bound = basis ? 0 : sqrt(1 / fan_in);
 
     (void)statistics;
-    if (is_fixed(graph, op)) // not ours to draw
+    if (is_fixed(graph, op))
         return;
     if (set->deviation > 0) {
         nn_draw(graph, op->tensor, seed, set->deviation, 0, params);
@@ -139,7 +139,7 @@ nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
         const float *row = rows + r * width;
         float *to = statistics + w->offset + r * width;
 
-        for (size_t i = 0; i < width; i++) // pixels to planes
+        for (size_t i = 0; i < width; i++) // from pixels to planes
             to[i % image->c * pixels + i / image->c] = row[i];
         statistics[w[1].offset + r] = (float)-num_dot(width, row, offset);
     }
@@ -156,7 +156,7 @@ dense_of(const struct nn_graph *graph, const struct nn_plan *plan,
     return (struct num_dense){.n = map.n,
                               .in = graph->tensors[op->tensor].count / map.c,
                               .out = map.c,
-                              .across = set->across,
+                              .transposed = set->transposed,
                               .bf16 = map.bf16};
 }
 
@@ -169,7 +169,7 @@ linear_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     step->needs = (struct nn_needs){
         .scratch = num_dense_scratch(&dense),
         .reads = !is_fixed(graph, &step->op),
-        .over = 2, // onto
+        .over = 2, // the second input, which is added
         .over_dy = 2,
     };
     return 0;
@@ -219,7 +219,8 @@ linear_backward(const struct nn_call *call)
                num_half_bytes(dense.n * dense.out, dense.bf16));
 }
 
-/* What computes products of bfloat16: not the same bits everywhere. */
+/* The code that computes products of bfloat16: its bits depend on the
+ * processor. */
 static char *
 linear_describe(const struct nn_graph *graph, const struct nn_step *step)
 {

@@ -36,7 +36,7 @@ nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
 {
     struct norm *set = mem_array(1, sizeof *set);
 
-    REQUIRE(add == nn_none || graph->values[in].learnt);
+    REQUIRE(add == nn_none || graph->values[in].has_grad);
     *set = (struct norm){kind, relu};
     return nn_graph_add(graph,
                         (struct nn_op){.is = &nn_op_norm,
@@ -62,7 +62,7 @@ norm_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
     }
 }
 
-/* 32 groups, or as many as go into c channels. */
+/* 32 groups, or the next smaller number that divides c. */
 static size_t
 groups_of(size_t c)
 {
@@ -81,9 +81,9 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     const struct norm *set = op->set;
     const struct num_map map = nn_map(graph, plan, op->out);
     int none = set->kind == NUM_NORM_NONE, add = op->n_in == 2;
-    int learnt = add && graph->values[op->in[1]].learnt;
+    int has_grad = add && graph->values[op->in[1]].has_grad;
     int batch = set->kind == NUM_NORM_BATCH;
-    int leaves = batch && set->relu && !add;
+    int fusable = batch && set->relu && !add;
     struct num_norm *norm = mem_array(1, sizeof *norm);
 
     *norm = (struct num_norm){.kind = set->kind,
@@ -93,25 +93,25 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     step->made = norm;
     step->needs = (struct nn_needs){
         .sums = num_norm_work(norm) * sizeof(double),
-        // mean, variance and, for neighbours, scale
+        // mean, variance and, for neighbouring convolutions, scale
         .state = (batch ? 3 : 2) * num_norm_counts(norm) * sizeof(float),
         .reads = none ? 0 : 1,
         .over = 1,
-        // with a sum, its gradient stays where it arrives
-        .over_dy = learnt ? 2 : 1,
-        .over_dy2 = learnt ? 1 : 0,
+        // the gradient of an added input stays in dy
+        .over_dy = has_grad ? 2 : 1,
+        .over_dy2 = has_grad ? 1 : 0,
         .takes_two = 1,
-        .again = !none,
-        .leaves = leaves,
+        .recompute = !none,
+        .fusable = fusable,
         .sums_by_image = batch,
     };
-    // without, the sign of y is found again from x
+    // otherwise backward recomputes the sign of y from x
     if (set->relu && (none || add))
         step->needs.reads |= NN_READS_OUT;
     return 0;
 }
 
-/* The norm of a call, by its mode, with what both passes read. */
+/* The norm of a call, by its mode, with the arrays of both passes. */
 static struct num_norm
 norm_of(const struct nn_call *call)
 {
@@ -122,7 +122,7 @@ norm_of(const struct nn_call *call)
     norm.rows = call->rows;
     norm.x = call->x[0];
     norm.add = call->x[1];
-    norm.y = call->step->left ? NULL : call->y;
+    norm.y = call->step->fused ? NULL : call->y;
     norm.work = call->sums;
     if (norm.kind == NUM_NORM_NONE)
         return norm;
@@ -134,7 +134,7 @@ norm_of(const struct nn_call *call)
     return norm;
 }
 
-/* For neighbours. */
+/* Stores the scales for neighbouring convolutions. */
 static void
 leave_scales(const struct num_norm *norm)
 {
@@ -143,11 +143,11 @@ leave_scales(const struct num_norm *norm)
 }
 
 static struct num_conv_norm
-norm_leave(const struct nn_call *call)
+norm_fused(const struct nn_call *call)
 {
-    const struct nn_op *op = &call->step->leader->op;
+    const struct nn_op *op = &call->step->fused_input->op;
     const size_t c = call->graph->tensors[op->tensor].count;
-    const float *mean = call->leader;
+    const float *mean = call->fused_input;
 
     return (struct num_conv_norm){.scale = mean + 2 * c,
                                   .centre = mean,
@@ -160,11 +160,11 @@ norm_forward(const struct nn_call *call)
     struct num_norm norm = norm_of(call);
     size_t bytes = num_norm_counts(&norm) * sizeof(float);
 
-    if (norm.kind == NUM_NORM_FIXED) { // where backward looks for them
+    if (norm.kind == NUM_NORM_FIXED) { // backward reads them there
         memcpy(norm.mean, nn_param(call, 2), bytes);
         memcpy(norm.variance, nn_param(call, 3), bytes);
     }
-    norm.measured = call->step->summed;
+    norm.measured = call->step->sums_by_previous;
     num_norm_forward(&norm);
     leave_scales(&norm);
 }
@@ -182,7 +182,7 @@ norm_forward_begin(const struct nn_call *call, double *sums)
 {
     struct num_norm norm = norm_of(call);
 
-    norm.measured = call->step->summed;
+    norm.measured = call->step->sums_by_previous;
     num_norm_sums(&norm, sums);
 }
 
@@ -197,7 +197,7 @@ norm_forward_end(const struct nn_call *call, const double *sums)
     leave_scales(&norm);
 }
 
-/* Those of the rows, of the unbiased variance. */
+/* Writes the statistics of the rows, with unbiased variance. */
 static void
 norm_measure(const struct nn_call *call)
 {
@@ -214,7 +214,7 @@ norm_measure(const struct nn_call *call)
         nn_param(call, 3)[k] = unbiased * norm.variance[k];
 }
 
-/* The norm of a call on the way back. */
+/* The norm of a backward call. */
 static struct num_norm
 back_norm_of(const struct nn_call *call)
 {
@@ -225,7 +225,7 @@ back_norm_of(const struct nn_call *call)
     norm.dx = call->dx[0] ? call->dx[0] : (void *)call->dy;
     norm.dadd = call->dx[1];
     norm.accumulate = call->add;
-    norm.measured = call->step->back_summed;
+    norm.measured = call->step->back_sums_by_next;
     if (norm.kind != NUM_NORM_NONE) {
         norm.dgamma = nn_grad(call, 0);
         norm.dbeta = nn_grad(call, 1);
@@ -270,9 +270,9 @@ norm_sums(const struct nn_call *call, int back)
     if (back) {
         const struct num_norm norm = back_norm_of(call);
 
-        task.asks[0] = norm.x;
-        task.asks[1] = norm.dy2 ? norm.dy2 : norm.y;
-        task.asks[2] = norm.dy2 ? norm.y : NULL;
+        task.prefetch[0] = norm.x;
+        task.prefetch[1] = norm.dy2 ? norm.dy2 : norm.y;
+        task.prefetch[2] = norm.dy2 ? norm.y : NULL;
     }
     return task;
 }
@@ -294,7 +294,7 @@ norm_backward_end(const struct nn_call *call, const double *sums)
 }
 
 static void
-norm_again(const struct nn_call *call)
+norm_recompute(const struct nn_call *call)
 {
     const struct num_norm norm = norm_of(call);
 
@@ -342,7 +342,7 @@ norm_fold(const struct nn_call *call, const struct nn_op *op, float *scale,
     }
 }
 
-/* What becomes of a value by a node; its name goes to `name`. */
+/* Writes a node; the name of its output goes to `name`. */
 static void
 onnx_step(struct nn_onnx *to, const struct nn_onnx_node *node, int last,
           const struct nn_op *op, char name[NN_ONNX_NAME])
@@ -398,10 +398,10 @@ const struct nn_operator nn_op_norm = {
     .forward_halves = {norm_forward_begin, norm_forward_end},
     .backward_halves = {norm_backward_begin, norm_backward_end},
     .infer = norm_infer,
-    .again = norm_again,
+    .recompute = norm_recompute,
     .measure = norm_measure,
     .affine = norm_affine,
     .fold = norm_fold,
     .sums = norm_sums,
-    .leave = norm_leave,
+    .fused_norm = norm_fused,
 };

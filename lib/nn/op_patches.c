@@ -28,8 +28,8 @@ nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)
 }
 
 /*
- * Rows of p pixels, as they lie in an image and in a patch, go one way or the
- * other: `image` is one of c h w numbers, `rows` the c p p of each token.
+ * Copies the pixels of an image to its patches, or back: `image` has c h w
+ * numbers, `rows` c p p for each token.
  */
 static void
 copy_patch(const struct num_map *map, size_t p, int back, void *image,
@@ -50,7 +50,7 @@ copy_patch(const struct num_map *map, size_t p, int back, void *image,
             }
 }
 
-/* All images, to x or from x, and their patches. */
+/* Copies all images x to their patches y, or back. */
 static void
 copy_patches(const struct nn_call *call, int back, const void *x, const void *y)
 {
@@ -63,7 +63,7 @@ copy_patches(const struct nn_call *call, int back, const void *x, const void *y)
     for (size_t i = 0; i < map.n; i++) {
         void *first = num_half_at(y, i * rows, map.bf16);
 
-        if (!back) // the class token's place
+        if (!back) // the place of the class token
             memset(first, 0, num_half_bytes(token, map.bf16));
         copy_patch(&map, p, back, num_half_at(x, i * image, map.bf16), first);
     }

@@ -4,7 +4,8 @@
 
 #include "plan.h"
 
-/* Of a table in a graph: the deviation of its initial values. */
+/* Adds a lookup in a tensor; its settings are the deviation of its initial
+ * values. */
 static size_t
 add_table(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
           double deviation, int bf16)
@@ -41,7 +42,7 @@ nn_graph_rows_of(struct nn_graph *graph, size_t in, size_t samples,
     size_t tensor = nn_graph_tensor(graph, "rows", "weight", 1, 3,
                                     (size_t[]){samples, views, out});
 
-    graph->given = graph->statistics;
+    graph->fixed = graph->statistics;
     return add_table(graph, in, tensor, out, 0, 0);
 }
 
@@ -60,12 +61,12 @@ table_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
            float *params, float *statistics)
 {
     (void)statistics;
-    if (graph->tensors[op->tensor].statistic) // given, not drawn
+    if (graph->tensors[op->tensor].statistic) // fixed rows
         return;
     nn_draw(graph, op->tensor, seed, *(const double *)op->set, 0, params);
 }
 
-/* Rows that are looked up, their width, and how many there are. */
+/* n rows of that width are looked up in a table of `rows`. */
 struct lookup {
     size_t n, width, rows;
     int bf16;

@@ -24,7 +24,7 @@ nn_graph_token_pick(struct nn_graph *graph, size_t in, enum nn_pick which)
                         map);
 }
 
-/* The token that is picked of sample i. */
+/* The index of the picked token of sample i. */
 static size_t
 picked_token(const struct nn_call *call, size_t i)
 {

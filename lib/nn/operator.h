@@ -7,43 +7,44 @@
 #include "ops.h"
 
 /*
- * What an operator is to the rest of lib/nn.  A new one is a file op_NAME.c
- * with its struct nn_operator and the function that adds it to a graph, and a
- * row in ops.h; nothing else knows the kinds apart.
+ * The interface of operators.  To add one, write a file op_NAME.c with its
+ * struct nn_operator and the function that adds it to a graph, and a row in
+ * ops.h; no other code depends on the kind of an operator.
  *
- * A plan (plan.h) is a graph made ready for a number of rows.  It has a step
- * for each operator, which prepare() fills in once; a run calls forward() and
+ * A plan (plan.h) is a graph prepared for a number of rows.  It has a step for
+ * each operator, which prepare() fills in once; a run calls forward() and
  * backward(), or infer(), of each step with a struct nn_call.
  */
 
-/* What an operator tells the plan about its memory (memory.c). */
+/* What an operator needs of the plan (memory.c). */
 struct nn_needs {
-    size_t scratch; /* bytes while one of its functions runs */
-    size_t state;   /* bytes that it writes forward and reads backward */
+    size_t scratch; /* bytes during one of its functions */
+    size_t state;   /* bytes that forward writes and backward reads */
 
-    /* Backward reads these values again: bit k is input k, NN_READS_OUT its
-     * output.  All others may be gone by then. */
+    /* The values that backward reads: bit k is input k, NN_READS_OUT its
+     * output.  Others may be overwritten before. */
     unsigned reads;
 
-    /* Bit k: the output may be written where input k is. */
+    /* Bit k: the output may be written in place of input k. */
     unsigned over;
 
-    /* Bit k: the gradient of input k may be written where dy is, or dy2. */
+    /* Bit k: the gradient of input k may be written in place of dy, or dy2. */
     unsigned over_dy, over_dy2;
 
     /* backward() takes a second gradient, dy2, and adds it to dy itself. */
     int takes_two;
 
-    /* again() works: the output is a function of the inputs and the state. */
-    int again;
+    /* recompute() works: the output is a function of the inputs and the state.
+     */
+    int recompute;
 
-    /* It can be left to the operator that alone reads its output; and it can
-     * do that for the one before. */
-    int leaves, takes;
+    /* It can be fused into the only operator that reads its output; and the
+     * operator before can be fused into it. */
+    int fusable, fuses;
 
-    /* Bytes for sums of images, which stay from a neighbour's function to its
-     * own; whether a neighbour can make these; and whether the passes write one
-     * image after the other, in which a neighbour's can be made. */
+    /* Bytes for sums of images, live from a neighbour's function to its own;
+     * 1: a neighbour can compute its sums; 1: its passes write one image after
+     * the other, so that it can compute a neighbour's. */
     size_t sums;
     int sums_by_image, by_image, back_by_image;
 };
@@ -51,73 +52,74 @@ struct nn_needs {
 enum { NN_READS_OUT = 1 << NN_INPUTS };
 
 /*
- * A step of a plan.  Its `op` is the graph's; or, where the operator does the
- * work of the next one as well (follower), that with the inputs of both and
- * the output of the follower, whose own step is skipped.
+ * A step of a plan.  Its `op` is the graph's.  If the operator also does the
+ * work of the next one (follower), `op` has the inputs of both and the output
+ * of the follower, and the follower's step is skipped.
  */
 struct nn_step {
     struct nn_op op;
     const struct nn_op *follower; /* or NULL */
     int skip;
 
-    /* In training, an operator may leave its work to the one that reads its
-     * output: then that has the place of its input, and nothing is written. */
-    int left;
-    const struct nn_step *leader; /* the one that left it to this; or NULL */
+    /* In training, an operator may be fused into the one that reads its output:
+     * its output then has the place of its input, and it writes nothing. */
+    int fused;
+    const struct nn_step
+        *fused_input; /* the step fused into this one; or NULL */
 
-    /* In training, its sums of images are made by the step before, forward,
-     * and by the one behind, on the way back. */
-    int summed, back_summed;
+    /* In training, 1: the step before computes its sums of images in forward,
+     * the step after in backward. */
+    int sums_by_previous, back_sums_by_next;
 
     void *made; /* by prepare(), for the operator's other functions */
     struct nn_needs needs;
 
-    /* Places, in bytes from the start of the block; nn_none where there is
-     * none. */
+    /* Places, in bytes from the start of the block, or nn_none. */
     size_t in[NN_INPUTS], out, scratch, state;
     size_t dy, dy2, dx[NN_INPUTS], back_scratch;
-    size_t again[NN_INPUTS], again_out; /* of inputs, output made again */
+    size_t recomputed[NN_INPUTS],
+        recomputed_out; /* of recomputed inputs, output */
     struct nn_sum {
         size_t to, from;        /* to += from */
-    } before, after[NN_INPUTS]; /* its backward: of dy; of the inputs' */
+    } before, after[NN_INPUTS]; /* backward: for dy; for inputs' gradients */
 };
 
 struct nn_plan;
 
-/* What a function of an operator works on.  Pointers to what is not there are
+/* The arguments of an operator's functions.  Pointers that do not apply are
  * NULL. */
 struct nn_call {
     const struct nn_graph *graph;
     const struct nn_plan *plan;
     const struct nn_step *step;
     enum nn_mode mode;
-    size_t rows;           /* of all parts of the batch; 0: this is all of it */
-    const size_t *offsets; /* [n + 1], where the tokens of a sample begin */
+    size_t rows;           /* of all parts of the batch; 0: only one part */
+    const size_t *offsets; /* [n + 1] of the tokens of each sample */
 
     const void *x[NN_INPUTS];
     void *y;
     void *state, *scratch, *sums;
-    const void *leader; /* the state of the step's leader */
+    const void *fused_input; /* the state of the step's fused_input */
     const float *params;
     float *statistics;
 
     const void *dy, *dy2;
-    void *dx[NN_INPUTS]; /* NULL where no gradient is wanted */
+    void *dx[NN_INPUTS]; /* NULL: no gradient */
     float *grads;
-    int add;                      /* to grads, instead of overwriting them */
-    const struct nn_call *summed; /* whose sums this makes; or NULL */
+    int add;                        /* 1: add to grads, else overwrite them */
+    const struct nn_call *sums_for; /* compute the sums of this one; or NULL */
 };
 
-/* How an operator acts in evaluation on each channel, if it is no more than
- *     y = act(scale x + shift + add). */
+/* An operator that in evaluation is only y = act(scale x + shift + add), for
+ * each channel. */
 struct nn_affine {
-    int scaled; /* else scale is 1, shift is 0 */
+    int scaled; /* 0: scale is 1, shift is 0 */
     int relu;
 };
 
-/* A pass of an operator that looks at all rows of a batch which is in parts:
- * begin() writes sums over its part, whose totals end() gets; the scratch stays
- * as it is between. */
+/* A pass of an operator that reads all rows of a batch in parts: begin() writes
+ * sums over its part, end() gets the totals; scratch is preserved in between.
+ */
 struct nn_halves {
     void (*begin)(const struct nn_call *call, double *sums);
     void (*end)(const struct nn_call *call, const double *sums);
@@ -132,8 +134,8 @@ struct nn_operator {
     void (*init)(const struct nn_graph *graph, const struct nn_op *op,
                  uint64_t seed, float *params, float *statistics);
 
-    /* Fills in `made` and `needs`; returns -1 where this processor cannot do
-     * it.  release() frees `made`; NULL stands for free(). */
+    /* Fills in `made` and `needs`; returns -1 if this processor cannot run it.
+     * release() frees `made`; NULL: free() does. */
     int (*prepare)(const struct nn_graph *graph, const struct nn_plan *plan,
                    struct nn_step *step);
     void (*release)(struct nn_step *step);
@@ -141,61 +143,60 @@ struct nn_operator {
     void (*forward)(const struct nn_call *call);
     void (*backward)(const struct nn_call *call);
 
-    /* Of a batch in parts: how many numbers begin() writes, where the parts of
-     * this call are put together; 0 or NULL: forward() and backward() of each
-     * part are all. */
+    /* For a batch in parts: the count of numbers that begin() writes; 0 or
+     * NULL: forward() and backward() of each part suffice. */
     size_t (*shared)(const struct nn_call *call);
     struct nn_halves forward_halves, backward_halves;
 
     /* In evaluation, without state; NULL: forward() does it. */
     void (*infer)(const struct nn_call *call);
 
-    /* Writes the output to y once more, behind a forward; or NULL. */
-    void (*again)(const struct nn_call *call);
+    /* Recomputes the output y after a forward; or NULL. */
+    void (*recompute)(const struct nn_call *call);
 
-    /* Behind a forward: writes statistics of its rows to where the running ones
-     * are in the block of the call; NULL: it has none. */
+    /* After a forward: writes the statistics of its rows in place of the
+     * running ones, to the call's block; NULL: it has none. */
     void (*measure)(const struct nn_call *call);
 
     /*
-     * In evaluation, an operator with `merges` does the work of the next one
-     * as well where that has affine(), which returns 1 and describes it if it
-     * is of that form.  Input 1 of the next, if any, is `add`; it is input
-     * n_in - 1 of the merged step and in the place of its output.  fold()
-     * writes scale and shift, [c].
+     * In evaluation, an operator with `merges` also does the work of the next
+     * one if that one's affine() returns 1; affine() describes it.  Input 1 of
+     * the next, if any, is `add`; it is input n_in - 1 of the merged step and
+     * in the place of its output.  fold() writes scale and shift, [c].
      */
     int merges;
     int (*affine)(const struct nn_op *op, struct nn_affine *form);
     void (*fold)(const struct nn_call *call, const struct nn_op *op,
                  float *scale, float *shift);
 
-    /* What makes its sums of an image that a neighbour has written: its input
-     * forward, or with `back` the gradient of its output. */
+    /* Returns the task that computes its sums of an image after a neighbour has
+     * written it: its input, or with `back` the gradient of its output. */
     struct num_conv_task (*sums)(const struct nn_call *call, int back);
 
-    /* In the call of the operator to which it is left: what that has to do. */
-    struct num_conv_norm (*leave)(const struct nn_call *call);
+    /* Returns the work that it leaves to the operator into which it is fused;
+     * the call is that operator's. */
+    struct num_conv_norm (*fused_norm)(const struct nn_call *call);
 
-    /* Writes what it does in evaluation as nodes of ONNX (lib/nn/onnx.h); -1,
-     * or NULL: there is no form for it. */
+    /* Writes the operator in evaluation as ONNX nodes (lib/nn/onnx.h); -1, or
+     * NULL: it cannot be exported. */
     int (*onnx)(struct nn_onnx *onnx, const struct nn_op *op);
 
-    /* A line on what was chosen for this processor, for nn_net_algorithms(), as
-     * text to be given to free(); or NULL. */
+    /* Returns a line about the algorithms for this processor, for
+     * nn_net_algorithms(), which the caller frees; or NULL. */
     char *(*describe)(const struct nn_graph *graph, const struct nn_step *step);
 };
 
-/* nn_map() describes a value of a plan, with its number of rows. */
+/* nn_map() returns the map of a value of a plan, with its number of rows. */
 struct num_map nn_map(const struct nn_graph *graph, const struct nn_plan *plan,
                       size_t value);
 
-/* The same of a call: input k, and the output. */
+/* The same for input k and for the output of a call. */
 struct num_map nn_map_in(const struct nn_call *call, size_t k);
 struct num_map nn_map_out(const struct nn_call *call);
 
-/* nn_tensor() describes an operator's i-th tensor; nn_param() returns its
- * numbers, of whichever block, nn_grad() the gradients of a parameter.
- * nn_param_of() is nn_param() of another operator. */
+/* nn_tensor() returns an operator's i-th tensor; nn_param() its numbers in
+ * params or statistics, nn_grad() its gradient.  nn_param_of() is nn_param() of
+ * another operator. */
 const struct nn_tensor *nn_tensor(const struct nn_call *call, size_t i);
 float *nn_param(const struct nn_call *call, size_t i);
 float *nn_param_of(const struct nn_call *call, const struct nn_op *op,

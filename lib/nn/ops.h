@@ -7,9 +7,8 @@
 #include "graph.h"
 
 /*
- * The operators: a row for each kind, and below it the functions that put one
- * into a graph.  Row `conv` is the struct nn_operator nn_op_conv in
- * lib/nn/op_conv.c.
+ * The operators: a row for each kind, and below the functions that add one to a
+ * graph.  Row `conv` is the struct nn_operator nn_op_conv in lib/nn/op_conv.c.
  */
 #define NN_OPERATORS(ROW) \
     ROW(conv)             \
@@ -32,13 +31,13 @@ NN_OPERATORS(NN_DECLARE)
 #undef NN_DECLARE
 
 /*
- * Functions whose names end in _tensors add an operator's tensors and return
- * the number of the first; `name` is what stands before ".weight".  The others
- * add the operator and return the value that it writes.
+ * Functions named _tensors add an operator's tensors and return the number of
+ * the first; `name` is the part before ".weight".  The others add the operator
+ * and return the value that it writes.
  *
- * nn_graph_conv() convolves with padding kernel / 2 (num/conv.h).
+ * nn_graph_conv() is a convolution with padding kernel / 2 (num/conv.h).
  *     weight [out,in,kernel,kernel], with `bias` also bias [out]
- *   block  of the map that it writes
+ *   block  of the output map
  */
 size_t nn_graph_conv_tensors(struct nn_graph *graph, const char *name,
                              size_t out, size_t in, size_t kernel, int bias);
@@ -49,8 +48,8 @@ size_t nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor,
  * nn_graph_norm() normalises (num/norm.h): act(norm(in) + add).
  *     batch: weight bias running_mean running_var, all [c]; group: weight
  *     bias, with up to 32 groups; none: no tensors
- *   add   a value or nn_none; in has parameters before it then
- *   relu  act is max(., 0), else nothing
+ *   add   a value, or nn_none; with a value, `in` must depend on parameters
+ *   relu  1: act is max(., 0), else the identity
  */
 size_t nn_graph_norm_tensors(struct nn_graph *graph, const char *name,
                              enum num_norm_kind kind, size_t c);
@@ -64,22 +63,22 @@ size_t nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel,
 size_t nn_graph_mean(struct nn_graph *graph, size_t in);
 
 /*
- * nn_graph_linear() adds W x + b of each row, with its tensors;
- * nn_graph_linear_onto() adds that to another value, of as many numbers.
+ * nn_graph_linear() is W x + b for each row, and adds its tensors;
+ * nn_graph_linear_onto() is y + W x + b, with value `onto` as y.
  *     NAME.weight [out,in], NAME.bias [out]; with `fixed` both are statistics
  *
- * nn_graph_set_basis() is nn_net_set_basis(): fills the fixed one that reads
- * the input.
+ * nn_graph_set_basis() is nn_net_set_basis(): it fills the fixed layer that
+ * reads the input.
  */
 struct nn_linear {
     const char *name;
     size_t out;
-    int joined; /* NAME_weight, NAME_bias */
-    int across; /* W' is kept, [in,out], and NAME is all of its name */
+    int joined;     /* names are NAME_weight, NAME_bias */
+    int transposed; /* stores W', [in,out], with the name NAME */
     int no_bias;
     int fixed;
-    size_t patch;     /* of images of p x p pixels: W is [out,in / p p,p,p] */
-    double deviation; /* W begins normal, b zero; 0: both uniform within
+    size_t patch;     /* for images of p x p pixels: W is [out,in / p p,p,p] */
+    double deviation; /* initial W is normal, b zero; 0: both are uniform within
                          +-1 / sqrt(in) */
 };
 
@@ -91,14 +90,14 @@ void nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
                         float *statistics);
 
 /*
- * nn_graph_table() looks up the rows of a table that ids name: id / views is
- * the sample, id % views the view.
- *     table.weight [samples,views,out], from a standard normal distribution
+ * nn_graph_table() looks up rows of a table by id: id / views is the sample,
+ * id % views the view.
+ *     table.weight [samples,views,out], initially standard normal
  *
- * nn_graph_embedding() is the same for tokens, whose rows may be bfloat16.
- *     NAME.weight [ids,out], normal of that deviation
+ * nn_graph_embedding() is the same for tokens; rows may be bfloat16.
+ *     NAME.weight [ids,out], initially normal with that deviation
  *
- * nn_graph_rows_of() looks up rows that are given and stay: a statistic.
+ * nn_graph_rows_of() looks up fixed rows, which are statistics.
  *     rows.weight [samples,views,out], zero until they are loaded
  */
 size_t nn_graph_rows_of(struct nn_graph *graph, size_t in, size_t samples,
@@ -109,36 +108,36 @@ size_t nn_graph_embedding(struct nn_graph *graph, size_t in, const char *name,
                           size_t ids, size_t out, double deviation, int bf16);
 
 /*
- * nn_graph_position() adds to each token the vector of its place in the sample
- * (num/tokens.h).
- *     NAME [context of the graph,c], with `one` [1,context,c]; normal of that
- *     deviation; no weight decay
+ * nn_graph_position() adds the vector of its position in the sample to each
+ * token (num/tokens.h).
+ *     NAME [context of the graph,c], with `one` [1,context,c]; initially normal
+ *     with that deviation; no weight decay
  */
 size_t nn_graph_position(struct nn_graph *graph, size_t in, const char *name,
                          int one, double deviation);
 
 /*
- * nn_graph_attention() lets the tokens of a sample see each other
+ * nn_graph_attention() is attention among the tokens of a sample
  * (num/attention.h).
- *   in    queries, keys and values: one value of 3 c numbers a row, or three
- *         of c; c is a multiple of `heads`
+ *   in    queries, keys and values: one value with rows of 3 c numbers, or
+ *         three with rows of c; c is a multiple of `heads`
  */
 size_t nn_graph_attention(struct nn_graph *graph, size_t n_in, const size_t *in,
                           size_t heads, int causal);
 
 /*
- * nn_graph_patches() cuts each image into patches of p x p pixels, which are
- * the tokens of a sample, row by row, as c p p numbers; h and w are multiples
- * of p.  In front of them is a row of zeros, for nn_graph_class_token(), which
- * writes its vector over the first token of each sample.
- *     NAME [1,1,c], zeros to begin with; no weight decay
+ * nn_graph_patches() cuts each image into patches of p x p pixels, row by row:
+ * the tokens of a sample, of c p p numbers each; h and w are multiples of p.
+ * The first token is a row of zeros, for nn_graph_class_token(), which writes
+ * its vector over the first token of each sample.
+ *     NAME [1,1,c], initially zero; no weight decay
  */
 size_t nn_graph_patches(struct nn_graph *graph, size_t in, size_t p);
 size_t nn_graph_class_token(struct nn_graph *graph, size_t in,
                             const char *name);
 
 /*
- * nn_graph_layer_norm() normalises each row (num/layer_norm.h), nn_graph_gelu()
+ * nn_graph_layer_norm() normalises each row (num/layer_norm.h); nn_graph_gelu()
  * is the activation of transformers (num/gelu.h).
  *     layer norm: weight bias, both [c]
  */

@@ -6,7 +6,7 @@
 #include "util/clones.h"
 #include "util/mem.h"
 
-/* Elements that one thread takes at a time: a part of one tensor. */
+/* Elements of a unit of parallel work: a part of one tensor. */
 enum { CHUNK = 16384 };
 
 enum update { SGD, ADAM, ADAMW, LARS_A, LARS_B };
@@ -29,7 +29,7 @@ struct nn_optim {
     struct chunk *chunk;
     double *ratio;    /* [n] LARS: q of each tensor */
     double *part;     /* [chunks] of a norm */
-    float *moment[2]; /* [count]; the second for Adam alone */
+    float *moment[2]; /* [count]; the second only for Adam */
     float *sum;       /* [count] of gradients, or NULL */
     long steps, pending;
 };
@@ -183,7 +183,7 @@ rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
     return rule;
 }
 
-/* Cut the parameters among the tensors into chunks. */
+/* Cuts the parameters into chunks, tensor by tensor. */
 static void
 cut_into_chunks(struct nn_optim *optim)
 {
@@ -213,11 +213,11 @@ check_spec(const struct nn_optim_spec *spec, enum update kind, struct err *err)
                        "weight decay >= 0",
                        spec->momentum, spec->weight_decay);
     if (spec->nesterov && (kind != SGD || spec->momentum == 0))
-        return err_set(err, "Nesterov's step is for sgd with momentum");
+        return err_set(err, "Nesterov's step needs sgd with momentum");
     return 0;
 }
 
-/* Adam's, where they are not the usual ones. */
+/* Sets Adam's defaults and checks its constants. */
 static int
 settle_adam(struct nn_optim_spec *spec, struct err *err)
 {
@@ -285,7 +285,7 @@ nn_optim_free(struct nn_optim *optim)
     free(optim);
 }
 
-/* sum = sum + x, or only x where it begins; then it is scaled. */
+/* sum = scale (sum + x), or scale x if it begins. */
 static UTIL_CLONES(void, add_gradient,
                    (size_t n, int begins, float scale, const float *restrict x,
                     float *restrict sum),
@@ -295,8 +295,8 @@ static UTIL_CLONES(void, add_gradient,
         sum[i] = scale * (begins ? x[i] : sum[i] + x[i]);
 }
 
-/* Adds a gradient to the sum, which the last one turns into the mean; returns
- * 1 then. */
+/* Adds a gradient to the sum.  At the last one, turns the sum into the mean and
+ * returns 1. */
 static int
 accumulate_gradient(struct nn_optim *optim, const float *grads)
 {

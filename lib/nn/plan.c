@@ -5,9 +5,9 @@
 #include "plan.h"
 
 /*
- * Whether operator i can do the work of the next one as well: nobody else
- * reads what it writes, and what is added is wanted by no one else from there
- * on, because the sum takes its place.
+ * Whether operator i can also do the work of the next one: no other operator
+ * reads its output, and no later one the added value, which the sum
+ * overwrites.
  */
 static int
 can_merge(const struct nn_graph *graph, size_t i)
@@ -17,7 +17,7 @@ can_merge(const struct nn_graph *graph, size_t i)
 
     if (!op->is->merges || i + 1 == graph->n_ops || !next->is->affine ||
         next->in[0] != op->out || graph->values[op->out].readers != 1 ||
-        nn_graph_is_given(graph, op->out) || !next->is->affine(next, &form))
+        nn_graph_is_result(graph, op->out) || !next->is->affine(next, &form))
         return 0;
     if (next->n_in == 1)
         return 1;
@@ -25,7 +25,7 @@ can_merge(const struct nn_graph *graph, size_t i)
         if (op->in[k] == next->in[1])
             return 0;
     return graph->values[next->in[1]].last == i + 1 &&
-           !nn_graph_is_given(graph, next->in[1]);
+           !nn_graph_is_result(graph, next->in[1]);
 }
 
 static void
@@ -38,29 +38,29 @@ merge_steps(struct nn_step *step, const struct nn_op *next)
     step[1].skip = 1;
 }
 
-/* Leaves the work of an operator to step i, which alone reads its output. */
+/* Fuses an operator into step i, the only reader of its output. */
 static void
-leave_to(const struct nn_graph *graph, struct nn_plan *plan, size_t i)
+fuse_into(const struct nn_graph *graph, struct nn_plan *plan, size_t i)
 {
     struct nn_step *step = &plan->steps[i], *before;
     const size_t v = step->op.in[0];
 
-    if (!step->needs.takes || graph->values[v].writer == nn_none)
+    if (!step->needs.fuses || graph->values[v].writer == nn_none)
         return;
     before = &plan->steps[graph->values[v].writer];
-    if (!before->needs.leaves || graph->values[v].readers != 1 ||
-        nn_graph_is_given(graph, v))
+    if (!before->needs.fusable || graph->values[v].readers != 1 ||
+        nn_graph_is_result(graph, v))
         return;
-    before->left = 1;
-    before->needs.again = 0;
-    step->leader = before;
+    before->fused = 1;
+    before->needs.recompute = 0;
+    step->fused_input = before;
 }
 
 /*
- * Sums of an image are made while it is in the caches: those of step i by the
- * step before, which writes its input, and back those of the step before by
- * step i, if that writes the last gradient of its output, and what else is read
- * is there: an input that is not made again.
+ * Sums of an image are computed while it is in the caches.  In forward the step
+ * before i, which writes its input, computes those of step i.  In backward step
+ * i computes those of the step before, if it writes the last gradient of its
+ * output and the other operands are live: its input is not recomputed.
  */
 static void
 share_sums(const struct nn_graph *graph, struct nn_plan *plan, size_t i)
@@ -70,10 +70,11 @@ share_sums(const struct nn_graph *graph, struct nn_plan *plan, size_t i)
 
     if (graph->values[v].writer != i - 1)
         return;
-    step->summed = step->needs.sums_by_image && before->needs.by_image;
-    before->back_summed = before->summed && step->needs.back_by_image &&
-                          graph->values[v].readers <= 2 &&
-                          !nn_graph_is_given(graph, v);
+    step->sums_by_previous =
+        step->needs.sums_by_image && before->needs.by_image;
+    before->back_sums_by_next =
+        before->sums_by_previous && step->needs.back_by_image &&
+        graph->values[v].readers <= 2 && !nn_graph_is_result(graph, v);
 }
 
 struct nn_plan *
@@ -97,7 +98,7 @@ nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
             return NULL;
         }
         if (plan->train)
-            leave_to(graph, plan, i);
+            fuse_into(graph, plan, i);
         if (plan->train && i > 0)
             share_sums(graph, plan, i);
     }
@@ -119,6 +120,6 @@ nn_plan_free(struct nn_plan *plan)
             free(step->made);
     }
     free(plan->steps);
-    free(plan->again);
+    free(plan->recompute);
     free(plan);
 }

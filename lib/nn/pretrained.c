@@ -10,33 +10,33 @@
 
 enum { IMAGES = 1, TEXTS = 2 };
 
-/* A beginning of names that other programs put before ours. */
+/* Prefixes of other programs' names. */
 static const struct {
     int of;
     const char *text;
-} before[] = {{TEXTS, "text."}, {TEXTS, "distilbert."}};
+} prefix[] = {{TEXTS, "text."}, {TEXTS, "distilbert."}};
 
-/* Parts of names that other programs, or older ones, call otherwise. */
+/* Parts of names that differ in other programs, or in older ones. */
 static const struct {
     int of;
     const char *theirs, *ours;
-} same[] = {{IMAGES, ".mlp.linear_1.", ".mlp.0."},
-            {IMAGES, ".mlp.linear_2.", ".mlp.3."}};
+} alias[] = {{IMAGES, ".mlp.linear_1.", ".mlp.0."},
+             {IMAGES, ".mlp.linear_2.", ".mlp.3."}};
 
-/* What is left out: names that begin so. */
+/* Names with these prefixes are skipped. */
 static const struct {
     int of;
     const char *text;
-} others[] = {{IMAGES, "fc."},   {IMAGES, "heads."},     {TEXTS, "visual."},
-              {TEXTS, "vocab_"}, {TEXTS, "logit_scale"}, {TEXTS, "logit_bias"}};
+} skip[] = {{IMAGES, "fc."},   {IMAGES, "heads."},     {TEXTS, "visual."},
+            {TEXTS, "vocab_"}, {TEXTS, "logit_scale"}, {TEXTS, "logit_bias"}};
 
-/* What may be missing. */
+/* Names with these prefixes may be missing. */
 static const char *const heads[] = {"head.", "text_projection"};
 
 enum {
-    BEFORE = sizeof before / sizeof *before,
-    SAME = sizeof same / sizeof *same,
-    OTHERS = sizeof others / sizeof *others,
+    PREFIXES = sizeof prefix / sizeof *prefix,
+    ALIASES = sizeof alias / sizeof *alias,
+    SKIPS = sizeof skip / sizeof *skip,
     HEADS = sizeof heads / sizeof *heads
 };
 
@@ -47,7 +47,7 @@ struct load {
     size_t n;
     int of;     /* IMAGES or TEXTS */
     char *done; /* [n] */
-    size_t left[OTHERS];
+    size_t skipped[SKIPS];
 };
 
 static int
@@ -56,21 +56,21 @@ begins_with(const char *name, const char *with)
     return !strncmp(name, with, strlen(with));
 }
 
-/* Our name of theirs, to be given to free(). */
+/* Translates a name to ours; the caller frees it. */
 static char *
 our_name_of(const struct load *load, const char *theirs)
 {
-    for (size_t i = 0; i < BEFORE; i++)
-        if (before[i].of & load->of && begins_with(theirs, before[i].text)) {
-            theirs += strlen(before[i].text);
+    for (size_t i = 0; i < PREFIXES; i++)
+        if (prefix[i].of & load->of && begins_with(theirs, prefix[i].text)) {
+            theirs += strlen(prefix[i].text);
             break;
         }
-    for (size_t i = 0; i < SAME; i++) {
-        const char *at = strstr(theirs, same[i].theirs);
+    for (size_t i = 0; i < ALIASES; i++) {
+        const char *at = strstr(theirs, alias[i].theirs);
 
-        if (at && same[i].of & load->of)
+        if (at && alias[i].of & load->of)
             return mem_format("%.*s%s%s", (int)(at - theirs), theirs,
-                              same[i].ours, at + strlen(same[i].theirs));
+                              alias[i].ours, at + strlen(alias[i].theirs));
     }
     return mem_text(theirs);
 }
@@ -90,7 +90,7 @@ shape_of(size_t rank, const size_t *shape)
     return text;
 }
 
-/* Of vectors of positions of texts, the first will do. */
+/* Whether the shapes fit; an array of text positions may be longer. */
 static int
 fits_tensor(const struct load *load, const struct nn_array *a,
             const struct nn_tensor *t)
@@ -106,7 +106,7 @@ fits_tensor(const struct load *load, const struct nn_array *a,
     return 1;
 }
 
-/* n numbers as f32; -1 where they are of another type. */
+/* Converts n numbers to f32; -1 for an unsupported type. */
 static int
 widen_numbers(const struct nn_array *a, size_t n, float *to)
 {
@@ -166,7 +166,7 @@ take_numbers(struct load *load, const struct nn_array *a, size_t i,
     return 0;
 }
 
-/* A tensor of the file: the net's, one of those left out, or one too many. */
+/* Loads a tensor of the file, skips it, or refuses it. */
 static int
 place_tensor(struct load *load, const struct nn_array *a, struct err *err)
 {
@@ -178,9 +178,9 @@ place_tensor(struct load *load, const struct nn_array *a, struct err *err)
     for (size_t i = 0; i < load->n && rc > 0; i++)
         if (!strcmp(load->tensor[i].name, name))
             rc = take_numbers(load, a, i, err);
-    for (size_t i = 0; i < OTHERS && rc > 0; i++)
-        if (others[i].of & load->of && begins_with(name, others[i].text)) {
-            load->left[i]++;
+    for (size_t i = 0; i < SKIPS && rc > 0; i++)
+        if (skip[i].of & load->of && begins_with(name, skip[i].text)) {
+            load->skipped[i]++;
             rc = 0;
         }
     if (rc > 0 && len > tail && !strcmp(a->name + len - tail, tracked))
@@ -193,7 +193,7 @@ place_tensor(struct load *load, const struct nn_array *a, struct err *err)
 }
 
 static int
-nothing_is_missing(const struct load *load, struct err *err)
+check_complete(const struct load *load, struct err *err)
 {
     for (size_t i = 0; i < load->n; i++) {
         int head = 0;
@@ -208,14 +208,14 @@ nothing_is_missing(const struct load *load, struct err *err)
 }
 
 static char *
-list_left(const struct load *load)
+list_skipped(const struct load *load)
 {
-    struct series all = {.most = OTHERS};
+    struct series all = {.most = SKIPS};
 
-    for (size_t i = 0; i < OTHERS; i++) {
-        char *text = mem_format("%s (%zu)", others[i].text, load->left[i]);
+    for (size_t i = 0; i < SKIPS; i++) {
+        char *text = mem_format("%s (%zu)", skip[i].text, load->skipped[i]);
 
-        if (load->left[i])
+        if (load->skipped[i])
             series_put(&all, text);
         free(text);
     }
@@ -223,7 +223,7 @@ list_left(const struct load *load)
 }
 
 int
-nn_pretrained_load(const char *path, struct nn_net *net, char **left,
+nn_pretrained_load(const char *path, struct nn_net *net, char **skipped,
                    struct err *err)
 {
     struct load load = {
@@ -242,9 +242,9 @@ nn_pretrained_load(const char *path, struct nn_net *net, char **left,
     for (size_t i = 0; i < n && !rc; i++)
         rc = place_tensor(&load, &array[i], err);
     if (!rc)
-        rc = nothing_is_missing(&load, err);
-    if (!rc && left)
-        *left = list_left(&load);
+        rc = check_complete(&load, err);
+    if (!rc && skipped)
+        *skipped = list_skipped(&load);
     nn_arrays_free(array, n);
     free(load.done);
     return rc;

@@ -6,10 +6,10 @@
 
 /*
  * Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385, with a 1x1
- * convolution where a shortcut changes its shape.
+ * convolution in shortcuts that change the shape.
  */
 
-/* What every block of a network shares. */
+/* Settings of all blocks of a network. */
 struct build {
     struct nn_graph *graph;
     enum num_norm_kind norm;
@@ -43,8 +43,8 @@ add_conv_norm(const struct build *b, size_t in, struct pair pair, size_t stride,
     return nn_graph_norm(b->graph, out, pair.norm, b->norm, add, relu);
 }
 
-/* One residual block, named "layer1.0"; returns relu(in + what it computes).
- * The shortcut runs first, so that its result is there to be added to. */
+/* Adds a residual block, named "layer1.0"; returns relu(shortcut + f(in)).  The
+ * shortcut runs first, because the block adds to its result. */
 static size_t
 add_residual_block(const struct build *b, size_t in, const char *name,
                    size_t width, size_t stride)

@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-/* What is at a place of the block; NULL at none. */
+/* The address of a place in the block; NULL for nn_none. */
 static void *
 pointer_at(const struct nn_run *run, size_t place)
 {
@@ -30,17 +30,17 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .statistics = run->statistics,
     };
 
-    if (step->leader)
-        call.leader = pointer_at(run, step->leader->state);
+    if (step->fused_input)
+        call.fused_input = pointer_at(run, step->fused_input->state);
     call.offsets = pointer_at(run, run->plan->offsets);
     for (size_t k = 0; k < step->op.n_in; k++)
         call.x[k] = pointer_at(run, step->in[k]);
     return call;
 }
 
-/* The tokens of all samples, and where each sample's begin among them. */
+/* Copies the tokens of all samples, and their offsets. */
 static void
-take_tokens(const struct nn_run *run, const struct nn_input *input)
+copy_tokens(const struct nn_run *run, const struct nn_input *input)
 {
     const size_t *from = input->offsets;
     size_t *offsets = pointer_at(run, run->plan->offsets);
@@ -77,12 +77,12 @@ nn_run_input(const struct nn_run *run, const struct nn_input *input,
         memcpy(to, input->ids, input->n * sizeof *input->ids);
         break;
     case NN_TOKENS:
-        take_tokens(run, input);
+        copy_tokens(run, input);
         break;
     }
 }
 
-/* How many numbers parts have in common at a step. */
+/* The count of sums that a step shares among parts. */
 static size_t
 count_shared(const struct nn_run *run, size_t i)
 {
@@ -103,8 +103,8 @@ nn_run_shared(const struct nn_run *run)
     return most;
 }
 
-/* The sums of all parts, n numbers each, to where the first ones are: a binary
- * tree over those that are here, then by whoever knows the others. */
+/* Adds the sums of all parts, n numbers each, to those of the first: by a
+ * binary tree over the parts of this process, then by add() over processes. */
 static void
 total_sums(const struct nn_runs *runs, size_t n)
 {
@@ -118,8 +118,8 @@ total_sums(const struct nn_runs *runs, size_t n)
         runs->parts->add(runs->parts->self, sums, n);
 }
 
-/* The end of the last parameter of an operator: its tensors go up to those of
- * the next one that has some. */
+/* The end of the last parameter of an operator: it has all tensors up to the
+ * first of another operator. */
 static size_t
 end_of_params(const struct nn_graph *graph, const struct nn_op *op)
 {
@@ -145,7 +145,7 @@ end_of_params(const struct nn_graph *graph, const struct nn_op *op)
 void
 nn_run_final(const struct nn_graph *graph, size_t *final)
 {
-    size_t open = 0; // the end of what earlier operators have yet to write
+    size_t open = 0; // end of the parameters of earlier operators
 
     for (size_t i = 0; i < graph->n_ops; i++) {
         const size_t end = end_of_params(graph, graph->ops + i);
@@ -156,16 +156,17 @@ nn_run_final(const struct nn_graph *graph, size_t *final)
     }
 }
 
-/* A step's call, and in it that of the next one, whose sums it makes. */
+/* A step's forward call; if it computes sums of the next step, *next is that
+ * step's call. */
 static struct nn_call
 forward_call_of(const struct nn_run *run, size_t i, struct nn_call *next)
 {
     const struct nn_step *step = &run->plan->steps[i];
     struct nn_call call = call_of(run, step);
 
-    if (i + 1 < run->graph->n_ops && step[1].summed) {
+    if (i + 1 < run->graph->n_ops && step[1].sums_by_previous) {
         *next = call_of(run, step + 1);
-        call.summed = next;
+        call.sums_for = next;
     }
     return call;
 }
@@ -229,22 +230,21 @@ nn_run_infer(const struct nn_run *run, size_t n_ops)
     }
 }
 
-/* Makes a value again. */
 static void
-make_again(const struct nn_run *run, const struct nn_again *again)
+recompute_value(const struct nn_run *run, const struct nn_recompute *value)
 {
     const struct nn_step *writer =
-        &run->plan->steps[run->graph->values[again->value].writer];
+        &run->plan->steps[run->graph->values[value->value].writer];
     struct nn_call call = call_of(run, writer);
 
     for (size_t k = 0; k < writer->op.n_in; k++)
-        call.x[k] = pointer_at(run, again->in[k]);
-    call.y = pointer_at(run, again->out);
+        call.x[k] = pointer_at(run, value->in[k]);
+    call.y = pointer_at(run, value->out);
     call.scratch = NULL;
-    writer->op.is->again(&call);
+    writer->op.is->recompute(&call);
 }
 
-/* Two gradients of a value become one. */
+/* Adds two gradients of a value. */
 static void
 sum_gradients(const struct nn_run *run, size_t value, struct nn_sum sum)
 {
@@ -262,14 +262,14 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
     for (size_t k = 0; k < step->op.n_in; k++) {
         if (!(step->needs.reads & 1u << k))
             call.x[k] = NULL;
-        else if (step->again[k] != nn_none)
-            call.x[k] = pointer_at(run, step->again[k]);
+        else if (step->recomputed[k] != nn_none)
+            call.x[k] = pointer_at(run, step->recomputed[k]);
         call.dx[k] = pointer_at(run, step->dx[k]);
     }
     if (!(step->needs.reads & NN_READS_OUT))
         call.y = NULL;
-    else if (step->again_out != nn_none)
-        call.y = pointer_at(run, step->again_out);
+    else if (step->recomputed_out != nn_none)
+        call.y = pointer_at(run, step->recomputed_out);
     call.scratch = pointer_at(run, step->back_scratch);
     call.dy = pointer_at(run, step->dy);
     call.dy2 = pointer_at(run, step->dy2);
@@ -278,28 +278,30 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
     return call;
 }
 
-/* The same backward, with the one before. */
+/* A step's backward call; if it computes sums of the step before, *before is
+ * that step's call. */
 static struct nn_call
 backward_call_of(const struct nn_run *run, size_t i, struct nn_call *before)
 {
     const struct nn_step *step = &run->plan->steps[i];
     struct nn_call call = back_call_of(run, step);
 
-    if (i > 0 && step[-1].back_summed) {
+    if (i > 0 && step[-1].back_sums_by_next) {
         *before = back_call_of(run, step - 1);
-        call.summed = before;
+        call.sums_for = before;
     }
     return call;
 }
 
-/* The values that are made again before a step, of which *again were. */
+/* Recomputes the values for backward of step i; *done counts those done. */
 static void
-prepare_back(const struct nn_run *run, size_t i, size_t *again)
+prepare_back(const struct nn_run *run, size_t i, size_t *done)
 {
     const struct nn_plan *plan = run->plan;
 
-    for (; *again < plan->n_again && plan->again[*again].before == i; ++*again)
-        make_again(run, plan->again + *again);
+    for (; *done < plan->n_recompute && plan->recompute[*done].before == i;
+         ++*done)
+        recompute_value(run, plan->recompute + *done);
     if (plan->steps[i].dy != nn_none)
         sum_gradients(run, plan->steps[i].op.out, plan->steps[i].before);
 }
@@ -318,23 +320,23 @@ backward_step(const struct nn_runs *runs, size_t i)
 {
     const struct nn_step *first = &runs->run->plan->steps[i];
     const struct nn_operator *is = first->op.is;
-    const int gone = first->dy == nn_none;
-    const size_t n = runs->parts && !gone ? count_shared(runs->run, i) : 0;
+    const int no_grad = first->dy == nn_none;
+    const size_t n = runs->parts && !no_grad ? count_shared(runs->run, i) : 0;
 
     for (size_t p = 0; p < runs->n; p++) {
         const struct nn_run *run = runs->run + p;
         struct nn_call before;
         const struct nn_call call = backward_call_of(run, i, &before);
 
-        prepare_back(run, i, runs->again + p);
+        prepare_back(run, i, runs->recomputed + p);
         if (n)
             is->backward_halves.begin(&call, runs->sums + p * n);
-        else if (!gone)
+        else if (!no_grad)
             is->backward(&call);
     }
     if (n)
         total_sums(runs, n);
-    for (size_t p = 0; p < runs->n && !gone; p++) {
+    for (size_t p = 0; p < runs->n && !no_grad; p++) {
         const struct nn_run *run = runs->run + p;
         const struct nn_call call = back_call_of(run, &run->plan->steps[i]);
 
@@ -344,7 +346,7 @@ backward_step(const struct nn_runs *runs, size_t i)
     }
 }
 
-/* Gradients [from,to) of all parts, by a tree, to those of the first. */
+/* Adds gradients [from,to) of all parts to those of the first, by a tree. */
 static void
 sum_parts(const struct nn_runs *runs, size_t from, size_t to)
 {
@@ -357,16 +359,16 @@ sum_parts(const struct nn_runs *runs, size_t from, size_t to)
 void
 nn_run_backward(const struct nn_runs *runs)
 {
-    size_t gone = runs->run->graph->params;
+    size_t from = runs->run->graph->params;
 
-    memset(runs->again, 0, runs->n * sizeof *runs->again);
+    memset(runs->recomputed, 0, runs->n * sizeof *runs->recomputed);
     for (size_t i = runs->run->graph->n_ops; i-- > 0;) {
         backward_step(runs, i);
         if (!runs->final)
             continue;
-        sum_parts(runs, runs->final[i], gone);
-        gone = runs->final[i];
-        runs->went(runs->self, gone);
+        sum_parts(runs, runs->final[i], from);
+        from = runs->final[i];
+        runs->done(runs->self, from);
     }
-    sum_parts(runs, 0, gone);
+    sum_parts(runs, 0, from);
 }

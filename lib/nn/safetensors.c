@@ -11,14 +11,13 @@ enum { PREFIX = 8, MAX_HEADER = 100000000 };
 
 static const char metadata_key[] = "__metadata__";
 
-/* What a header says of one array, checked: the bytes [begin,end) of the data.
- */
+/* The checked header entry of an array: bytes [begin,end) of the data. */
 struct entry {
     const char *name, *dtype;
     size_t rank, shape[NN_MAX_RANK], begin, end;
 };
 
-/* Size of an element in bytes, 0 for a dtype that the format does not have. */
+/* Size of an element in bytes; 0 for an unknown dtype. */
 static size_t
 element_size(const char *dtype)
 {
@@ -66,7 +65,7 @@ nn_arrays_find(const struct nn_array *arrays, size_t n, const char *name)
     return NULL;
 }
 
-/* Takes a JSON whole number in 0 .. max. */
+/* Reads a JSON integer in 0 .. max. */
 static int
 take_size(const json_t *value, size_t max, size_t *size)
 {
@@ -78,7 +77,7 @@ take_size(const json_t *value, size_t max, size_t *size)
     return 0;
 }
 
-/* The shape, and the bytes that it stands for: at most max of them. */
+/* Reads a shape and computes its size in bytes, at most max. */
 static int
 take_shape(const json_t *list, size_t size, size_t max, struct entry *e,
            size_t *bytes)
@@ -119,8 +118,8 @@ take_entry(const char *what, const char *name, const json_t *object,
                        name);
     if (take_shape(json_object_get(object, "shape"), size, data_len, e, &bytes))
         return err_set(err,
-                       "'%s': the shape of tensor '%.80s' makes no sense or "
-                       "is larger than the file",
+                       "'%s': the shape of tensor '%.80s' is invalid or larger "
+                       "than the file",
                        what, name);
     if (!json_is_array(range) || json_array_size(range) != 2 ||
         take_size(json_array_get(range, 0), data_len, &e->begin) ||
@@ -143,7 +142,7 @@ compare_places(const void *a, const void *b)
     return ((*x)->end > (*y)->end) - ((*x)->end < (*y)->end);
 }
 
-/* Whether the entries cover the data, each byte once. */
+/* Checks that the entries cover each byte of the data once. */
 static int
 check_tiling(const char *what, const struct entry *entry, size_t n,
              size_t data_len, struct err *err)
@@ -165,7 +164,7 @@ check_tiling(const char *what, const struct entry *entry, size_t n,
     return 0;
 }
 
-/* Checks the header; entries point into it.  Their count goes to *n. */
+/* Reads and checks the header; entries point into it.  *n is their number. */
 static int
 take_header(const char *what, json_t *header, size_t data_len,
             struct entry *entry, size_t *n, struct err *err)
@@ -181,7 +180,8 @@ take_header(const char *what, json_t *header, size_t data_len,
             json_t *text;
 
             if (!json_is_object(value))
-                return err_set(err, "'%s': its metadata is no object", what);
+                return err_set(err, "'%s': its metadata is not an object",
+                               what);
             json_object_foreach(value, field, text) if (
                 !json_is_string(text)) return err_set(err,
                                                       "'%s': metadata '%.80s' "
@@ -257,8 +257,8 @@ nn_arrays_read(const char *path, struct nn_array **arrays, size_t *n,
 }
 
 /*
- * The arrays by falling element size, which is the order of their data; the
- * place of array i goes to begin[i].  To be given to free().
+ * Returns the arrays in descending order of element size, the order of their
+ * data; begin[i] is the offset of array i.  The caller frees the result.
  */
 static const struct nn_array **
 place_data(const struct nn_array *arrays, size_t n, size_t *begin)

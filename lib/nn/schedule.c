@@ -6,7 +6,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* What stands behind the colon: nothing, a number, or must be a number. */
+/* What follows the name: nothing, an optional number, a number, a list. */
 enum wants { NOTHING, MAYBE, NUMBER, LIST };
 
 static const struct {
@@ -23,7 +23,8 @@ static const struct {
     [NN_SCHEDULE_STEP] = {"step", LIST, 1e9},
 };
 
-/* Rising numbers with commas between them; how many, 0 when it is no list. */
+/* Reads ascending numbers, separated by commas; returns their count, 0 for an
+ * invalid list. */
 static size_t
 parse_numbers(const char *text, double most, double out[NN_MAX_DROPS])
 {
@@ -77,7 +78,7 @@ nn_schedule_parse(const char *text, struct nn_schedule *schedule,
     return err_set(err,
                    "schedule '%s': want constant, cosine, quarter or linear "
                    "(or cosine:EPOCHS), wave:EPOCHS, exp:FACTOR, or step: and "
-                   "up to %d rising epochs, as in step:60,80",
+                   "up to %d ascending epochs, as in step:60,80",
                    text, NN_MAX_DROPS);
 }
 

@@ -19,8 +19,8 @@ nn_sizes_word(const struct nn_encoder *encoder, char *text, size_t room)
                     encoder->name, form);
 }
 
-/* Reads "128x2x4"; returns how many numbers there are, 0 where it is not to be
- * read or has more than `most`. */
+/* Reads "128x2x4"; returns the count of numbers, 0 if it is invalid or has more
+ * than `most`. */
 static size_t
 read_sizes(const char *text, size_t most, size_t of[NN_SIZES])
 {
@@ -45,7 +45,7 @@ read_sizes(const char *text, size_t most, size_t of[NN_SIZES])
     return 0;
 }
 
-/* Returns -1 where the arch has not the encoder's form. */
+/* Returns -1 if the arch does not have the encoder's form. */
 static int
 sizes_of(const struct nn_encoder *encoder, const char *arch,
          struct nn_sizes *sizes)
@@ -54,7 +54,7 @@ sizes_of(const struct nn_encoder *encoder, const char *arch,
     const size_t all = encoder->sizes, most = all + (size_t)encoder->heads;
     size_t n;
 
-    memcpy(sizes->of, encoder->given, sizeof sizes->of);
+    memcpy(sizes->of, encoder->defaults, sizeof sizes->of);
     if (!colon)
         return encoder->required ? -1 : 0;
     n = read_sizes(colon + 1, most, sizes->of);
@@ -78,7 +78,7 @@ check_text(const struct nn_spec *spec, struct err *err)
 }
 
 int
-nn_sizes_judge(const struct nn_encoder *encoder, const struct nn_spec *spec,
+nn_sizes_check(const struct nn_encoder *encoder, const struct nn_spec *spec,
                struct err *err)
 {
     struct nn_sizes sizes;

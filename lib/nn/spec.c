@@ -8,8 +8,8 @@
 
 #include "encoder.h"
 
-/* The fields of a spec by name, so that writing and reading cannot differ.
- * LATER is a LONG that older checkpoints do not have: 0. */
+/* The fields of a spec by name, for writing and reading.  LATER is a LONG that
+ * older checkpoints do not have: 0. */
 enum field_kind { TEXT, LONG, LATER, SIZE, FLAG, TRIPLE };
 
 static const struct {
@@ -82,7 +82,7 @@ take_triple(const json_t *object, const char *name, float *triple,
         return err_set(err, "field '%s' is not a list of three", name);
     for (size_t i = 0; i < 3; i++) {
         if (!json_is_number(json_array_get(list, i)))
-            return err_set(err, "field '%s' holds what is no number", name);
+            return err_set(err, "field '%s' is not a list of numbers", name);
         triple[i] = (float)json_number_value(json_array_get(list, i));
     }
     return 0;
@@ -128,8 +128,8 @@ nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err)
     return rc;
 }
 
-/* Reads the config of a checkpoint that is verified, and its spec of an encoder
- * of that name. */
+/* Reads the config of a verified checkpoint, and the spec of that name in it.
+ */
 static int
 read_config(const char *folder, const char *name, struct nn_model *model,
             struct err *err)
@@ -140,7 +140,7 @@ read_config(const char *folder, const char *name, struct nn_model *model,
     if (!model->config)
         return -1;
     if (!strcmp(name, "text") && !json_object_get(model->config, name))
-        return err_set(err, "'%s' has no encoder of texts", folder);
+        return err_set(err, "'%s' has no text encoder", folder);
     if (nn_spec_get(&model->spec, json_object_get(model->config, name), &why))
         return err_set(err, "'%s/" NN_CHECKPOINT_CONFIG "': %s", folder,
                        why.msg);
@@ -162,7 +162,7 @@ fill_about(struct nn_model *model, const char *folder, struct err *err)
     return 0;
 }
 
-/* Makes an encoder of bfloat16 one of f32. */
+/* Changes an encoder from bfloat16 to f32. */
 static void
 widen_model(struct nn_model *model)
 {
@@ -173,7 +173,7 @@ widen_model(struct nn_model *model)
     model->spec.bf16 = 0;
 }
 
-/* Opens the encoder of that name in config.json, as nn_model_open() does. */
+/* Opens the encoder of that name in config.json, like nn_model_open(). */
 static int
 open_model(struct nn_model *model, const char *path, const char *name,
            size_t max_rows, int train,

@@ -6,8 +6,8 @@
 #include "transformer.h"
 
 /*
- * Encoders of texts: tokens of all texts, packed end to end, in; a row for each
- * text out.  Names and layouts are those of open_clip and of Hugging Face's
+ * Text encoders: input are the packed tokens of all texts, output is a row for
+ * each text.  Names and layouts are those of open_clip and of Hugging Face's
  * DistilBERT.
  */
 static const double clip_epsilon = 1e-5, bert_epsilon = 1e-12, deviation = 0.02;
@@ -18,7 +18,7 @@ gelu_of(const struct nn_spec *spec)
     return spec->quick_gelu ? NUM_GELU_QUICK : NUM_GELU_ERF;
 }
 
-/* Token vectors, for texts of at most so many tokens. */
+/* Adds token vectors, and sets the context of the graph. */
 static size_t
 add_embedding(struct nn_graph *graph, const struct nn_spec *spec, size_t x,
               const char *name, size_t width)
@@ -66,8 +66,8 @@ nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
     return nn_ln(graph, x, "ln_final", clip_epsilon);
 }
 
-/* One of a block's layers, the result of which is added to a value or stands
- * by itself. */
+/* Adds a linear layer of a block; its result is added to value `onto`, unless
+ * nn_none. */
 static size_t
 add_linear(struct nn_graph *graph, size_t x, size_t onto, const char *path,
            const char *last, size_t out)
@@ -81,9 +81,9 @@ add_linear(struct nn_graph *graph, size_t x, size_t onto, const char *path,
                            : nn_graph_linear_onto(graph, x, onto, &what);
 }
 
-/* A block with its norms last: x = ln(x + out(attention(x))), and the same
- * around the two other layers.  Of the last block only the first token of a
- * text is read. */
+/* A block with norms after its layers: x = ln(x + out(attention(x))), and the
+ * same for the other two layers.  Of the last block only the first token of a
+ * text is used. */
 static size_t
 bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
            size_t heads, int is_last, size_t x)

@@ -5,9 +5,9 @@
 #include "sizes.h"
 #include "transformer.h"
 
-/* Vision transformers, Dosovitskiy et al. 2020, arXiv:2010.11929, as
- * torchvision builds and names them: patches, a class token before them, whose
- * row behind the last norm is the feature. */
+/* Vision transformers (Dosovitskiy et al. 2020, arXiv:2010.11929) with
+ * torchvision's layers and names: a class token and the patches; the feature is
+ * the class token's row after the last norm. */
 size_t
 nn_vit(struct nn_graph *graph, const struct nn_encoder *encoder,
        const struct nn_spec *spec, size_t x)

@@ -7,23 +7,23 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* Vectors of gcc and clang, for the one loop that the compiler does not see
- * through. */
+/* Vector types of gcc and clang, for the one loop that the compiler does not
+ * vectorise. */
 enum { LANES = 8 };
 typedef double lanes __attribute__((vector_size(64)));
 typedef int64_t lanes_int __attribute__((vector_size(64)));
 #define LARGEST ((lanes){0} + INFINITY)
 
-/* No centre stands before this one on a path. */
+/* The previous centre of the first one on a path. */
 #define NONE SIZE_MAX
 
-/* A centre, its points, and what it costs to move one of them elsewhere. */
+/* A centre, its points, and the costs of moving them to other centres. */
 struct centre {
     uint32_t *point; /* [count] */
-    double *move;    /* [k,space], of the points as they are listed */
+    double *move;    /* [k,space] cost of moving each point */
     size_t count, space;
-    double *step;  /* [k] the cheapest move to each centre, */
-    size_t *mover; /* [k] and which point of the list that is */
+    double *step;  /* [k] the cheapest move to each centre */
+    size_t *mover; /* [k] its point, as an index in point */
 };
 
 struct assign {
@@ -36,16 +36,16 @@ struct assign {
     double *moves, *steps; /* as many rows of k; [k,k] */
     size_t *movers;        /* [k,k] */
 
-    /* Prices are such that no step costs less than its ends differ: paths are
-     * found by what it costs more, which is >= 0. */
+    /* Prices keep reduced costs, step + price[from] - price[to], >= 0; paths
+     * are shortest by reduced costs. */
     double *price; /* [k] */
 
-    /* of the path that is looked for */
-    double *far, *open; /* [k] distance, and infinity once it is known */
-    size_t *before;     /* [k] */
+    /* of the path search */
+    double *far, *open; /* [k] distance; the same, infinity once it is final */
+    size_t *before;     /* [k] the previous centre on the path */
 };
 
-/* Where the least of n numbers is. */
+/* The index of the least of n numbers. */
 static UTIL_CLONES(size_t, index_of_least, (size_t n, const double *x), (n, x))
 {
     const size_t whole = n / LANES * LANES;
@@ -88,7 +88,7 @@ list_moves(struct assign *a, size_t c, size_t i)
 }
 
 static void
-enter_centre(struct assign *a, uint32_t point, size_t c)
+add_point(struct assign *a, uint32_t point, size_t c)
 {
     struct centre *at = a->centre + c;
 
@@ -97,10 +97,10 @@ enter_centre(struct assign *a, uint32_t point, size_t c)
     list_moves(a, c, at->count++);
 }
 
-/* The last of the list takes the place of the one that leaves, whose steps
- * have to be looked for again. */
+/* Removes point i of the list: the last one takes its place, and steps that it
+ * was the cheapest for are searched again. */
 static void
-leave_centre(struct assign *a, size_t c, size_t i)
+remove_point(struct assign *a, size_t c, size_t i)
 {
     struct centre *at = a->centre + c;
     const size_t last = --at->count;
@@ -119,7 +119,7 @@ leave_centre(struct assign *a, size_t c, size_t i)
     }
 }
 
-/* Every point at its cheapest centre. */
+/* Puts every point at its cheapest centre. */
 static void
 init_assign(struct assign *a, size_t n)
 {
@@ -162,7 +162,7 @@ init_assign(struct assign *a, size_t n)
             at->step[e] = INFINITY;
     }
     for (size_t i = 0; i < n; i++)
-        enter_centre(a, (uint32_t)i, a->to[i]);
+        add_point(a, (uint32_t)i, a->to[i]);
 }
 
 static void
@@ -179,7 +179,7 @@ release_assign(struct assign *a)
     free(a->before);
 }
 
-/* From a centre whose distance is known on to all others. */
+/* Updates the distances of all centres by steps from centre c. */
 static UTIL_CLONES(void, relax_moves,
                    (size_t k, size_t c, const double *step, const double *price,
                     double *far, double *open, size_t *before),
@@ -200,8 +200,8 @@ static UTIL_CLONES(void, relax_moves,
 
 /*
  * Dijkstra's search, from all centres with too many points to the first one
- * with room, which is returned.  The former all have the price 0, the latter
- * one and the same price, so that none of them is preferred.
+ * with room, which is returned.  All of the former have price 0, all of the
+ * latter the same price, so that none is preferred.
  */
 static size_t
 find_path(struct assign *a)
@@ -223,7 +223,7 @@ find_path(struct assign *a)
     }
 }
 
-/* One point less where there are too many. */
+/* Moves one point from a centre with too many along a path. */
 static void
 move_along_path(struct assign *a)
 {
@@ -236,8 +236,8 @@ move_along_path(struct assign *a)
         const size_t i = a->centre[from].mover[c];
         const uint32_t point = a->centre[from].point[i];
 
-        leave_centre(a, from, i);
-        enter_centre(a, point, c);
+        remove_point(a, from, i);
+        add_point(a, point, c);
     }
 }
 

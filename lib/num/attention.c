@@ -12,12 +12,11 @@
 
 /*
  * One text and one head at a time: products of a few dozen rows, too small for
- * those of num/gemm.h.  Rows of scores are padded to whole vectors, as are rows
- * of d numbers where they do not fill them; what is beyond is zero.
+ * those of num/gemm.h.  Rows of scores, and rows of d numbers, are padded with
+ * zeros to whole vectors.
  *
- * Causal rows are taken four at a time, because such a block ends at its own
- * last token: what lies beyond is neither computed nor read.  Others are taken
- * all at once.
+ * Causal rows are processed in blocks of four: scores after the last token of a
+ * block are neither computed nor read.  Other rows are processed all at once.
  */
 enum { ROWS = PRODUCTS_ROWS };
 
@@ -27,24 +26,23 @@ padded_to_lanes(size_t n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* Rows of d numbers: where they are, and how far from one to the next. */
+/* Rows of d numbers, `stride` floats from one to the next. */
 struct rows {
     const float *at;
     size_t stride;
 };
 
-/* The same as they are given, f32 or bfloat16. */
-struct given {
+/* The same in an array of the caller, f32 or bfloat16. */
+struct array {
     void *at;
     size_t stride;
 };
 
-/* Where the rows of a product go; `to` is where they are wanted, if that is
- * elsewhere. */
+/* The output of a product; if `to` is set, its rows are copied there. */
 struct sink {
     float *at;
     size_t stride;
-    struct given to;
+    struct array to;
 };
 
 /* A text and a head. */
@@ -52,7 +50,7 @@ struct task {
     size_t len, d, wide, deep; /* wide, deep: padded len, d */
     int causal, bf16;
     float scale;
-    struct given q, k, v, dy;
+    struct array q, k, v, dy;
     float *top, *share; /* of the first token */
     size_t heads;       /* from a token to the next in these */
     float *s, *g;       /* [len,wide] */
@@ -60,7 +58,7 @@ struct task {
     float *room[4];     /* [len,deep] each */
 };
 
-/* Floats that a task takes of the scratch. */
+/* Floats of scratch for a task. */
 static size_t
 task_size(size_t len, size_t d)
 {
@@ -74,7 +72,7 @@ num_attention_scratch(size_t longest, size_t d)
     return (size_t)omp_get_max_threads() * task_size(longest, d);
 }
 
-/* Which tokens the rows from i on see: those before this one. */
+/* The end of the tokens that rows from i on attend to. */
 static size_t
 tokens_seen(const struct task *t, size_t i, size_t rows)
 {
@@ -89,7 +87,7 @@ rows_at(const struct task *t, size_t i)
     return t->causal && left > ROWS ? ROWS : left;
 }
 
-/* s = x y', of which yt is the transpose. */
+/* s = x y'; yt is the transpose of y. */
 static void
 multiply_scores(const struct task *t, struct rows x, const float *yt, float *s)
 {
@@ -115,14 +113,14 @@ multiply_scores(const struct task *t, struct rows x, const float *yt, float *s)
 static void
 copy_to_sink(const struct task *t, const struct sink *out)
 {
-    const struct given *to = &out->to;
+    const struct array *to = &out->to;
 
     for (size_t i = 0; to->at && i < t->len; i++)
         num_half_put(t->d, t->bf16, out->at + i * out->stride,
                      num_half_at(to->at, i * to->stride, t->bf16));
 }
 
-/* out = p x, with p [len,wide] zero where a token sees none. */
+/* out = p x, with p [len,wide] zero for tokens not attended to. */
 static void
 mix_rows(const struct task *t, const float *p, struct rows x, struct sink out)
 {
@@ -222,7 +220,7 @@ static UTIL_CLONES(float, max_of_row, (const float *s, size_t n), (s, n))
     return top;
 }
 
-/* Scores become weights; their tops and shares are kept. */
+/* Replaces scores by weights; stores their tops and shares. */
 static void
 softmax_rows(const struct task *t)
 {
@@ -243,9 +241,9 @@ softmax_rows(const struct task *t)
     }
 }
 
-/* The same weights again, from what was kept. */
+/* Recomputes the weights from tops and shares. */
 static void
-softmax_rows_again(const struct task *t)
+recompute_softmax(const struct task *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         const size_t first = i - i % ROWS, rows = rows_at(t, first);
@@ -284,9 +282,9 @@ softmax_back(const struct task *t)
     }
 }
 
-/* Columns of [len,d] become rows of [d,wide], zero beyond len. */
+/* Transposes [len,d] to [d,wide], zero beyond len. */
 LANES_INLINE void
-transpose_of(const struct task *t, struct given x, float *to, int bf16)
+transpose_of(const struct task *t, struct array x, float *to, int bf16)
 {
     for (size_t c = 0; c < t->d; c++) {
         for (size_t i = 0; i < t->len; i++)
@@ -297,7 +295,7 @@ transpose_of(const struct task *t, struct given x, float *to, int bf16)
 }
 
 static void
-transpose_rows(const struct task *t, struct given x, float *to)
+transpose_rows(const struct task *t, struct array x, float *to)
 {
     if (t->bf16)
         transpose_of(t, x, to, 1);
@@ -305,16 +303,16 @@ transpose_rows(const struct task *t, struct given x, float *to)
         transpose_of(t, x, to, 0);
 }
 
-/* Whether numbers can be worked on where they are, in whole vectors. */
+/* Whether the arrays can be used in place, as whole f32 vectors. */
 static int
 is_whole(const struct task *t)
 {
     return !t->bf16 && t->d == t->deep;
 }
 
-/* Rows in f32 of whole vectors: these, or a copy of them. */
+/* Rows of whole f32 vectors: in place, or a copy. */
 static struct rows
-whole_rows(const struct task *t, struct given x, float *room)
+whole_rows(const struct task *t, struct array x, float *room)
 {
     if (is_whole(t))
         return (struct rows){x.at, x.stride};
@@ -326,20 +324,20 @@ whole_rows(const struct task *t, struct given x, float *room)
     return (struct rows){room, t->deep};
 }
 
-/* A sink of whole vectors: the place itself, or room to be copied there. */
+/* A sink of whole vectors: in place, or a buffer that is copied. */
 static struct sink
-sink_of(const struct task *t, struct given to, float *room)
+sink_of(const struct task *t, struct array to, float *room)
 {
     if (is_whole(t))
         return (struct sink){.at = to.at, .stride = to.stride};
     return (struct sink){room, t->deep, to};
 }
 
-/* What is given at a number of an array. */
-static struct given
-given_at(const struct num_attention *a, const void *x, size_t at, size_t stride)
+/* The array of the caller from element `at` on. */
+static struct array
+array_at(const struct num_attention *a, const void *x, size_t at, size_t stride)
 {
-    return (struct given){x ? num_half_at(x, at, a->bf16) : NULL, stride};
+    return (struct array){x ? num_half_at(x, at, a->bf16) : NULL, stride};
 }
 
 static struct task
@@ -355,10 +353,10 @@ task_of(const struct num_attention *a, size_t text, size_t head)
         .causal = a->causal,
         .bf16 = a->bf16,
         .scale = (float)(1 / sqrt((double)a->d)),
-        .q = given_at(a, a->q, at, a->stride),
-        .k = given_at(a, a->k, at, a->stride),
-        .v = given_at(a, a->v, at, a->stride),
-        .dy = given_at(a, a->dy, here, packed),
+        .q = array_at(a, a->q, at, a->stride),
+        .k = array_at(a, a->k, at, a->stride),
+        .v = array_at(a, a->v, at, a->stride),
+        .dy = array_at(a, a->dy, here, packed),
         .top = a->top + token * a->heads + head,
         .share = a->share + token * a->heads + head,
         .heads = a->heads,
@@ -387,7 +385,7 @@ head_forward(const struct num_attention *a, size_t text, size_t head)
     multiply_scores(&t, whole_rows(&t, t.q, t.room[0]), t.kt, t.s);
     softmax_rows(&t);
     mix_rows(&t, t.s, whole_rows(&t, t.v, t.room[1]),
-             sink_of(&t, given_at(a, a->y, here, packed), t.room[2]));
+             sink_of(&t, array_at(a, a->y, here, packed), t.room[2]));
 }
 
 static void
@@ -401,15 +399,15 @@ head_backward(const struct num_attention *a, size_t text, size_t head)
     transpose_rows(&t, t.k, t.kt);
     transpose_rows(&t, t.v, t.vt);
     multiply_scores(&t, q, t.kt, t.s);
-    softmax_rows_again(&t);
+    recompute_softmax(&t);
     mix_rows_back(&t, t.s, dy,
-                  sink_of(&t, given_at(a, a->dv, at, a->stride), t.room[3]));
+                  sink_of(&t, array_at(a, a->dv, at, a->stride), t.room[3]));
     multiply_scores(&t, dy, t.vt, t.g);
     softmax_back(&t);
     mix_rows(&t, t.g, whole_rows(&t, t.k, t.room[2]),
-             sink_of(&t, given_at(a, a->dq, at, a->stride), t.room[3]));
+             sink_of(&t, array_at(a, a->dq, at, a->stride), t.room[3]));
     mix_rows_back(&t, t.g, q,
-                  sink_of(&t, given_at(a, a->dk, at, a->stride), t.room[3]));
+                  sink_of(&t, array_at(a, a->dk, at, a->stride), t.room[3]));
 }
 
 void

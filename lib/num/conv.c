@@ -21,8 +21,9 @@ struct num_conv {
     enum by { BY_direct, BY_winograd, BY_taps, BY_tiles } by[3]; /* of a pass */
 };
 
-/* Cases of a switch over `by`, which call a function of that kernel, `to` being
- * "result =" or empty.  A new kernel is a line here and in num_conv_name(). */
+/* Cases of a switch over `by` that call a function of the kernel; `to` is
+ * "result =" or empty.  A new kernel needs a line here and in num_conv_name().
+ */
 #define CASE(kernel, to, what, ...)                           \
     case BY_##kernel:                                         \
         to num_##kernel##_##what(&conv->kernel, __VA_ARGS__); \
@@ -36,16 +37,16 @@ struct num_conv {
     OWN_KERNELS(__VA_ARGS__)
 
 /*
- * The table: where there is AMX, bfloat16 maps go by its tiles, which take .08
- * to .5 of the time of Winograd and of oneDNN's direct sums.
+ * The table: with AMX, bfloat16 maps use tiles, which take .08 to .5 of the
+ * time of Winograd and of oneDNN's direct sums.
  *
- * Winograd where there are enough channels that its transforms are
- * paid for, and maps that fill its tiles of 4x4.  With 32 channels it takes .35
- * to .58 of the time of oneDNN's direct sums, and with bfloat16, whose products
- * are twice as fast, .56 to .98; with 16 channels .43 to .92, and with bfloat16
- * .90 to .95, and .57 for the gradient of the weights.  With stride 2 it takes
- * .72 to .82 from 64 channels on and .83 to .99 below, and with bfloat16 1.5 to
- * 1.8, so there oneDNN does it (scripts/benchmarks/conv.sh).
+ * Winograd needs enough channels to outweigh its transforms, and maps that fill
+ * its tiles of 4x4.  With 32 channels it takes .35 to .58 of the time of
+ * oneDNN's direct sums, and with bfloat16, which oneDNN multiplies twice as
+ * fast, .56 to .98; with 16 channels .43 to .92, and with bfloat16 .90 to .95,
+ * and .57 for the gradient of the weights.  With stride 2 it takes .72 to .82
+ * from 64 channels on and .83 to .99 below, and with bfloat16 1.5 to 1.8, so
+ * that case uses oneDNN (scripts/benchmarks/conv.sh).
  */
 static int
 winograd_pays(const struct num_conv_spec *spec)
@@ -58,13 +59,13 @@ winograd_pays(const struct num_conv_spec *spec)
 }
 
 /*
- * Products by tap pay on small maps, where oneDNN multiplies with zeros: up to
- * so many pixels a side, by the shape of the kernel, the numbers, and the pass.
- * On 128 images of 128@2 they take .69, .80 and .43 of the time of oneDNN's
- * direct sums, of 256@1 .46, .78 and .13, of 128-256@2/2 .51, .29 and .21; with
- * AVX2, where oneDNN has loops in plain C for the gradient, the last three are
- * down to .0004.  On larger maps they take up to 1.3 times as long, and with
- * bfloat16 two to three times.
+ * Taps are faster on small maps, on which oneDNN multiplies many zeros.  The
+ * table has the largest width and height, by kernel, type and pass.  On 128
+ * images of 128 channels and 2x2 pixels they take .69, .80 and .43 of the time
+ * of oneDNN's direct sums, of 256@1 .46, .78 and .13, of 128-256@2/2 .51, .29
+ * and .21; with AVX2, for which oneDNN computes the gradient in plain C, the
+ * last is down to .0004.  On larger maps they take up to 1.3 times as long, and
+ * with bfloat16 two to three times.
  */
 static int
 taps_pay(const struct num_conv_spec *spec, enum num_conv_pass pass)
@@ -85,7 +86,7 @@ taps_pay(const struct num_conv_spec *spec, enum num_conv_pass pass)
     return spec->in.block > 1 && spec->in.h <= side && spec->in.w <= side;
 }
 
-/* Our own ways, as the spec wants them; `how` as the table has it. */
+/* Selects the kernel of a pass: by spec.how, else by the table. */
 static void
 choose_pass(struct num_conv *conv, enum num_conv_pass pass, int winograd,
             int taps, int tiles)
@@ -122,8 +123,8 @@ choose_kernels(struct num_conv *conv)
     }
 }
 
-/* Without AVX2 oneDNN has loops in plain C for gradients, of which products by
- * tap take .003 to .02 of the time. */
+/* Without AVX2 oneDNN computes gradients in plain C; taps take .003 to .02 of
+ * its time. */
 static int
 is_slow(const struct num_conv *conv, enum num_conv_pass pass)
 {
@@ -133,7 +134,7 @@ is_slow(const struct num_conv *conv, enum num_conv_pass pass)
            !strncmp(num_direct_name(&conv->direct, pass), "ref", 3);
 }
 
-/* Makes the passes that are wanted and not our own; 0, or -1. */
+/* Prepares oneDNN's passes; 0, or -1. */
 static int
 make_passes(struct num_conv *conv)
 {
@@ -280,39 +281,38 @@ num_conv_by_image(const struct num_conv *conv, enum num_conv_pass pass)
 }
 
 void
-num_conv_forward_beside(const struct num_conv *conv,
-                        const struct num_conv_beside *beside, const void *x,
-                        const float *w, const float *b, void *y, void *scratch)
+num_conv_forward_fused(const struct num_conv *conv,
+                       const struct num_conv_fused *fused, const void *x,
+                       const float *w, const float *b, void *y, void *scratch)
 {
     if (conv->by[NUM_CONV_FORWARD] == BY_winograd) {
-        num_winograd_forward_beside(&conv->winograd, beside, x, w, b, y,
-                                    scratch);
+        num_winograd_forward_fused(&conv->winograd, fused, x, w, b, y, scratch);
     } else {
-        REQUIRE(!beside->norm && !beside->after.run);
+        REQUIRE(!fused->norm && !fused->after.run);
         num_conv_forward(conv, x, w, b, y, scratch);
     }
 }
 
 void
-num_conv_backward_beside(const struct num_conv *conv,
-                         const struct num_conv_beside *beside, const void *x,
-                         const void *dy, const float *w, float *dw, float *db,
-                         int accumulate, void *dx, void *scratch)
+num_conv_backward_fused(const struct num_conv *conv,
+                        const struct num_conv_fused *fused, const void *x,
+                        const void *dy, const float *w, float *dw, float *db,
+                        int accumulate, void *dx, void *scratch)
 {
     if (conv->by[NUM_CONV_BACK_WEIGHTS] == BY_winograd) {
-        num_winograd_norm_back_weights(&conv->winograd, x, beside->norm, dy, dw,
+        num_winograd_norm_back_weights(&conv->winograd, x, fused->norm, dy, dw,
                                        accumulate, scratch);
         if (conv->spec.bias)
             sum_bias(&conv->spec, dy, db, accumulate);
     } else {
-        REQUIRE(!beside->norm);
+        REQUIRE(!fused->norm);
         num_conv_back_weights(conv, x, dy, dw, db, accumulate, scratch);
     }
     if (dx && conv->by[NUM_CONV_BACK_DATA] == BY_winograd) {
-        num_winograd_back_data_beside(&conv->winograd, beside, dy, w, dx,
-                                      scratch);
+        num_winograd_back_data_fused(&conv->winograd, fused, dy, w, dx,
+                                     scratch);
     } else {
-        REQUIRE(!beside->after.run);
+        REQUIRE(!fused->after.run);
         if (dx)
             num_conv_back_data(conv, dy, w, dx, scratch);
     }

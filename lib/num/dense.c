@@ -10,17 +10,17 @@
 #include "lanes.h"
 
 /*
- * Of bfloat16, a product c [m,n] of a [m,k] and b [k,n] goes panel by panel:
- * weights, and all that is summed over rows, are packed into panels first;
- * rows of numbers are words as they lie, or are copied where k is odd.
+ * A product c [m,n] of bfloat16 matrices a [m,k] and b [k,n] is computed panel
+ * by panel.  Weights, and operands that are summed over rows, are packed into
+ * panels first; other rows are used in place as words, or copied if k is odd.
  */
 enum {
-    STRIP = 16 * HALF_ROWS, /* rows of c that a thread takes at a time */
+    STRIP = 16 * HALF_ROWS, /* rows of c of a unit of parallel work */
     CHUNK = 512,            /* rows of x and dy that are packed at a time */
     LINES = 16              /* lines that are packed at a time */
 };
 
-/* Where a product goes: c plus b plus r, as f32 or bfloat16; or c, added. */
+/* The output of a product c: y = c + b + r, as f32 or bfloat16; or y += c. */
 struct dense_sink {
     size_t columns;
     const float *b;
@@ -32,7 +32,7 @@ struct dense_sink {
 struct dense_product {
     size_t m, n, depth;
     const uint32_t *a;
-    size_t row, step, block; /* words: see address_of() */
+    size_t row, step, block; /* words; see address_of() */
     const uint32_t *b;       /* panels */
     struct dense_sink sink;
     const struct half_kernel *kernel;
@@ -73,10 +73,10 @@ num_dense_name(int bf16)
     return bf16 ? num_half_kernel()->name : "sgemm";
 }
 
-/* `rows` rows of a panel of c, [rows,HALF_PANEL], from row i on. */
+/* Stores `rows` rows of a panel of c, [rows,HALF_PANEL], from row i on. */
 LANES_INLINE void
-deliver_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
-           const float *c, int bf16)
+store_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
+         const float *c, int bf16)
 {
     const size_t from = panel * HALF_PANEL, left = sink->columns - from;
     const size_t wide = left < HALF_PANEL ? left : HALF_PANEL;
@@ -96,21 +96,21 @@ deliver_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
     }
 }
 
-static UTIL_CLONES(void, deliver_rows,
+static UTIL_CLONES(void, store_rows,
                    (const struct dense_sink *sink, size_t i, size_t rows,
                     size_t panel, const float *c),
                    (sink, i, rows, panel, c))
 {
     if (sink->bf16)
-        deliver_of(sink, i, rows, panel, c, 1);
+        store_of(sink, i, rows, panel, c, 1);
     else
-        deliver_of(sink, i, rows, panel, c, 0);
+        store_of(sink, i, rows, panel, c, 0);
 }
 
-/* Asks for what deliver_rows() will read and write, while the product is being
- * made. */
+/* Prefetches the operands of store_rows() during the product. */
 static void
-ask_rows(const struct dense_sink *sink, size_t i, size_t rows, size_t panel)
+prefetch_rows(const struct dense_sink *sink, size_t i, size_t rows,
+              size_t panel)
 {
     const size_t from = panel * HALF_PANEL, left = sink->columns - from;
     const size_t wide = left < HALF_PANEL ? left : HALF_PANEL;
@@ -119,13 +119,13 @@ ask_rows(const struct dense_sink *sink, size_t i, size_t rows, size_t panel)
     for (; rows > 0; rows--, i++) {
         const size_t at = i * sink->columns + from;
 
-        lanes_ask(num_half_at(sink->y, at, sink->bf16), bytes);
+        lanes_prefetch(num_half_at(sink->y, at, sink->bf16), bytes);
         if (sink->r)
-            lanes_ask(num_half_at(sink->r, at, sink->bf16), bytes);
+            lanes_prefetch(num_half_at(sink->r, at, sink->bf16), bytes);
     }
 }
 
-/* Row i of a: in a panel of its own, or where it lies. */
+/* The address of row i of a, which is packed or in place. */
 static const uint32_t *
 address_of(const struct dense_product *p, size_t i)
 {
@@ -149,7 +149,7 @@ multiply_strip(const struct dense_product *p, size_t panel, size_t from,
         rows = to - i < kernel->rows ? to - i : kernel->rows;
         if (p->block && HALF_PANEL - i % HALF_PANEL < rows)
             rows = HALF_PANEL - i % HALF_PANEL;
-        ask_rows(&p->sink, i, rows, panel);
+        prefetch_rows(&p->sink, i, rows, panel);
         kernel->product(&(struct half_product){
             .a = address_of(p, i),
             .row = p->row,
@@ -159,7 +159,7 @@ multiply_strip(const struct dense_product *p, size_t panel, size_t from,
             .depth = p->depth,
             .c = c,
         });
-        deliver_rows(&p->sink, i, rows, panel, c);
+        store_rows(&p->sink, i, rows, panel, c);
     }
     if (kernel->end)
         kernel->end();
@@ -178,20 +178,21 @@ multiply_panels(struct dense_product p)
                            p.m - from < STRIP ? p.m : from + STRIP);
 }
 
-/* Packs a matrix [k,columns], or where it lies across, [columns,k]. */
+/* Packs a matrix [k,columns], which with `transposed` is stored as [columns,k].
+ */
 static void
-pack_matrix(size_t k, size_t columns, size_t row, int across, int bf16,
+pack_matrix(size_t k, size_t columns, size_t row, int transposed, int bf16,
             const void *x, uint32_t *to)
 {
     const size_t panels = num_half_panels(columns);
 
 #pragma omp parallel for schedule(static)
     for (size_t panel = 0; panel < panels; panel++)
-        (across ? num_half_pack_across : num_half_pack_down)(
+        (transposed ? num_half_pack_across : num_half_pack_down)(
             k, columns, row, bf16, x, panel, to + panel * panel_words(k));
 }
 
-/* Rows of k numbers as words: where they lie, or copied to `room`. */
+/* Rows of k numbers as words: in place, or copied to `room`. */
 static const uint32_t *
 rows_as_words(size_t n, size_t k, const void *x, uint32_t *room)
 {
@@ -207,15 +208,16 @@ rows_as_words(size_t n, size_t k, const void *x, uint32_t *room)
     return room;
 }
 
-/* sink = x w, of n rows of k; `across` says how w lies. */
+/* sink = x w, for n rows of k numbers. */
 static void
-times_weights(const struct num_dense *a, size_t k, size_t columns, int across,
-              const void *x, struct dense_sink sink)
+times_weights(const struct num_dense *a, size_t k, size_t columns,
+              int transposed, const void *x, struct dense_sink sink)
 {
     uint32_t *panels = a->scratch;
     uint32_t *room = panels + words_of(k, columns);
 
-    pack_matrix(k, columns, across ? k : columns, across, 0, a->w, panels);
+    pack_matrix(k, columns, transposed ? k : columns, transposed, 0, a->w,
+                panels);
     multiply_panels((struct dense_product){
         .m = a->n,
         .n = columns,
@@ -228,8 +230,8 @@ times_weights(const struct num_dense *a, size_t k, size_t columns, int across,
     });
 }
 
-/* The left one, the transpose of k rows of m numbers: in panels, or as lines,
- * as the kernel wants it. */
+/* Packs the left operand, the transpose of k rows of m numbers: as panels or
+ * lines, depending on the kernel. */
 static void
 pack_left(const struct half_kernel *kernel, size_t k, size_t m,
           const uint16_t *one, uint32_t *to)
@@ -271,7 +273,7 @@ times_rows(const struct num_dense *a, size_t m, const void *one, size_t n,
     }
 }
 
-/* What W x is added to: the bias, the residual, or both. */
+/* Initialises y with the bias, the residual, or both. */
 static void
 begin_output(const struct num_dense *a)
 {
@@ -300,13 +302,13 @@ num_dense_forward(const struct num_dense *a)
 
     if (a->bf16) {
         times_weights(
-            a, a->in, a->out, !a->across, a->x,
+            a, a->in, a->out, !a->transposed, a->x,
             (struct dense_sink){
                 .columns = a->out, .b = a->b, .r = a->r, .y = a->y, .bf16 = 1});
         return;
     }
     begin_output(a);
-    if (a->across)
+    if (a->transposed)
         num_gemm_nn(a->n, a->out, a->in, 1, a->x, a->w, beta, a->y);
     else
         num_gemm_nt(a->n, a->out, a->in, 1, a->x, a->w, beta, a->y);
@@ -317,11 +319,11 @@ num_dense_back_params(const struct num_dense *a)
 {
     const float beta = a->add ? 1 : 0;
 
-    if (a->bf16 && a->across)
+    if (a->bf16 && a->transposed)
         times_rows(a, a->in, a->x, a->out, a->dy);
     else if (a->bf16)
         times_rows(a, a->out, a->dy, a->in, a->x);
-    else if (a->across)
+    else if (a->transposed)
         num_gemm_tn(a->in, a->out, a->n, 1, a->x, a->dy, beta, a->dw);
     else
         num_gemm_tn(a->out, a->in, a->n, 1, a->dy, a->x, beta, a->dw);
@@ -334,9 +336,9 @@ num_dense_back_data(const struct num_dense *a)
 {
     if (a->bf16)
         times_weights(
-            a, a->out, a->in, a->across, a->dy,
+            a, a->out, a->in, a->transposed, a->dy,
             (struct dense_sink){.columns = a->in, .y = a->dx, .bf16 = 1});
-    else if (a->across)
+    else if (a->transposed)
         num_gemm_nt(a->n, a->in, a->out, 1, a->dy, a->w, 0, a->dx);
     else
         num_gemm_nn(a->n, a->in, a->out, 1, a->dy, a->w, 0, a->dx);

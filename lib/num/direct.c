@@ -8,7 +8,7 @@
 
 enum {
     ALIGN = 64,
-    APART = 3 << 19 /* weights of which each thread has a gradient of its own */
+    APART = 3 << 19 /* up to so many weights each thread has its own gradient */
 };
 
 static struct dnn_conv
@@ -19,8 +19,8 @@ tensors_of(const struct num_conv_spec *spec)
     dnnl_dim_t pad = (dnnl_dim_t)spec->pad;
     dnnl_dims_t w = {(dnnl_dim_t)spec->out, (dnnl_dim_t)spec->in.c, k, k};
 
-    // "inference" would want weights transformed for Winograd, and changing
-    // the layout of weights takes longer than the convolution
+    // "inference" would use weights transformed for Winograd; changing their
+    // layout takes longer than the convolution
     return (struct dnn_conv){
         .kind = dnnl_forward_training,
         .x = num_dnn_map(&spec->in),
@@ -50,8 +50,8 @@ release_tensors(struct dnn_conv *s)
     num_dnn_md_free(s->plain);
 }
 
-/* Finds an implementation of a pass: Winograd where it is wanted and there,
- * else direct.  NULL when there is none. */
+/* Finds an implementation of a pass: Winograd if requested and available, else
+ * direct.  NULL if there is none. */
 static dnnl_primitive_desc_t
 find_conv_desc(const struct num_dnn *dnn, const struct num_conv_spec *spec,
                const struct dnn_conv *s, enum num_conv_pass pass,
@@ -73,7 +73,7 @@ find_conv_desc(const struct num_dnn *dnn, const struct num_conv_spec *spec,
     return found;
 }
 
-/* What backward passes want to see of a forward one, which need not run. */
+/* Finds a pass; backward passes need the description of the forward pass. */
 static dnnl_primitive_desc_t
 find_with_forward(const struct num_dnn *dnn, const struct num_conv_spec *spec,
                   const struct dnn_conv *s, enum num_conv_pass pass)
@@ -90,8 +90,8 @@ find_with_forward(const struct num_dnn *dnn, const struct num_conv_spec *spec,
     return found;
 }
 
-/* Makes the primitive of a pass, and says how it wants weights; NULL without
- * one. */
+/* Makes the primitive of a pass and returns its layout of weights; NULL if
+ * there is none. */
 static dnn_md
 make_op(struct dnn_op *op, const struct num_dnn *dnn,
         const struct num_conv_spec *spec, const struct dnn_conv *s,
@@ -123,7 +123,7 @@ make_op(struct dnn_op *op, const struct num_dnn *dnn,
     return w;
 }
 
-/* The largest number of equal parts of the images, up to one a thread. */
+/* The largest number of equal parts of the images, at most one per thread. */
 static size_t
 count_parts(const struct num_conv_spec *spec)
 {
@@ -142,7 +142,7 @@ num_direct_init(struct num_direct *d, const struct num_dnn *dnn,
     *d = (struct num_direct){.spec = *spec, .dnn = dnn, .parts = 1};
 }
 
-/* The gradient of the weights, of each part. */
+/* Makes the primitives of the weight gradient of each part. */
 static dnn_md
 make_parts(struct num_direct *d)
 {
@@ -234,8 +234,8 @@ bias_bytes(const struct num_direct *d)
     return d->spec.bias ? align_bytes(d->spec.out * sizeof(float)) : 0;
 }
 
-/* Scratch is the weights in the layout wanted, a bias gradient to be added,
- * and what the primitives ask for; of each part. */
+/* Scratch of each part: the weights in oneDNN's layout, a bias gradient, and
+ * the scratch of the primitives. */
 static size_t
 scratch_each(const struct num_direct *d, enum num_conv_pass pass)
 {
@@ -256,7 +256,7 @@ num_direct_scratch(const struct num_direct *d, enum num_conv_pass pass)
            scratch_each(d, pass);
 }
 
-/* Brings weights into the layout of a pass and runs it. */
+/* Converts weights to the layout of a pass and runs it. */
 static void
 run_with_weights(const struct num_direct *d, enum num_conv_pass pass,
                  const void *from, const float *w, const float *b, void *to,

@@ -4,15 +4,15 @@
 #include "dnn_op.h"
 
 /*
- * Convolutions by oneDNN, any shape: direct sums, or its own Winograd where
- * spec.how wants that.
+ * Convolutions by oneDNN, any shape: direct sums, or its Winograd if spec.how
+ * selects that.
  *
- * The threads of its gradient of the weights wait for each other in loops that
- * never sleep, in bfloat16 with stride 2 thousands of times a call: beside one
- * other busy process it took 300 times as long, and all of the processors.  So
- * each thread has images of its own, as many as the others, through a primitive
- * for one thread, and their gradients are added in order.  Where weights are
- * many or no number of parts divides the images, threads share them after all.
+ * The threads of its weight gradient busy-wait for each other, in bfloat16 with
+ * stride 2 thousands of times in a call: with one other busy process it took
+ * 300 times as long, and all of the processors.  So each thread processes an
+ * equal part of the images with a primitive for one thread, and the gradients
+ * of the parts are added in order.  If there are many weights, or no number of
+ * parts divides the images, the threads share a primitive after all.
  */
 struct direct_part {
     struct num_dnn *dnn;
@@ -30,22 +30,22 @@ struct num_direct {
     struct direct_part *part; /* [parts]: back_weights */
 };
 
-/* num_direct_init() begins with no pass, num_direct_make() adds one: -1 where
- * oneDNN has none.  num_direct_release() frees all. */
+/* num_direct_init() starts without a pass; num_direct_make() prepares one, -1
+ * if oneDNN has none.  num_direct_release() frees all. */
 void num_direct_init(struct num_direct *direct, const struct num_dnn *dnn,
                      const struct num_conv_spec *spec);
 int num_direct_make(struct num_direct *direct, enum num_conv_pass pass);
 void num_direct_release(struct num_direct *direct);
 
-/* oneDNN's name of what does a pass, or "-" without it. */
+/* oneDNN's name of the implementation of a pass; "-" if it is not prepared. */
 const char *num_direct_name(const struct num_direct *direct,
                             enum num_conv_pass pass);
 
-/* Bytes of scratch, 64-aligned, that a pass wants. */
+/* Bytes of scratch, 64-aligned, of a pass. */
 size_t num_direct_scratch(const struct num_direct *direct,
                           enum num_conv_pass pass);
 
-/* As num_conv_forward() and its like. */
+/* The passes, as in num/conv.h. */
 void num_direct_forward(const struct num_direct *direct, const void *x,
                         const float *w, const float *b, void *y, void *scratch);
 void num_direct_back_data(const struct num_direct *direct, const void *dy,

@@ -6,8 +6,8 @@
 
 #include "dnn_op.h"
 
-/* Where foil keeps to less than the processor has, oneDNN does, too.  It takes
- * no other word after its first call, so this comes before main(). */
+/* Limits oneDNN to the instruction sets that foil is limited to.  oneDNN reads
+ * the setting at its first call, so this runs before main(). */
 __attribute__((constructor)) static void
 limit_isa(void)
 {

@@ -10,9 +10,8 @@
 #include "num/pool.h"
 
 /*
- * Primitives of oneDNN for the files of this room.  What version 2 and 3 spell
- * differently is in dnn_v2.c and dnn_v3.c, of which the compiler sees one; all
- * else is the same in both.
+ * Primitives of oneDNN for the files of this room.  The differences between
+ * versions 2 and 3 are in dnn_v2.c and dnn_v3.c; only one of them is compiled.
  */
 
 struct num_dnn {
@@ -20,14 +19,14 @@ struct num_dnn {
     dnnl_stream_t stream;
 };
 
-/* num_dnn_ok() is REQUIRE for oneDNN: what was described well must work. */
+/* num_dnn_ok() aborts unless oneDNN returned success. */
 void num_dnn_ok(dnnl_status_t status);
 
 /*
- * dnn_md describes a tensor: version 2 has it by value, 3 behind a pointer;
- * here it is a pointer that num_dnn_md_free() takes.  NULL is none.
- * num_dnn_md_new() describes by extents, type and layout, num_dnn_md_of() as a
- * primitive wants it, num_dnn_map() a map.  num_dnn_size() is in bytes.
+ * dnn_md describes a tensor.  It is a value in version 2 and a pointer in 3;
+ * here it is a pointer, freed by num_dnn_md_free(), or NULL.  num_dnn_md_new()
+ * describes a tensor by extents, type and layout, num_dnn_md_of() one of a
+ * primitive, num_dnn_map() a map.  num_dnn_size() is in bytes.
  */
 #if DNNL_VERSION_MAJOR < 3
 typedef const dnnl_memory_desc_t *dnn_md;
@@ -41,18 +40,18 @@ void num_dnn_md_free(dnn_md md);
 dnn_md num_dnn_map(const struct num_map *map);
 size_t num_dnn_size(dnn_md md);
 
-/* num_dnn_attr() returns attributes that leave the scratchpad to the caller,
- * and have the result added to what is there, then clipped at 0, where wanted.
- */
+/* num_dnn_attr() returns attributes with which the caller allocates the
+ * scratchpad; with `add` the result is added to the output, with `relu` it is
+ * then clipped at 0. */
 dnnl_primitive_attr_t num_dnn_attr(int add, int relu);
 void num_dnn_post_add(dnnl_post_ops_t post);
 void num_dnn_post_relu(dnnl_post_ops_t post);
 
-/* The tensors of a convolution, and how its window moves. */
+/* The tensors of a convolution, and its strides and padding. */
 struct dnn_conv {
     dnn_md x, y, bias; /* bias: or NULL */
-    dnn_md w, dw;      /* weights and gradient as oneDNN likes them */
-    dnn_md plain;      /* the same as f32 OIHW, as everybody else has them */
+    dnn_md w, dw;      /* weights and gradient in oneDNN's layout */
+    dnn_md plain;      /* both as plain f32 OIHW */
     dnnl_dims_t strides, low, high;
     dnnl_prop_kind_t kind; /* of the forward pass */
 };
@@ -65,8 +64,8 @@ struct dnn_pool {
 };
 
 /*
- * These find an implementation, or return NULL where there is none.  A backward
- * pass wants the description of a forward one.
+ * These find an implementation, or return NULL if there is none.  A backward
+ * pass needs the description of the forward pass.
  */
 dnnl_primitive_desc_t num_dnn_conv_find(const struct num_dnn *dnn,
                                         const struct dnn_conv *conv,
@@ -82,22 +81,22 @@ dnnl_primitive_desc_t num_dnn_pool_find(const struct num_dnn *dnn,
 enum { DNN_ARGS = 6 };
 
 /*
- * A primitive with the places of its arguments.  Zeroed it is none: then
- * num_dnn_op_release() does nothing and `room` is 0.
+ * A primitive with its arguments.  A zeroed struct has no primitive:
+ * num_dnn_op_release() does nothing, and `room` is 0.
  */
 struct dnn_op {
     dnnl_primitive_t primitive;
     int count;
     dnnl_exec_arg_t arg[DNN_ARGS];
     dnnl_memory_t scratchpad;
-    size_t room; /* bytes of scratch it wants */
+    size_t room; /* bytes of scratch */
     char *name;  /* of oneDNN's implementation */
 };
 
 /*
- * num_dnn_op_init() makes the primitive out of its description, and destroys
- * the description.  Then each argument is announced once, in the order in which
- * num_dnn_op_run() will be given the data.
+ * num_dnn_op_init() makes the primitive from its description, and destroys the
+ * description.  Then num_dnn_op_arg() adds each argument, in the order of the
+ * data of num_dnn_op_run().
  */
 void num_dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
                      dnnl_primitive_desc_t desc);
@@ -107,7 +106,8 @@ void num_dnn_op_run(const struct dnn_op *op, const struct num_dnn *dnn,
                     void *const *data, void *scratch);
 void num_dnn_op_release(struct dnn_op *op);
 
-/* num_dnn_op_reorder() makes a change of layout: to = from, or to += from. */
+/* num_dnn_op_reorder() makes a conversion of layout: to = from, or with `add`
+ * to += from. */
 void num_dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn,
                         dnn_md from, dnn_md to, int add);
 

@@ -45,10 +45,10 @@ num_dnn_post_relu(dnnl_post_ops_t post)
     num_dnn_ok(dnnl_post_ops_append_eltwise(post, dnnl_eltwise_relu, 0, 0));
 }
 
-/* 1 where an implementation is known to be wrong: oneDNN 3.7 brings images in
- * plain layout to a convolution of another one, and with AVX-512 the result is
- * off then: from 20 channels to 12 in the forward pass, from 4 to 4 in the
- * gradient of the images. */
+/* 1 if an implementation is known to be wrong: the one in oneDNN 3.7 that
+ * converts images from plain layout for a convolution of another layout.  With
+ * AVX-512 its result is wrong, from 20 channels to 12 in the forward pass, from
+ * 4 to 4 in the gradient of the images. */
 static int
 is_wrong(const_dnnl_primitive_desc_t desc)
 {

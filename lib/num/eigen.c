@@ -14,22 +14,22 @@
 #include "products.h"
 
 /*
- * BLOCK vectors are multiplied at a time; a restart keeps SPARE more than are
- * wanted, which speeds up the last of them.  After CYCLES restarts LAPACK takes
- * over.  CHECK blocks show whether an eigenvector was missed.
+ * BLOCK vectors are multiplied at a time.  A restart retains SPARE more vectors
+ * than requested, so that the last ones converge faster.  After CYCLES restarts
+ * LAPACK solves the problem.  CHECK blocks test for a missed eigenvector.
  */
 enum { BLOCK = 8, SPARE = 16, CYCLES = 60, CHECK = 4 };
 
 /* Rows and columns of A that are multiplied at a time. */
 enum { DEEP = 32, WIDE = 1280 };
 
-/* OpenBLAS has LAPACK inside, but only under its Fortran names. */
+/* OpenBLAS includes LAPACK, but only with its Fortran names. */
 void ssyevd_(const char *job, const char *half, const int *n, float *a,
              const int *lda, float *w, float *work, const int *lwork,
              int *iwork, const int *liwork, int *info, size_t, size_t);
 
-/* The k largest eigenpairs of a [n,n], which is destroyed; vector NULL: their
- * values. */
+/* Computes the k largest eigenpairs of a [n,n], which is destroyed; without
+ * vectors if vector is NULL. */
 static void
 solve_dense(size_t n, size_t k, float *a, float *value, float *vector)
 {
@@ -53,8 +53,8 @@ solve_dense(size_t n, size_t k, float *a, float *value, float *vector)
 }
 
 /*
- * The iteration keeps  A V = V H + Q R:  V the first `used` rows of basis, Q
- * the BLOCK rows behind them.  Ritz pairs are the eigenpairs of H.
+ * The iteration maintains  A V = V H + Q R:  V is the first `used` rows of
+ * basis, Q the next BLOCK rows.  Ritz pairs are the eigenpairs of H.
  */
 struct lanczos {
     size_t n, k, keep, most, used;
@@ -109,10 +109,10 @@ fill_with_noise(struct lanczos *l, float *x)
         x[i] = (float)rng_range(l->rng, -1, 1);
 }
 
-/* Takes off x what it has of rows [from,to) of the basis; part gets how much of
- * each. */
+/* Subtracts the projection of x on rows [from,to) of the basis; part gets the
+ * coefficients. */
 static void
-take_off_rows(struct lanczos *l, size_t from, size_t to, float *x)
+subtract_rows(struct lanczos *l, size_t from, size_t to, float *x)
 {
     const float *row = l->basis + from * l->n;
 
@@ -124,10 +124,10 @@ take_off_rows(struct lanczos *l, size_t from, size_t to, float *x)
 
 /*
  * Makes row `at` of the basis a unit vector orthogonal to those before it; r
- * gets what it had of each row of its own block.  Rows below `from` have been
- * taken off it already, before which it was `first` long.  As long as much of
- * it is taken away, rounding errors are not, and it is done again.  When
- * nothing is left, any other vector serves, and r is zero.
+ * gets its coefficients of the rows of its own block.  Rows below `from` were
+ * subtracted already; before that its length was `first`.  While a subtraction
+ * removes much of it, rounding errors remain, and it is repeated.  If nothing
+ * is left, a random vector replaces it, and r is zero.
  */
 static void
 orthonormalise_row(struct lanczos *l, size_t at, size_t from, double first,
@@ -148,7 +148,7 @@ orthonormalise_row(struct lanczos *l, size_t at, size_t from, double first,
             from = 0;
         }
         before = from ? before : after;
-        take_off_rows(l, from, at, x);
+        subtract_rows(l, from, at, x);
         for (size_t j = l->used; j < at && !lost; j++)
             r[j - l->used] += l->part[j - from];
         after = vector_length(n, x);
@@ -159,7 +159,7 @@ orthonormalise_row(struct lanczos *l, size_t at, size_t from, double first,
         r[at - l->used] = (float)after;
 }
 
-/* A block that owes nothing to what came before. */
+/* Starts with a random block. */
 static void
 start_block(struct lanczos *l)
 {
@@ -171,7 +171,7 @@ start_block(struct lanczos *l)
     }
 }
 
-/* Columns [from,from+count) of y = q A, some rows of A at a time. */
+/* Computes columns [from,from+count) of y = q A, some rows of A at a time. */
 static void
 multiply_columns(const struct lanczos *l, size_t from, size_t count,
                  const float *q, float *y)
@@ -202,8 +202,8 @@ multiply_columns(const struct lanczos *l, size_t from, size_t count,
 }
 
 /*
- * y = q A, of BLOCK rows.  For AVX2 oneDNN puts A into another order before it
- * multiplies: 8 x 1,280 x 1,280 take .68 ms, without .48.
+ * y = q A, of BLOCK rows.  With AVX2 oneDNN reorders A before it multiplies:
+ * 8 x 1,280 x 1,280 take .68 ms, this loop .48.
  */
 static void
 multiply_block(const struct lanczos *l, const float *q, float *y)
@@ -223,7 +223,7 @@ multiply_block(const struct lanczos *l, const float *q, float *y)
             y[i * n + j] = (float)num_dot(n, q + i * n, l->a + j * n);
 }
 
-/* Q joins V; what is new in A Q is the next Q. */
+/* Appends Q to V; the part of A Q orthogonal to V becomes the next Q. */
 static void
 grow_basis(struct lanczos *l)
 {
@@ -246,7 +246,7 @@ grow_basis(struct lanczos *l)
         orthonormalise_row(l, to + j, to, length[j], l->r[j]);
 }
 
-/* Ritz values; vectors to s, or NULL. */
+/* Computes Ritz values, and vectors unless s is NULL. */
 static void
 solve_ritz(struct lanczos *l, float *s)
 {
@@ -260,7 +260,7 @@ solve_ritz(struct lanczos *l, float *s)
     solve_dense(used, l->keep, l->small, l->theta, s);
 }
 
-/* The largest residual of the k wanted: |A x - theta x| = |R' s|, s being the
+/* The largest residual of the first k: |A x - theta x| = |R' s|, with s the
  * last part of the Ritz vector. */
 static double
 largest_residual(const struct lanczos *l)
@@ -284,7 +284,7 @@ largest_residual(const struct lanczos *l)
     return worst;
 }
 
-/* V becomes its first `keep` Ritz vectors, Q stays. */
+/* Replaces V by its first `keep` Ritz vectors; Q does not change. */
 static void
 restart_from_ritz(struct lanczos *l, size_t keep)
 {
@@ -300,7 +300,7 @@ restart_from_ritz(struct lanczos *l, size_t keep)
     l->used = keep;
 }
 
-/* Grow to the full size again and again until the residuals are small. */
+/* Grows the basis and restarts until the residuals are small. */
 static int
 grow_until_converged(struct lanczos *l, double tol, int *cycles)
 {
@@ -316,9 +316,9 @@ grow_until_converged(struct lanczos *l, double tol, int *cycles)
 }
 
 /*
- * An eigenvalue that is there more than BLOCK times shows only BLOCK of its
- * vectors to one start.  So another start, orthogonal to all that was found,
- * has a look for what is larger than the least of them.
+ * One start finds at most BLOCK vectors of an eigenvalue of higher
+ * multiplicity. So another start, orthogonal to all vectors found, searches for
+ * an eigenvalue larger than the least of them.
  */
 static int
 missed_eigenvalue(struct lanczos *l, double tol, float *value)
@@ -345,7 +345,7 @@ run_lanczos(struct lanczos *l, double tol, float *value, float *vector)
     do
         good = grow_until_converged(l, tol, &cycles);
     while (good && missed_eigenvalue(l, tol, value));
-    if (good) // the check has left them where they were
+    if (good) // missed_eigenvalue() did not move them
         memcpy(vector, l->basis, l->k * l->n * sizeof *vector);
     release_lanczos(l);
     return good;

@@ -9,7 +9,7 @@
 
 enum { CHUNK = 256 };
 
-/* F(x), and F'(x) where it is asked for. */
+/* F(x) and F'(x). */
 struct gate {
     float f, slope;
 };
@@ -30,7 +30,7 @@ gate_erf(float x)
                          0.398942280f * bell};
 }
 
-/* 1 / (1 + e^-a), where a' is the slope of a. */
+/* 1 / (1 + e^-a); a' is `slope`. */
 static inline struct gate
 gate_sigmoid(float a, float slope)
 {
@@ -54,7 +54,7 @@ gate_quick(float x)
     return gate_sigmoid(1.702f * x, 1.702f);
 }
 
-/* A loop for each form, so that each becomes vectors. */
+/* A loop for each form, so that each is vectorised. */
 #define FORWARD(gate_of)                       \
     for (size_t i = 0; i < n; i++) {           \
         const float v = number_at(x, i, bf16); \
@@ -132,13 +132,13 @@ chunk_at(size_t n, size_t at)
     return n - at < CHUNK ? n - at : CHUNK;
 }
 
-/* Asks for what the next chunk reads. */
+/* Prefetches the next chunk. */
 static void
-ask_next(size_t n, size_t at, int bf16, const void *x)
+prefetch_next(size_t n, size_t at, int bf16, const void *x)
 {
     if (at + 2 * CHUNK <= n)
-        lanes_ask(num_half_at(x, at + CHUNK, bf16),
-                  num_half_bytes(CHUNK, bf16));
+        lanes_prefetch(num_half_at(x, at + CHUNK, bf16),
+                       num_half_bytes(CHUNK, bf16));
 }
 
 void
@@ -146,8 +146,8 @@ num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x, void *y)
 {
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK) {
-        ask_next(n, at, bf16, x);
-        ask_next(n, at, bf16, y);
+        prefetch_next(n, at, bf16, x);
+        prefetch_next(n, at, bf16, y);
         forward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
                       num_half_at(y, at, bf16), bf16);
     }
@@ -159,8 +159,8 @@ num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
 {
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK) {
-        ask_next(n, at, bf16, x);
-        ask_next(n, at, bf16, dy);
+        prefetch_next(n, at, bf16, x);
+        prefetch_next(n, at, bf16, dy);
         backward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
                        num_half_at(dy, at, bf16), num_half_at(dx, at, bf16),
                        bf16);

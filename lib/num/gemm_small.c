@@ -6,12 +6,12 @@
 #include "winograd.h"
 #include "winograd_isa.h"
 
-/* Multiplications; depth of a sum, as in oneDNN; rows at a time; columns of a
- * panel; rows below which A B' are dot products, and take half as long there.
- */
+/* Most multiplications; depth of a sum, as in oneDNN; rows at a time; columns
+ * of a panel; below FEW rows A B' is computed by dot products, in half the
+ * time. */
 enum { MOST = 5 << 20, DEPTH = 384, ROWS = 96, WIDEST = 32, FEW = 16 };
 
-/* A panel of B: columns `from` on, at a depth; zeros beyond them. */
+/* A panel of B: columns from `from` on, at a depth; zeros beyond them. */
 struct part {
     size_t from, columns, width, depth, deep;
 };
@@ -33,7 +33,7 @@ static UTIL_CLONES(void, pack_panel,
             to[p * width + j] = b[p + j * g->b_step];
 }
 
-/* c = alpha x + beta c, of n numbers in a row; of x, `step` apart. */
+/* c = alpha x + beta c, for a row of n numbers; those of x are `step` apart. */
 static inline void
 put_row(const struct num_gemm *g, size_t n, float beta, const float *x,
         size_t step, float *c)
@@ -46,7 +46,7 @@ put_row(const struct num_gemm *g, size_t n, float beta, const float *x,
             c[j] = g->alpha * x[j * step] + beta * c[j];
 }
 
-/* The same of rows that are packed, or are columns of C. */
+/* The same for packed rows of x, which may be columns of C. */
 static UTIL_CLONES(void, put_rows,
                    (const struct num_gemm *g, size_t rows,
                     const struct part *part, float beta, const float *x,
@@ -62,7 +62,7 @@ static UTIL_CLONES(void, put_rows,
             put_row(g, rows, beta, x + j, part->width, c + j * g->c_step);
 }
 
-/* How much of what is left of a sum comes next. */
+/* The next part of the remaining depth of a sum. */
 static size_t
 next_depth(size_t left)
 {
@@ -71,7 +71,7 @@ next_depth(size_t left)
     return left > DEPTH ? (left + 1) / 2 : left;
 }
 
-/* What a panel adds to C. */
+/* Adds a panel to C. */
 static void
 multiply_panel(const struct num_gemm *g, const struct part *part,
                const struct winograd_isa *isa)
@@ -116,8 +116,8 @@ transposed_gemm(const struct num_gemm *g)
                              .c_step = g->c_row};
 }
 
-/* What oneDNN has for few rows of A B' without AVX-512 gives them other bits
- * than the loops here give the same rows among more. */
+/* For few rows of A B' without AVX-512, oneDNN's bits differ from those of the
+ * loops here for the same rows in a larger product. */
 static int
 is_small(const struct num_gemm *g, const struct winograd_isa *isa)
 {

@@ -5,13 +5,12 @@
 
 /*
  * Products of small matrices: C = alpha A B + beta C, by the loops of
- * winograd_isa.h, with nothing to be made before the first one.  oneDNN writes
- * the machine code of its products when a process asks for the first, which
- * takes 4 to 40 ms, and more than all that most tests of tools compute.
+ * winograd_isa.h, without preparation.  oneDNN generates the machine code of
+ * its products at the first call in a process, which takes 4 to 40 ms, more
+ * than all computation in most tests of tools.
  *
- * Each element is a chain of fused multiplications and additions in the order
- * of k, as in oneDNN up to a depth of about 380: the bits are the same in most
- * shapes.
+ * Each element is a chain of fused multiply-adds in the order of k, as in
+ * oneDNN up to a depth of about 380: the bits are the same for most shapes.
  */
 struct num_gemm {
     size_t m, n, k;
@@ -23,11 +22,11 @@ struct num_gemm {
     size_t c_row, c_step;
 };
 
-/* num_gemm_small() returns 0, and does nothing, where there are more than 5 x
- * 2^20 multiplications, a single row or column, or with AVX-512 dot products
- * for fewer than 16 rows: without it those of oneDNN would give rows other bits
- * than they have among more.  One thread; takes .6 to 1.7 times as long as
- * oneDNN, which has made its code. */
+/* num_gemm_small() returns 0 and does nothing for more than 5 x 2^20
+ * multiplications, for a single row or column, and with AVX-512 for dot
+ * products of fewer than 16 rows.  (Without AVX-512 oneDNN's bits for these
+ * would differ from those of the same rows in a larger product.)  One thread;
+ * takes .6 to 1.7 times as long as oneDNN after its first call. */
 int num_gemm_small(const struct num_gemm *gemm);
 
 #endif

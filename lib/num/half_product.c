@@ -23,7 +23,7 @@ num_half_panels(size_t columns)
     return (columns + HALF_PANEL - 1) / HALF_PANEL;
 }
 
-/* Number i of an array as the upper half of an f32. */
+/* Element i of an array as bfloat16. */
 LANES_INLINE uint32_t
 half_at(const void *x, size_t i, int bf16)
 {
@@ -84,7 +84,7 @@ read_words(size_t k, size_t at, size_t n, const void *x, size_t i,
         word[whole] = half_at(x, i + 2 * whole, bf16);
 }
 
-/* Squares of SQUARE columns and words are turned. */
+/* Transposes squares of SQUARE columns and words. */
 LANES_INLINE void
 pack_across(size_t k, size_t columns, size_t row, const void *x, size_t panel,
             uint32_t *to, int bf16)

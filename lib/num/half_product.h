@@ -5,22 +5,22 @@
 #include <stdint.h>
 
 /*
- * Products of bfloat16 matrices, summed in f32: what num/dense.h is made of.
+ * Products of bfloat16 matrices, summed in f32, for num/dense.h.
  *
- * Numbers come in words of two that follow each other in the direction of the
- * sum, k and k + 1, the first in the lower half.  A matrix of k rows is packed
- * into panels of HALF_PANEL columns: word (p, k/2, j) is at (p depth + k/2)
- * HALF_PANEL + j, with depth = num_half_depth(k).  What is beyond k and beyond
- * the columns is zero.
+ * A word has two numbers that are adjacent in the direction of the sum, k and
+ * k + 1, the first in the lower half.  A matrix of k rows is packed into panels
+ * of HALF_PANEL columns: word (p, k/2, j) is at (p depth + k/2) HALF_PANEL + j,
+ * with depth = num_half_depth(k).  Words beyond k and beyond the columns are
+ * zero.
  */
 enum { HALF_PANEL = 64, HALF_ROWS = 6, HALF_ROWS_MOST = 32 };
 
 size_t num_half_depth(size_t k);        /* words for k numbers */
-size_t num_half_panels(size_t columns); /* panels of so many columns */
+size_t num_half_panels(size_t columns); /* panels for these columns */
 
 /* num_half_pack_down() packs a panel of a matrix [k,columns],
- * num_half_pack_across() one of its transpose [columns,k].  `row` numbers are
- * from a row to the next; of bfloat16, or of f32, which is rounded. */
+ * num_half_pack_across() one of its transpose [columns,k], with `row` numbers
+ * from a row to the next.  Numbers are bfloat16, or f32 which is rounded. */
 void num_half_pack_down(size_t k, size_t columns, size_t row, int bf16,
                         const void *x, size_t panel, uint32_t *to);
 void num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
@@ -42,24 +42,24 @@ struct half_product {
 };
 
 /*
- * Three ways to compute it: by the tiles of AMX, by the instruction of
- * AVX512-BF16, whose two products are added at once, and in vectors of f32.
- * They add in different orders: bits differ.  num_half_kernel() returns the one
- * for this processor; product is NULL in those that are not for this kind of
- * processor.
+ * Three implementations: the tiles of AMX; the instruction of AVX512-BF16,
+ * which adds two products at once; and vectors of f32.  They add in different
+ * orders, so bits differ.  num_half_kernel() returns the one for this
+ * processor; product is NULL in those of another architecture.
  */
 struct half_kernel {
     const char *name;
     size_t rows;         /* at a time, <= HALF_ROWS_MOST */
-    int lines;           /* it wants step = 1 */
-    void (*begin)(void); /* a thread's products, */
-    void (*end)(void);   /* and their end; or NULL */
+    int lines;           /* 1: it requires step = 1 */
+    void (*begin)(void); /* called before a thread's products, or NULL */
+    void (*end)(void);   /* called after them, or NULL */
     void (*product)(const struct half_product *p);
 };
 
 extern const struct half_kernel num_half_tiles, num_half_dot, num_half_vectors;
 
-/* num_half_has_tiles() asks the system for tiles: 1 where we may use them. */
+/* num_half_has_tiles() requests tiles from the kernel; 1 if they may be used.
+ */
 int num_half_has_tiles(void);
 const struct half_kernel *num_half_kernel(void);
 

@@ -1,8 +1,8 @@
 #define _DEFAULT_SOURCE // syscall()
 /*
- * Products of bfloat16 by the tiles of AMX: 16 rows of 64 bytes each, of which
- * one instruction multiplies two and adds to a third.  A panel's words lie as
- * it wants the right one.
+ * Products of bfloat16 by the tiles of AMX, 16 rows of 64 bytes each: one
+ * instruction multiplies two tiles and adds to a third.  The words of a panel
+ * are in the layout of its right operand.
  */
 #ifdef __x86_64__
 #include <asm/prctl.h>
@@ -26,7 +26,7 @@ enum {
 
 #define TILES __attribute__((target("amx-tile,amx-bf16")))
 
-/* All eight tiles whole: sums 0 .. 3, two of rows, two of columns. */
+/* All eight tiles of full size: sums 0 .. 3, two of rows, two of columns. */
 static const struct {
     uint8_t palette, start, none[14];
     uint16_t bytes[16];
@@ -47,8 +47,8 @@ end_tiles(void)
     _tile_release();
 }
 
-/* Words of `rows` rows that are `row` apart, with zeros beyond to a whole tile.
- */
+/* Copies words of `rows` rows that are `row` apart, padded with zeros to a
+ * whole tile. */
 static void
 fill_tiles(const uint32_t *from, size_t row, size_t rows, size_t words,
            uint32_t *to, size_t width, size_t all)
@@ -69,7 +69,7 @@ zero_sums(void)
     _tile_zero(3);
 }
 
-/* WIDE columns from `at` on. */
+/* Computes WIDE columns from `at` on. */
 TILES static void
 multiply_tiles(const struct half_product *p, size_t at)
 {
@@ -127,7 +127,8 @@ const struct half_kernel num_half_tiles = {.name = "amx_bf16",
                                            .end = end_tiles,
                                            .product = multiply_panel};
 
-/* Sums 0 .. 3 of one or two tiles each way, from memory or from zero. */
+/* Computes sums 0 .. 3 of one or two tiles in each direction, starting from
+ * memory or from zero. */
 TILES static inline __attribute__((always_inline)) void
 add_tiles(const struct tile_product *p, int two_rows, int two_columns)
 {
@@ -194,9 +195,9 @@ const struct tile_kernel num_tile_amx = {.name = "tiles:amx_bf16",
 
 static int granted;
 
-/* A process asks for the state of its tiles once. */
+/* A process requests the state of its tiles once. */
 static void
-ask_for_tiles(void)
+request_tiles(void)
 {
     unsigned a, b, c, d;
 
@@ -210,7 +211,7 @@ num_half_has_tiles(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, ask_for_tiles);
+    pthread_once(&once, request_tiles);
     return granted;
 }
 #else

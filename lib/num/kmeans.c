@@ -15,11 +15,11 @@
 enum { ROUNDS = 300, STRIP = 256, LANES = 32 };
 static const double still = 1e-4; // as in the header
 
-/* Numbers of points from which on threads share them. */
+/* From this many numbers on, threads are used. */
 enum { MANY = 1 << 16 };
 
-/* Distances come from products, |x|^2 + |c|^2 - 2 x.c, so that a matrix
- * product does the work; the points are centred to lose little by it. */
+/* Distances are computed from products, |x|^2 + |c|^2 - 2 x.c, by a matrix
+ * product; the points are centred to limit the cancellation. */
 struct kmeans {
     size_t n, d, k, tries;
     size_t line;        /* n, and on to a multiple of PRODUCTS_COLUMNS */
@@ -30,7 +30,7 @@ struct kmeans {
     float *product;     /* [max(k, tries), line] */
     float *near;        /* [n] squared distance from the nearest centre */
     double *group;      /* [n / LANES] sums of so many of them */
-    uint32_t *label;    /* [n] whose that is */
+    uint32_t *label;    /* [n] the nearest centre */
     float *centre;      /* [k,d] */
     float *half;        /* [k] |c|^2 / 2 */
     float *candidate;   /* [tries,d] */
@@ -45,9 +45,9 @@ static UTIL_CLONES(void, add_to_doubles,
         sum[i] += x[i];
 }
 
-/* Points as columns. */
+/* Copies the points as columns. */
 static void
-turn_points(struct kmeans *m)
+transpose_points(struct kmeans *m)
 {
     const size_t n = m->n, d = m->d;
 
@@ -77,7 +77,7 @@ centre_points(struct kmeans *m, const float *x)
         all += m->norm[i];
     }
     m->variance = all / (double)n;
-    turn_points(m);
+    transpose_points(m);
 }
 
 static void
@@ -122,8 +122,8 @@ release_kmeans(struct kmeans *m)
     free(m->count);
 }
 
-/* The distances if there were one more centre c: takes the products x_i.c,
- * leaves the distances in their place, and returns the sum of them. */
+/* The distances with another centre c: replaces the products x_i.c by the
+ * distances, and returns their sum. */
 static UTIL_CLONES(double, distances_with_another,
                    (size_t n, const float *near, const float *norm, float own,
                     float *product),
@@ -163,7 +163,7 @@ static UTIL_CLONES(void, sum_groups, (size_t n, const float *x, double *group),
     }
 }
 
-/* A point, with probability proportional to its distance. */
+/* Draws a point with probability proportional to its distance. */
 static size_t
 draw_point(const struct kmeans *m, double sum, struct rng *rng)
 {
@@ -179,7 +179,7 @@ draw_point(const struct kmeans *m, double sum, struct rng *rng)
     return i;
 }
 
-/* Products of rows [count,d] with some points. */
+/* Computes products of rows [count,d] with a strip of points. */
 static void
 multiply_points(const struct kmeans *m, size_t count, const float *row,
                 size_t from)
@@ -199,8 +199,8 @@ multiply_points(const struct kmeans *m, size_t count, const float *row,
     num_products()->rows(&product);
 }
 
-/* Centre c is the best of some draws; sum is that of the distances, with the
- * centres before it and, returned, with it. */
+/* Adds centre c, the best of some draws; `sum` is the sum of the distances
+ * before, the result that after. */
 static double
 add_centre(struct kmeans *m, size_t c, double sum, struct rng *rng)
 {
@@ -254,7 +254,7 @@ static UTIL_CLONES(void, nearest_centres,
                    (n, k, line, half, product, norm, near, label))
 {
     float least[STRIP];
-    uint32_t whose[STRIP] = {0};
+    uint32_t nearest[STRIP] = {0};
 
     for (size_t i = 0; i < n; i++)
         least[i] = half[0] - product[i];
@@ -264,7 +264,7 @@ static UTIL_CLONES(void, nearest_centres,
         for (size_t i = 0; i < n; i++) {
             const float x = own - row[i];
 
-            whose[i] = x < least[i] ? (uint32_t)c : whose[i];
+            nearest[i] = x < least[i] ? (uint32_t)c : nearest[i];
             least[i] = x < least[i] ? x : least[i];
         }
     }
@@ -272,11 +272,11 @@ static UTIL_CLONES(void, nearest_centres,
         const float x = norm[i] + 2 * least[i];
 
         near[i] = x > 0 ? x : 0;
-        label[i] = whose[i];
+        label[i] = nearest[i];
     }
 }
 
-/* Points go to their nearest centres. */
+/* Assigns points to their nearest centres. */
 static void
 assign_points(struct kmeans *m)
 {
@@ -296,7 +296,7 @@ assign_points(struct kmeans *m)
     }
 }
 
-/* Centre c has no point: it gets the farthest, of a centre with several. */
+/* Gives an empty centre c the farthest point of a centre with several. */
 static void
 fill_centre(struct kmeans *m, size_t c)
 {
@@ -316,7 +316,8 @@ fill_centre(struct kmeans *m, size_t c)
     m->label[far] = (uint32_t)c;
 }
 
-/* Centres go to the mean of their points; returns the sum of squared moves. */
+/* Moves centres to the mean of their points; returns the sum of squared moves.
+ */
 static double
 move_centres(struct kmeans *m)
 {

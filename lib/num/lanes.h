@@ -6,15 +6,15 @@
 #include <string.h>
 
 /*
- * Vectors for the loops over maps (num/map.h), LANES_WIDE numbers each: as many
- * as a register has, which whoever includes this defines before.  A vector of
- * more becomes several registers, which gcc keeps on the stack and takes apart
- * to compare.  How such a type is passed depends on the instruction set, so
- * what takes one is inlined always.
+ * Vectors for the loops over maps (num/map.h), of LANES_WIDE numbers: the width
+ * of a register, which the including file defines before.  gcc implements wider
+ * vectors by several registers, on the stack, and splits them to compare.  The
+ * calling convention of a vector depends on the instruction set, so functions
+ * with vector arguments are always inlined.
  *
- * A pair is elements that lie in a row, 2 LANES_WIDE.  Of f32, v[0] is the
- * first half. Of bfloat16, v[0] has those at even places and v[1] those at odd
- * ones: a 32-bit word holds two, and a shift and a mask take them apart.
+ * A pair is 2 LANES_WIDE adjacent elements.  For f32, v[0] is the first half.
+ * For bfloat16, v[0] has the even elements and v[1] the odd ones: a 32-bit word
+ * has two, separated by a shift and a mask.
  */
 #ifndef LANES_WIDE
 #define LANES_WIDE 16
@@ -31,8 +31,8 @@ struct pair {
 
 #define LANES_INLINE static inline __attribute__((always_inline))
 
-/* half_of() rounds to bfloat16, to nearest, ties to even.  A NaN that
- * arithmetic has made has zeros where the rounding adds, and stays one. */
+/* half_of() rounds to bfloat16, to nearest, ties to even.  A NaN from
+ * arithmetic has zeros in the rounded bits and stays NaN. */
 LANES_INLINE uint16_t
 half_of(float x)
 {
@@ -68,7 +68,7 @@ number_to(void *x, size_t i, float value, int bf16)
         ((float *)x)[i] = value;
 }
 
-/* lanes_at() reads a vector, of f32. */
+/* lanes_at() reads a vector of f32. */
 LANES_INLINE lanes
 lanes_at(const float *x)
 {
@@ -118,8 +118,8 @@ pair_store(void *data, size_t i, struct pair x, int bf16)
     }
 }
 
-/* pair_first() and pair_keep() are load and store of the first n elements
- * only; the others load as zero. */
+/* pair_first() loads only the first n elements, the others as zero;
+ * pair_put() stores only the first n. */
 LANES_INLINE struct pair
 pair_first(const void *data, size_t i, size_t n, int bf16)
 {
@@ -131,7 +131,7 @@ pair_first(const void *data, size_t i, size_t n, int bf16)
 }
 
 LANES_INLINE void
-pair_keep(void *data, size_t i, size_t n, struct pair x, int bf16)
+pair_put(void *data, size_t i, size_t n, struct pair x, int bf16)
 {
     const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
     float all[PAIR];
@@ -140,10 +140,10 @@ pair_keep(void *data, size_t i, size_t n, struct pair x, int bf16)
     memcpy((char *)data + i * each, all, n * each);
 }
 
-/* lanes_ask() asks for bytes that will be read soon.  Loops that compute much
- * for a number, or go from row to row, wait for memory without. */
+/* lanes_prefetch() prefetches bytes.  Without it loops that compute much for
+ * each number, or go from row to row, wait for memory. */
 LANES_INLINE void
-lanes_ask(const void *data, size_t bytes)
+lanes_prefetch(const void *data, size_t bytes)
 {
     enum { CACHE_LINE = 64 };
 
@@ -176,8 +176,8 @@ pair_cut(struct pair x, size_t n, int bf16)
     return x;
 }
 
-/* pair_parted() brings two vectors in the order of elements into the order of a
- * bfloat16 pair, and pair_joined() back. */
+/* pair_parted() converts two vectors from the order of elements to the order of
+ * a bfloat16 pair, pair_joined() back. */
 #if LANES_WIDE == 16
 #define LANES_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define LANES_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
@@ -209,7 +209,7 @@ pair_joined(struct pair x)
                           __builtin_shufflevector(x.v[0], x.v[1], LANES_HIGH)}};
 }
 
-/* lanes_positive() is 0 where y <= 0, else x: a NaN is not hidden. */
+/* lanes_positive() is 0 where y <= 0, else x, so that NaN is preserved. */
 LANES_INLINE lanes
 lanes_positive(lanes x, lanes y)
 {

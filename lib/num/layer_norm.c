@@ -6,17 +6,17 @@
 
 #include "lanes.h"
 
-/* Partial sums: as many as two registers of AVX-512 hold. */
+/* Partial sums: two registers of AVX-512. */
 enum { PARTS = 16, COLUMNS = 64, ROWS_AHEAD = 8 };
 
-/* Asks for a part of a row that will be read soon. */
+/* Prefetches a part of a later row. */
 LANES_INLINE void
-ask_ahead(const struct num_layer_norm *a, const void *x, size_t i, size_t from,
-          size_t n)
+prefetch_ahead(const struct num_layer_norm *a, const void *x, size_t i,
+               size_t from, size_t n)
 {
     if (i + ROWS_AHEAD < a->n)
-        lanes_ask(num_half_at(x, (i + ROWS_AHEAD) * a->d + from, a->bf16),
-                  num_half_bytes(n, a->bf16));
+        lanes_prefetch(num_half_at(x, (i + ROWS_AHEAD) * a->d + from, a->bf16),
+                       num_half_bytes(n, a->bf16));
 }
 
 static double
@@ -74,7 +74,7 @@ num_layer_norm_forward(const struct num_layer_norm *a)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < a->n; i++) {
-        ask_ahead(a, a->x, i, 0, a->d);
+        prefetch_ahead(a, a->x, i, 0, a->d);
         forward_row(a, i);
     }
 }
@@ -122,7 +122,7 @@ static UTIL_CLONES(void, backward_row,
         backward_row_of(a, i, 0);
 }
 
-/* dgamma and dbeta of the columns from `from` on, at most COLUMNS. */
+/* Computes dgamma and dbeta of at most COLUMNS columns from `from` on. */
 LANES_INLINE void
 backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
 {
@@ -134,8 +134,8 @@ backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
         const void *dy = num_half_at(a->dy, i * a->d + from, bf16);
         const float m = a->mean[i], r = a->rstd[i];
 
-        ask_ahead(a, a->x, i, from, n);
-        ask_ahead(a, a->dy, i, from, n);
+        prefetch_ahead(a, a->x, i, from, n);
+        prefetch_ahead(a, a->dy, i, from, n);
         for (size_t j = 0; j < n; j++) {
             along[j] += (double)number_at(dy, j, bf16) *
                         ((number_at(x, j, bf16) - m) * r);
@@ -162,7 +162,7 @@ static UTIL_CLONES(void, backward_columns,
 void
 num_layer_norm_backward(const struct num_layer_norm *a)
 {
-    // columns first: dx may take the place of dy
+    // columns first: dx may overwrite dy
 #pragma omp parallel for schedule(static)
     for (size_t from = 0; from < a->d; from += COLUMNS)
         backward_columns(a, from);
@@ -170,8 +170,8 @@ num_layer_norm_backward(const struct num_layer_norm *a)
         return;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < a->n; i++) {
-        ask_ahead(a, a->x, i, 0, a->d);
-        ask_ahead(a, a->dy, i, 0, a->d);
+        prefetch_ahead(a, a->x, i, 0, a->d);
+        prefetch_ahead(a, a->dy, i, 0, a->d);
         backward_row(a, i);
     }
 }

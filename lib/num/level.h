@@ -5,12 +5,12 @@
 
 /*
  * The Makefile compiles lib/num/x_loops.c once for each instruction set, with
- * its name as LEVEL (any, avx2, avx512) and the numbers of a register as
+ * its name as LEVEL (any, avx2, avx512) and the floats of a register as
  * LANES_WIDE (4, 8, 16).  Each defines LEVEL_OF(num_x), a struct of functions.
  *
  * LEVELS(num_x) in x.h declares these structs and two functions: num_x_isa
- * returns the struct of an instruction set, or of the widest below it that
- * there is, and num_x that of util_isa().
+ * returns the struct of an instruction set, or of the next lower one available,
+ * and num_x that of util_isa().
  */
 #define LEVEL_JOIN(name, level) name##_##level
 #define LEVEL_EXPAND(name, level) LEVEL_JOIN(name, level)

@@ -5,7 +5,7 @@
 #include "lanes.h"
 #include "planes.h"
 
-/* Numbers that a thread takes at a time: whole lines of planes.h. */
+/* Numbers of a unit of parallel work: whole lines of planes.h. */
 enum { CHUNK = 4096 };
 
 size_t
@@ -28,7 +28,7 @@ num_map_bytes(const struct num_map *map)
     return num_map_size(map) * (map->bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
-/* Where element (i, k, at) is, at = y w + x. */
+/* The index of element (i, k, at), at = y w + x. */
 static size_t
 place_of_element(const struct num_map *map, size_t i, size_t k, size_t at)
 {

@@ -12,10 +12,10 @@
 static const double epsilon = 1e-5; // as in the header
 
 /*
- * Work is done by planes (planes.h): plane (i, g) is image i, group g of
+ * The unit of work is a plane (planes.h): plane (i, g) is image i, group g of
  * `block` channels.  Sums of a plane go into first and second, [n,c], and are
- * put together in the order of images, whoever made them; those of a backward
- * pass become total.
+ * merged in the order of images, whichever thread computed them; those of a
+ * backward pass are merged into total.
  */
 struct job {
     const struct num_norm *norm;
@@ -53,7 +53,7 @@ job_of(const struct num_norm *norm)
     return job;
 }
 
-/* Which mean and variance belong to channel k of image i. */
+/* The index of the mean and variance of channel k of image i. */
 static size_t
 count_of(const struct num_norm *norm, size_t i, size_t k)
 {
@@ -68,7 +68,8 @@ pixels_of(const struct num_map *map)
     return (double)(map->h * map->w);
 }
 
-/* How many elements one mean is of; none of them moves what is given. */
+/* The number of elements of one mean; infinite for FIXED: its mean does
+ * not depend on them. */
 static double
 count_members(const struct job *job)
 {
@@ -81,7 +82,7 @@ count_members(const struct job *job)
     return pixels_of(job->map) * (double)lines;
 }
 
-/* Two sums by lane become two sums by channel. */
+/* Converts two sums by lane to sums by channel. */
 static UTIL_CLONES(void, fold_sums,
                    (size_t block, const float *a, const float *b, double *x,
                     double *y),
@@ -98,7 +99,8 @@ static UTIL_CLONES(void, fold_sums,
         }
 }
 
-/* Sums of x - first and of its square become mean and squares about it. */
+/* Converts sums of x - first and of its square to the mean and the squares
+ * about it. */
 static UTIL_CLONES(void, recentre_sums,
                    (size_t block, double pixels, const float *first,
                     double *mean, double *rest),
@@ -112,8 +114,9 @@ static UTIL_CLONES(void, recentre_sums,
     }
 }
 
-/* Mean, and sum of squares about it, of each channel of plane (i, g).  Sums
- * are about the first pixel, so that a large mean costs no digits. */
+/* Computes the mean, and the sum of squares about it, of each channel of plane
+ * (i, g).  Sums are about the first pixel, so that a large mean loses no
+ * digits. */
 static void
 measure_plane(const struct job *job, size_t i, size_t g)
 {
@@ -131,7 +134,7 @@ measure_plane(const struct job *job, size_t i, size_t g)
     recentre_sums(b, pixels_of(map), first, mean, rest);
 }
 
-/* Puts `count` means and squares together, found from `at` on, each of as many
+/* Merges `count` means and squares from `at` on, each of the same number of
  * pixels (Chan, Golub and LeVeque 1983). */
 static void
 merge_means(const struct job *job, size_t at, size_t count, size_t own)
@@ -176,8 +179,8 @@ static UTIL_CLONES(void, merge_images, (const struct job *job, size_t g),
     }
 }
 
-/* scale (x - centre) + shift, by lane, is what normalises plane (i, g); in
- * batch norm every image has the same. */
+/* Plane (i, g) is normalised by scale (x - centre) + shift, by lane; in batch
+ * norm all images have the same. */
 struct terms {
     float scale[LANES], centre[LANES], shift[LANES];
 };
@@ -232,9 +235,8 @@ apply_all(const struct job *job)
         }
 }
 
-/* What a thread has of a batch: all images of some groups of channels, or,
- * where groups are fewer than threads, some images of each group, together with
- * the others. */
+/* A thread's share of a batch: all images of some groups of channels; or, if
+ * there are fewer groups than threads, some images of each group (together). */
 struct share {
     size_t group, group_end, image, image_end;
     int together;
@@ -252,7 +254,7 @@ share_of(const struct job *job)
     return (struct share){groups * at / of, groups * (at + 1) / of, 0, n, 0};
 }
 
-/* Puts the sums of a group together once all are there. */
+/* Merges the sums of a group when all are computed. */
 static void
 merge_group(const struct job *job, const struct share *share, size_t g,
             void (*merge)(const struct job *job, size_t g))
@@ -276,8 +278,8 @@ measure_group(const struct job *job, const struct share *share, size_t g,
     merge_group(job, share, g, merge);
 }
 
-/* Batch norm goes channel group by channel group, and back through the images
- * in the second pass, since the last ones are still in a cache. */
+/* Batch norm processes group by group; the second pass visits the images in
+ * reverse, because the last ones are still in a cache. */
 static void
 forward_batch(const struct job *job)
 {
@@ -354,7 +356,7 @@ num_norm_apply(const struct num_norm *norm)
     apply_all(&job);
 }
 
-/* Sums of all images and channels of group g, from means and squares about
+/* Computes the sums over all images of group g from means and squares about
  * them. */
 static void
 sum_images(const struct job *job, size_t g)
@@ -407,8 +409,7 @@ num_norm_settle(const struct num_norm *norm, const double *sums)
     }
 }
 
-/* What arrives at plane (i, g), and where it goes on: num_norm_backward()
- * without y has y made again. */
+/* The gradient at plane (i, g); without y, its sign is recomputed from x. */
 static struct num_planes_flow
 flow_at(const struct job *job, const struct terms *t, size_t i, size_t g)
 {
@@ -424,7 +425,8 @@ flow_at(const struct job *job, const struct terms *t, size_t i, size_t g)
     };
 }
 
-/* With f = dy past the activation: sum f and sum f (x - m) by channel. */
+/* Computes sum f and sum f (x - m) by channel, f being the gradient before the
+ * activation. */
 static void
 back_measure_plane(const struct job *job, const struct terms *t, size_t i,
                    size_t g)
@@ -445,7 +447,7 @@ back_measure_plane(const struct job *job, const struct terms *t, size_t i,
  *
  *   dx = r (gamma f - sum gamma f / N - r^2 (x - m) sum gamma f (x - m) / N)
  *
- * which is scale f + along (x - m) + level.
+ * that is, scale f + along (x - m) + level.
  */
 struct back_terms {
     float along[LANES], level[LANES];
@@ -475,7 +477,7 @@ back_plane(const struct job *job, const struct terms *t,
     const struct num_map *map = job->map;
     struct num_planes_flow flow = flow_at(job, t, i, g);
 
-    if (job->norm->dadd) // holds f already
+    if (job->norm->dadd) // it contains f
         flow = (struct num_planes_flow){
             .dy = planes_at(map, job->norm->dadd, i, g)};
     num_planes()->back(planes_size(map), map->bf16, flow,
@@ -493,7 +495,7 @@ add_total(const struct job *job, size_t i, size_t k)
     job->total[1][own] += job->norm->gamma[k] * job->second[at];
 }
 
-/* Of all images and channels of group g. */
+/* The same for all images and channels of group g. */
 static UTIL_CLONES(void, add_images, (const struct job *job, size_t g),
                    (job, g))
 {
@@ -574,7 +576,8 @@ back_without_norm(const struct job *job)
         memcpy(job->norm->dadd, job->norm->dx, num_map_bytes(map));
 }
 
-/* dgamma_k = sum f (x - m) r, dbeta_k = sum f, for `b` channels from k on. */
+/* Computes dgamma_k = sum f (x - m) r, dbeta_k = sum f, for `b` channels from k
+ * on. */
 static UTIL_CLONES(void, back_affine,
                    (const struct job *job, size_t k, size_t b), (job, k, b))
 {

@@ -9,13 +9,13 @@
 #include "level.h"
 
 /*
- * The loops of norms and means over one plane: the `size` elements of one
- * image in one group of `block` channels, which lie in a row.  Arrays of 16
- * hold one number for each lane (lanes.h); lane l belongs to channel l % block.
- * Maps are f32, or bfloat16 with bf16 = 1.
+ * The loops of norms and means over one plane: the `size` adjacent elements of
+ * one image in one group of `block` channels.  Arrays of 16 have one number for
+ * each lane (lanes.h); lane l belongs to channel l % block.  Maps are f32, or
+ * bfloat16 with bf16 = 1.
  */
 
-/* planes_count(), planes_size() return how many planes an image has, and the
+/* planes_count() returns the number of planes of an image, planes_size() the
  * elements of one. */
 static inline size_t
 planes_count(const struct num_map *map)
@@ -29,8 +29,8 @@ planes_size(const struct num_map *map)
     return map->h * map->w * map->block;
 }
 
-/* planes_at() returns where plane (i, g) begins: image i, group g.  NULL of no
- * data. */
+/* planes_at() returns the address of plane (i, g), image i, group g; NULL if
+ * data is NULL. */
 static inline void *
 planes_at(const struct num_map *map, const void *data, size_t i, size_t g)
 {
@@ -41,10 +41,10 @@ planes_at(const struct num_map *map, const void *data, size_t i, size_t g)
 }
 
 /*
- * What flows back into a plane: g = dy + dy2 where the plane's output was
- * positive, else 0.  dy2 may be NULL.  The output is y; or, where nothing was
- * added to it, it is scale (x - centre) + shift again, which costs less than
- * reading it; or all of it counts, when both are NULL.
+ * The gradient of a plane before the activation: g = dy + dy2 where the output
+ * was positive, else 0.  dy2 may be NULL.  The sign of the output is that of y,
+ * or of scale (x - centre) + shift, which costs less than reading y; if both
+ * are NULL, g is dy + dy2 everywhere.
  */
 struct num_planes_flow {
     const void *dy, *dy2, *y;
@@ -63,10 +63,9 @@ struct num_planes {
                   const float *centre, const float *shift, const void *add,
                   int relu, void *y);
 
-    /* sum g and sum g (x - centre) by lane, and g itself in `kept`, where that
-     * is not NULL */
+    /* sum g and sum g (x - centre) by lane; g itself to `out`, unless NULL */
     void (*back_measure)(size_t size, int bf16, struct num_planes_flow flow,
-                         const void *x, const float *centre, void *kept,
+                         const void *x, const float *centre, void *out,
                          float *sum, float *along);
 
     /* dx = p g + q (x - centre) + s */
@@ -74,9 +73,8 @@ struct num_planes {
                  const void *x, const float *centre, const float *p,
                  const float *q, const float *s, void *dx);
 
-    /* kept = g, without scale */
-    void (*flow)(size_t size, int bf16, struct num_planes_flow flow,
-                 void *kept);
+    /* out = g; flow.scale must be NULL */
+    void (*flow)(size_t size, int bf16, struct num_planes_flow flow, void *out);
 
     /* sum x by lane; y = value */
     void (*sum)(size_t size, int bf16, const void *x, float *sum);

@@ -2,11 +2,11 @@
 #include "lanes.h"
 #include "planes.h"
 
-/* A line is 32 elements.  Sums keep them apart, so that all instruction sets
- * give the same bits; what belongs to a lane repeats after 16. */
+/* A line is 32 elements, each with its own partial sum, so that all instruction
+ * sets give the same bits; numbers by lane repeat after 16. */
 enum {
     LINE = 32,
-    AHEAD = 1024, /* elements before they are read */
+    AHEAD = 1024, /* elements to prefetch ahead */
     PAIRS = LINE / PAIR,
     TERMS = PAIR < LANES ? LANES / PAIR : 1
 };
@@ -19,7 +19,7 @@ struct term {
     struct pair p[TERMS];
 };
 
-/* What a loop reads, in the order of planes.h, and its sums. */
+/* The operands of a loop, as in planes.h, and its sums. */
 struct sweep {
     const void *x, *add;
     struct num_planes_flow flow;
@@ -29,22 +29,22 @@ struct sweep {
     struct line sum, product;
 };
 
-/* A step does pair p of a line, elements at..at + n - 1; n is PAIR, but for the
- * last one.  Each loop is written once, for both types, and compiled for each
- * apart: bf16 is a constant. */
+/* A step processes pair p of a line, elements at .. at + n - 1; n is PAIR
+ * except for the last.  Each loop is written once and compiled for both types:
+ * bf16 is a constant. */
 typedef void loop_step(struct sweep *sweep, size_t p, size_t at, size_t n,
                        int bf16);
 
-/* Asks for a line of all that a loop reads. */
+/* Prefetches a line of all operands. */
 LANES_INLINE void
-ask_line(const struct sweep *w, size_t at, int bf16)
+prefetch_line(const struct sweep *w, size_t at, int bf16)
 {
     const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
     const void *all[] = {w->x, w->add, w->flow.dy, w->flow.dy2, w->flow.y};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
-            lanes_ask((const char *)all[i] + at * each, LINE * each);
+            lanes_prefetch((const char *)all[i] + at * each, LINE * each);
 }
 
 LANES_INLINE void
@@ -54,7 +54,7 @@ each_pair(size_t size, int bf16, loop_step *step, struct sweep *sweep)
 
     for (; at + LINE <= size; at += LINE) {
         if (at + AHEAD + LINE <= size)
-            ask_line(sweep, at + AHEAD, bf16);
+            prefetch_line(sweep, at + AHEAD, bf16);
         for (size_t p = 0; p < PAIRS; p++)
             step(sweep, p, at + p * PAIR, PAIR, bf16);
     }
@@ -82,7 +82,7 @@ LANES_INLINE void
 write_pair(void *data, size_t i, size_t n, struct pair x, int bf16)
 {
     if (n < PAIR)
-        pair_keep(data, i, n, x, bf16);
+        pair_put(data, i, n, x, bf16);
     else
         pair_store(data, i, x, bf16);
 }
@@ -136,8 +136,8 @@ term_of(const float *x, int bf16)
     return term;
 }
 
-/* Adds up what belongs to each of 16 lanes: every block of a map divides 16, so
- * a channel is one of them. */
+/* Adds up the sums of each of 16 lanes: every block of a map divides 16, so a
+ * lane belongs to one channel. */
 LANES_INLINE void
 fold_lanes(const struct line *line, float *sum, int bf16)
 {
@@ -163,7 +163,7 @@ centred_pair(const struct sweep *w, size_t p, size_t at, size_t n, int bf16)
     return subtract_pairs(read_pair(w->x, at, n, bf16), w->centre.p[p % TERMS]);
 }
 
-/* g, d being x - centre. */
+/* g; d is x - centre. */
 LANES_INLINE struct pair
 flowing_pair(const struct sweep *w, struct pair d, size_t p, size_t at,
              size_t n, int bf16)
@@ -254,10 +254,10 @@ back_measure_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 
 static void
 planes_back_measure(size_t size, int bf16, struct num_planes_flow flow,
-                    const void *x, const float *centre, void *kept, float *sum,
+                    const void *x, const float *centre, void *out, float *sum,
                     float *along)
 {
-    struct sweep w = sweep_of_flow(flow, x, centre, kept, bf16);
+    struct sweep w = sweep_of_flow(flow, x, centre, out, bf16);
 
     loop_over_pairs(size, bf16, back_measure_pair, &w);
     fold_lanes(&w.sum, sum, bf16);
@@ -300,9 +300,9 @@ flow_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 }
 
 static void
-planes_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
+planes_flow(size_t size, int bf16, struct num_planes_flow flow, void *out)
 {
-    struct sweep w = {.flow = flow, .to = kept};
+    struct sweep w = {.flow = flow, .to = out};
 
     w.flow.scale = NULL;
     loop_over_pairs(size, bf16, flow_pair, &w);

@@ -7,19 +7,20 @@
 #include "level.h"
 
 /*
- * The inner loops of attention, of products of halves and of scaled rows, made
- * once for each instruction set out of products_loops.c: vectors are as wide as
- * a register, so that sums stay in registers.  Each sum has the order of k.
- * Products of halves are not fused with sums: all give the same bits.  Those of
- * rows are with AVX2 and AVX-512, which give the same bits; others do not.
+ * The inner loops of attention, of products of halves and of scaled rows,
+ * compiled from products_loops.c for each instruction set: vectors are as wide
+ * as a register, so that sums stay in registers.  Sums are in the order of k.
+ * Products of halves are not fused with sums: all instruction sets give the
+ * same bits.  Products of rows are fused with AVX2 and AVX-512, which give the
+ * same bits; others differ.
  */
 enum { PRODUCTS_ROWS = 4, PRODUCTS_COLUMNS = 16 };
 enum { SCALED_ROWS = 6, SCALED_PANEL = 16 };
 
 /*
- * c = a b for `rows` rows, best a multiple of PRODUCTS_ROWS, and n columns, a
- * multiple of PRODUCTS_COLUMNS, summed over k from `from` to below `to`: a_ik
- * is a[i * ai + k * ak], row k of b is b + k * ldb.
+ * c = a b for `rows` rows, preferably a multiple of PRODUCTS_ROWS, and n
+ * columns, a multiple of PRODUCTS_COLUMNS, summed over k in [from, to): a_ik is
+ * a[i * ai + k * ak], row k of b is b + k * ldb.
  */
 struct products_rows {
     const float *a;
@@ -39,7 +40,7 @@ struct products_rows {
 struct scaled_product {
     const uint32_t *a, *b;
     size_t rows, depth;
-    float *c; /* [rows,SCALED_PANEL], in lines of so many: */
+    float *c; /* [rows,SCALED_PANEL], with `line` floats per row */
     size_t line;
 };
 

@@ -1,7 +1,7 @@
 /*
  * The loops of products.h for one instruction set (level.h).  FUSED is a b + c
- * of a number and two vectors, rounded once where the processor does; PAIRED is
- * c and the sum of both products of a word and words.
+ * for a number and two vectors, rounded once if the processor has such an
+ * instruction; PAIRED adds both products of a word with words to c.
  */
 #include "lanes.h"
 #include "products.h"
@@ -34,7 +34,7 @@ enum {
     SCALED_HELD = SCALED_PANEL / LANES_WIDE
 };
 
-/* So many rows, and one or two vectors of columns. */
+/* Computes `rows` rows and one or two vectors of columns. */
 LANES_INLINE void
 multiply_columns(const struct products_rows *p, size_t row, size_t rows,
                  size_t vectors, size_t at)
@@ -57,7 +57,8 @@ multiply_columns(const struct products_rows *p, size_t row, size_t rows,
                vectors * sizeof *sum[i]);
 }
 
-/* All rows of one or two vectors of columns, which stay in the first cache. */
+/* Computes all rows of one or two vectors of columns, which stay in the L1
+ * cache. */
 LANES_INLINE void
 all_rows(const struct products_rows *p, size_t vectors, size_t at)
 {
@@ -83,8 +84,8 @@ rows_product(const struct products_rows *product)
         all_rows(&p, 1, at);
 }
 
-/* Both products of a word, one after the other: a row, and HELD vectors of the
- * panel from column `at` on. */
+/* Computes a row and HELD vectors of the panel from column `at` on; adds both
+ * products of a word one after the other. */
 LANES_INLINE void
 part_of_panel(const struct half_product *p, size_t row, size_t at)
 {
@@ -123,10 +124,10 @@ store_scaled(const struct scaled_product *p, size_t row, const lanes_int *sum)
 
     memcpy(&own, p->a + row * (p->depth + 1) + p->depth, sizeof own);
     for (size_t v = 0; v < SCALED_HELD; v++) {
-        lanes theirs, x;
+        lanes scale, x;
 
-        memcpy(&theirs, scales + v * LANES_WIDE, sizeof theirs);
-        x = __builtin_convertvector(sum[v], lanes) * own * theirs;
+        memcpy(&scale, scales + v * LANES_WIDE, sizeof scale);
+        x = __builtin_convertvector(sum[v], lanes) * own * scale;
         memcpy(c + v * LANES_WIDE, &x, sizeof x);
     }
 }

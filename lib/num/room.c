@@ -8,10 +8,10 @@
 
 #include "num/room.h"
 
-/* Bytes of a buffer, with what aligns it; and what a tool needs besides. */
-static const size_t buffer = 135266304, besides = 16 << 20;
+/* Bytes of a buffer, with its alignment; and those that a tool itself needs. */
+static const size_t buffer = 135266304, own = 16 << 20;
 
-/* As many as OpenMP will have threads. */
+/* One buffer for each thread of OpenMP. */
 static size_t
 count_buffers(char **environment)
 {
@@ -25,12 +25,13 @@ count_buffers(char **environment)
     return n > 1 ? (size_t)n : 1;
 }
 
-/* Nothing of libc but system calls is ready where this is called. */
+/* libc is not initialised yet: this may only make system calls. */
 void
-num_room_judge(int argc, char **argv, char **environment)
+num_room_check(int argc, char **argv, char **environment)
 {
     static const char sentence[] =
-        ": the address space is too small for OpenBLAS: it wants 128 MiB for "
+        ": the address space is too small for OpenBLAS, which needs 128 MiB "
+        "for "
         "each thread: raise 'ulimit -v', or lower OMP_NUM_THREADS\n";
     const char *name = argc && *argv ? *argv : "foil", *slash;
     struct rlimit limit;
@@ -39,7 +40,7 @@ num_room_judge(int argc, char **argv, char **environment)
 
     if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return;
-    bytes = count_buffers(environment) * buffer + besides;
+    bytes = count_buffers(environment) * buffer + own;
     room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room != MAP_FAILED) {
         munmap(room, bytes);

@@ -10,13 +10,13 @@
 #include "whole.h"
 
 /*
- * A row is words of two numbers each, zeros beyond d, and its scale as one
- * more. A panel has SCALED_PANEL rows: word k of all of them, and then the
- * next. STRIP rows stay in the first cache while panels pass by.
+ * A row has words of two numbers each, zeros beyond d, and its scale as the
+ * last word.  A panel has SCALED_PANEL rows: word k of all of them, then word
+ * k + 1.  STRIP rows stay in the L1 cache during the loop over panels.
  */
 enum { STRIP = 16 * SCALED_ROWS };
 
-/* x + shift has no place for a fraction of x. */
+/* x + shift rounds x to an integer. */
 static const float shift = 0x1.8p23F;
 
 /* |<a, b>| <= longest^2 < 2^31 */
@@ -47,8 +47,8 @@ num_scaled_words(size_t n, size_t d)
     return num_divide_up(n, SCALED_PANEL) * SCALED_PANEL * (count_words(d) + 1);
 }
 
-/* The largest number of a row: without their signs, the bits of numbers are in
- * the same order. */
+/* The largest magnitude of a row; without signs, the bits of floats have the
+ * same order. */
 LANES_INLINE float
 find_largest(size_t d, const float *x)
 {
@@ -66,7 +66,7 @@ find_largest(size_t d, const float *x)
     return found;
 }
 
-/* What a row is divided by: 0 where it is zero. */
+/* The scale of a row; 0 if the row is zero. */
 LANES_INLINE float
 find_scale(size_t d, const float *x)
 {
@@ -86,8 +86,8 @@ round_to_whole(float x)
     return x + shift - shift;
 }
 
-/* n numbers, times `by`, as words.  A sum with `shift` has the whole number in
- * its lower bits. */
+/* Converts n numbers, times `by`, to words.  A sum with `shift` has the integer
+ * in its lower bits. */
 LANES_INLINE void
 scale_numbers(size_t n, const float *restrict x, float by,
               uint32_t *restrict to)
@@ -103,7 +103,7 @@ scale_numbers(size_t n, const float *restrict x, float by,
         to[k] = (bits[2 * k] & 0xffff) | bits[2 * k + 1] << 16;
 }
 
-/* As many as there are from number `at` on, at most 2 LANES. */
+/* Converts the numbers from `at` on, at most 2 LANES. */
 LANES_INLINE void
 scale_part(size_t d, const float *x, size_t at, float by, uint32_t *to)
 {
@@ -166,7 +166,7 @@ UTIL_CLONES(void, num_scaled_rows,
     }
 }
 
-/* A row becomes a column of a panel. */
+/* Converts a row to a column of a panel. */
 LANES_INLINE void
 scale_column(size_t d, const float *x, uint32_t *to)
 {
@@ -188,14 +188,14 @@ UTIL_CLONES(void, num_scaled_panels,
 {
     const size_t size = num_scaled_words(SCALED_PANEL, d);
 
-    if (n % SCALED_PANEL) // what is beyond is multiplied, too
+    if (n % SCALED_PANEL) // the product reads the whole panel
         memset(panels + n / SCALED_PANEL * size, 0, size * sizeof *panels);
     for (size_t i = 0; i < n; i++)
         scale_column(d, x + i * d,
                      panels + i / SCALED_PANEL * size + i % SCALED_PANEL);
 }
 
-/* A strip of rows of c [,n]. */
+/* Computes a strip of rows of c [,n]. */
 static void
 multiply_strip(size_t rows, size_t n, size_t d, const uint32_t *strip,
                const uint32_t *panels, float *c)

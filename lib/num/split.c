@@ -9,8 +9,8 @@
 #include "whole.h"
 
 /*
- * Rows lie as tiles (tile_product.h) of 16 of them: first those of high halves,
- * then those of low halves, `steps` each.
+ * Rows are stored as tiles (tile_product.h) of 16 rows: first the high halves,
+ * then the low halves, `steps` tiles each.
  */
 enum { PARTS = 2, SIDE = 2 * TILE_SIDE };
 
@@ -39,7 +39,7 @@ num_split_error(size_t d)
     return ldexp(1.0625 * (double)d + 24, -24);
 }
 
-/* Sums of x^2, of what the high halves leave of it, and of what both leave. */
+/* Sums of squares: of x, of x - h, and of x - h - l. */
 LANES_INLINE void
 sum_rest(size_t d, const float *x, double sum[3])
 {
@@ -86,7 +86,7 @@ num_split_words(size_t n, size_t d)
     return num_divide_up(n, SIDE) * 2 * tile_words(d);
 }
 
-/* The high and the low halves of n numbers. */
+/* Computes the high and the low halves of n numbers. */
 LANES_INLINE void
 split_numbers(size_t n, const float *restrict x, uint16_t *restrict high,
               uint16_t *restrict low)
@@ -97,7 +97,7 @@ split_numbers(size_t n, const float *restrict x, uint16_t *restrict high,
         low[i] = half_of(x[i] - half_value(high[i]));
 }
 
-/* Both tiles of a step, of `rows` rows, with zeros beyond. */
+/* Writes both tiles of a step, of `rows` rows, with zeros beyond. */
 LANES_INLINE void
 split_step(size_t rows, size_t d, const float *x, size_t step, uint16_t *high,
            uint16_t *low)
@@ -115,9 +115,9 @@ split_step(size_t rows, size_t d, const float *x, size_t step, uint16_t *high,
             split_numbers(n, x + i * d + at, high, low);
 }
 
-/* A left tile becomes a right one. */
+/* Converts a left tile to a right one. */
 LANES_INLINE void
-turn_tile(const uint16_t *from, uint32_t *to)
+transpose_tile(const uint16_t *from, uint32_t *to)
 {
     for (size_t k = 0; k < TILE_SIDE; k++)
         for (size_t j = 0; j < TILE_SIDE; j++)
@@ -125,9 +125,9 @@ turn_tile(const uint16_t *from, uint32_t *to)
                    sizeof *to);
 }
 
-/* 16 rows at a time, as left tiles, or turned, as right ones. */
+/* Splits 16 rows at a time, to left tiles, or with `right` to right ones. */
 LANES_INLINE void
-split_tiles(size_t n, size_t d, const float *x, int turned, uint32_t *to)
+split_tiles(size_t n, size_t d, const float *x, int right, uint32_t *to)
 {
     const size_t steps = count_depth_tiles(d), part = steps * TILE_WORDS;
     uint16_t high[2 * TILE_WORDS], low[2 * TILE_WORDS];
@@ -138,14 +138,14 @@ split_tiles(size_t n, size_t d, const float *x, int turned, uint32_t *to)
             const size_t rows = i < n ? num_least(TILE_SIDE, n - i) : 0;
             uint32_t *h = to + s * TILE_WORDS;
 
-            if (!turned) {
+            if (!right) {
                 split_step(rows, d, x + i * d, s, (uint16_t *)h,
                            (uint16_t *)(h + part));
                 continue;
             }
             split_step(rows, d, x + i * d, s, high, low);
-            turn_tile(high, h);
-            turn_tile(low, h + part);
+            transpose_tile(high, h);
+            transpose_tile(low, h + part);
         }
 }
 
@@ -163,14 +163,14 @@ UTIL_CLONES(void, num_split_panels,
     split_tiles(n, d, x, 1, panels);
 }
 
-/* Rows [from, from + SIDE) of c [m,n], or as many as there are. */
+/* Computes rows [from, from + SIDE) of c [m,n], or up to the last row. */
 static void
 multiply_rows(const struct tile_kernel *kernel, size_t from, size_t m, size_t n,
               size_t d, const uint32_t *rows, const uint32_t *panels, float *c)
 {
     const size_t part = count_depth_tiles(d) * TILE_WORDS;
     const size_t down = num_least(SIDE, m - from);
-    // the small ones first, so that the rounding of their sums is small
+    // small terms first, to reduce rounding errors
     const struct tile_term terms[] = {{part, 0}, {0, part}, {0, 0}};
     float block[TILE_SUMS];
     struct tile_product p = {.a = rows + from / TILE_SIDE * tile_words(d),

@@ -6,9 +6,9 @@
 #include "whole.h"
 
 enum {
-    APART = 16,          /* floats that keep rows apart in caches */
+    APART = 16,          /* padding against cache conflicts, in floats */
     AT_A_TIME = 1 << 19, /* floats of the images of a group */
-    ROWS_LEAST = 48,     /* of a product, where there are as many */
+    ROWS_LEAST = 48,     /* of a product, if there are as many */
     ALIGN = 64,
     TAPS_MOST = 256
 };
@@ -37,7 +37,7 @@ count_taps(const struct num_taps *t)
     return t->spec.kernel * t->spec.kernel;
 }
 
-/* Images at a time: as many as fit, but enough for a product. */
+/* Images of a group: as many as fit, but enough for a product. */
 static size_t
 group_of(const struct num_taps *t, const struct num_map *read,
          const struct num_map *written)
@@ -71,26 +71,25 @@ num_taps_does(const struct num_taps *t, enum num_conv_pass pass)
     return pass != NUM_CONV_BACK_DATA || t->spec.in.block == t->isa->lanes;
 }
 
-/* A pass: what it reads and what it writes, and where its scratch is. */
+/* A pass: its input and output, and its scratch. */
 struct work {
     const struct num_taps *t;
     const struct num_map *read, *write;
     int back;
-    size_t panels, now;                   /* panels of what it writes; images */
-    struct taps_map from, to;             /* an image of either as rows */
+    size_t panels, now;                   /* panels of the output; images */
+    struct taps_map from, to;             /* an image of both, as rows */
     float *weights, *rows, *more, *lines; /* more: dy, of back_weights */
     size_t bytes;
-    unsigned char meets[TAPS_MOST];
+    unsigned char overlaps[TAPS_MOST];
 };
 
-/* What a tap makes of a row of outputs: `count` of them, from pixel y_at of
- * the output on, come of as many pixels of the input from x_at on, as rows lie.
- */
+/* The pixels of a row that a tap connects: `count` outputs from y_at on with as
+ * many inputs from x_at on. */
 struct run {
     size_t x_at, y_at, count;
 };
 
-/* Where pixel x of a line is, by its place modulo stride. */
+/* The slot of pixel x of a line; slots are ordered by x modulo stride. */
 static size_t
 slot_of_pixel(size_t w, size_t stride, size_t x)
 {
@@ -148,7 +147,7 @@ panels_of(const struct work *work, const struct num_map *map, size_t stride)
     return rows;
 }
 
-/* Goes on to a group of so many images. */
+/* Sets the size of the current group. */
 static void
 set_group(struct work *work, size_t images)
 {
@@ -159,7 +158,7 @@ set_group(struct work *work, size_t images)
     work->to = panels_of(work, work->write, work->back ? stride : 1);
 }
 
-/* Takes room for so many floats. */
+/* Allocates floats of scratch. */
 static float *
 take_room(struct work *work, void *scratch, size_t floats)
 {
@@ -192,7 +191,7 @@ work_of(const struct num_taps *t, enum num_conv_pass pass, void *scratch)
         work.lines = take_room(&work, scratch,
                                t->threads * work.write->w * work.to.step);
     for (size_t k = 0; k < count_taps(t) * t->out.h; k++)
-        work.meets[k % count_taps(t)] |=
+        work.overlaps[k % count_taps(t)] |=
             run_of(t, k % count_taps(t), k / count_taps(t)).count > 0;
     return work;
 }
@@ -217,7 +216,7 @@ weights_of(const struct work *work)
     const struct num_conv_spec *spec = &work->t->spec;
 
     return (struct taps_weights){spec->out, spec->in.c, count_taps(work->t),
-                                 work->back, work->meets};
+                                 work->back, work->overlaps};
 }
 
 static size_t
@@ -226,7 +225,7 @@ count_vectors(const struct work *work, size_t panel)
     return num_least(2, work->write->c / work->t->isa->lanes - 2 * panel);
 }
 
-/* An image in plain layout becomes rows. */
+/* Converts an image in plain layout to rows. */
 static void
 gather_plain(const struct num_map *map, const struct taps_map *rows,
              const void *x, float *to)
@@ -241,7 +240,7 @@ gather_plain(const struct num_map *map, const struct taps_map *rows,
             }
 }
 
-/* The images from `first` on become rows, by all threads. */
+/* Converts the images from `first` on to rows, with all threads. */
 static void
 gather_images(const struct work *work, const struct num_map *map,
               const struct taps_map *rows, const void *data, size_t first,
@@ -261,7 +260,7 @@ gather_images(const struct work *work, const struct num_map *map,
     }
 }
 
-/* One line of a panel for all images of a group: the sum over taps. */
+/* Computes one line of a panel for all images of a group: the sum over taps. */
 static void
 make_line(const struct work *work, size_t line, size_t panel, float *to)
 {

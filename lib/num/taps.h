@@ -14,21 +14,21 @@
  *     back_data     dX[y, ..]  += dY[p, q..] w(.,., r, s)
  *     back_weights  dw(.,., r, s)' += X[.., ..]' dY[p, q..]
  *
- * over the outputs q whose tap is inside of the image.  Pixels are brought
- * together so that those of one tap lie in a row: by line, then by their place
- * modulo stride, then by image.  So nothing is multiplied with the zeros beyond
- * the border, which on a map of 2x2 are 20 of 36 taps, and on one pixel 8 of 9,
- * and a stride skips nothing.
+ * over the outputs q with their tap inside the image.  Pixels are sorted so
+ * that those of one tap are adjacent: by line, then by column modulo stride,
+ * then by image.  So the padding is not multiplied, which on a map of 2x2 is 20
+ * of 36 taps, and on one pixel 8 of 9, and a stride skips nothing.
  *
- * Against sums in double, of normal numbers, the largest error over the rms of
+ * Against sums in double, for normal numbers, the largest error over the rms of
  * the result is below 1e-5 with 1,024 channels, and below 3e-6 with up to 64
- * (tests/num/test_taps.c).  bfloat16 maps are read and written as such and all
- * else is f32, the weights as well: only the last rounding remains.
+ * (tests/num/test_taps.c).  bfloat16 maps are converted when read and written;
+ * all other numbers, also the weights, are f32, so only the last rounding is
+ * added.
  *
  * Maps are in blocks of as many channels as the instruction set has lanes; x
- * may be plain, too, as images are, but for back_data.  Any kernel, stride and
- * padding.  Results do not depend on the number of threads.
- * Two calls may run at the same time with different scratch.
+ * may also be plain, as images are, except for back_data.  Any kernel, stride
+ * and padding.  Results do not depend on the number of threads.  Two calls may
+ * run at the same time with different scratch.
  */
 struct num_taps {
     struct num_conv_spec spec;
@@ -37,18 +37,18 @@ struct num_taps {
     size_t threads, group[3]; /* images at a time, of a pass */
 };
 
-/* num_taps_init() prepares it for the number of threads in force; -1 where maps
- * are in blocks of another size. */
+/* num_taps_init() prepares it for the current number of threads; -1 if maps are
+ * in blocks of another size. */
 int num_taps_init(struct num_taps *taps, const struct num_conv_spec *spec,
                   const struct winograd_isa *isa);
 
-/* Whether it does a pass. */
+/* Whether it supports a pass. */
 int num_taps_does(const struct num_taps *taps, enum num_conv_pass pass);
 
-/* Bytes of scratch, 64-aligned, that a pass wants. */
+/* Bytes of scratch, 64-aligned, of a pass. */
 size_t num_taps_scratch(const struct num_taps *taps, enum num_conv_pass pass);
 
-/* As num_conv_forward() and its like; there is no db. */
+/* The passes, as in num/conv.h, without db. */
 void num_taps_forward(const struct num_taps *taps, const void *x,
                       const float *w, const float *b, void *y, void *scratch);
 void num_taps_back_data(const struct num_taps *taps, const void *dy,

@@ -69,7 +69,7 @@ taps_scatter(const struct taps_map *map, size_t image, size_t panel,
     }
 }
 
-/* Element l of a row that changes places with the one `d` rows further. */
+/* Shuffle indices that exchange elements of two rows `d` rows apart. */
 #define UPPER(d, l) ((l) & (d) ? WIDE + (l) - (d) : (l))
 #define LOWER(d, l) ((l) & (d) ? WIDE + (l) : (l) + (d))
 #define EIGHT(which, d, l)                                          \
@@ -89,7 +89,7 @@ taps_scatter(const struct taps_map *map, size_t image, size_t panel,
             x[i + d] = __builtin_shufflevector(a, b, ALL(LOWER, d)); \
         }
 
-/* A square of numbers by columns. */
+/* Transposes a square of numbers. */
 INLINE void
 transpose(vec x[WIDE])
 {
@@ -101,7 +101,8 @@ transpose(vec x[WIDE])
 #endif
 }
 
-/* The taps of WIDE inputs, in turn, of WIDE outputs: rows of w, [in x taps]. */
+/* Loads the taps of WIDE inputs of WIDE outputs, from rows of w, [in x taps].
+ */
 INLINE void
 taps_by_output(const float *w, size_t in, vec tap[WIDE * TAPS])
 {
@@ -114,7 +115,7 @@ taps_by_output(const float *w, size_t in, vec tap[WIDE * TAPS])
     }
 }
 
-/* The first n <= WIDE numbers. */
+/* Loads the first n <= WIDE numbers. */
 INLINE vec
 load_first(const float *x, size_t n)
 {
@@ -135,7 +136,7 @@ put_first(float *to, size_t n, vec x)
         memcpy(to, &x, n * sizeof *to);
 }
 
-/* u of a vector of outputs: these are rows of w, [in x taps]. */
+/* u for a vector of outputs, which are rows of w, [in x taps]. */
 static void
 taps_forward(const struct taps_weights *t, const float *w, float *u)
 {
@@ -150,13 +151,13 @@ taps_forward(const struct taps_weights *t, const float *w, float *u)
         for (size_t j = 0; j < WIDE && at + j < all; j++) {
             const size_t k = (at + j) / t->taps, tap = (at + j) % t->taps;
 
-            if (t->meets[tap])
+            if (t->overlaps[tap])
                 store(u + (tap * t->in + k) * PANEL, 0, x[j], 0);
         }
     }
 }
 
-/* u of a vector of inputs: of each output these are [WIDE,taps] in a row. */
+/* u for a vector of inputs, which for each output are [WIDE,taps] in a row. */
 static void
 taps_back(const struct taps_weights *t, const float *w, float *u)
 {
@@ -171,7 +172,7 @@ taps_back(const struct taps_weights *t, const float *w, float *u)
                     load_first(w + l * t->taps + at, (WIDE - l) * t->taps - at);
             transpose(x);
             for (size_t j = 0; j < WIDE && at + j < t->taps; j++)
-                if (t->meets[at + j])
+                if (t->overlaps[at + j])
                     store(u + ((at + j) * t->out + o) * PANEL, 0, x[j], 0);
         }
 }
@@ -191,7 +192,7 @@ taps_in(const struct taps_weights *t, const float *w, size_t panel, float *u)
     }
 }
 
-/* dw of a vector of outputs. */
+/* dw for a vector of outputs. */
 static void
 taps_gradient(const struct taps_weights *t, const float *s, int accumulate,
               float *dw)
@@ -204,7 +205,7 @@ taps_gradient(const struct taps_weights *t, const float *s, int accumulate,
         for (size_t j = 0; j < WIDE; j++) {
             const size_t k = (at + j) / t->taps, tap = (at + j) % t->taps;
 
-            x[j] = at + j < all && t->meets[tap]
+            x[j] = at + j < all && t->overlaps[tap]
                        ? load(s, (tap * t->in + k) * PANEL, 0)
                        : (vec){0};
         }

@@ -22,7 +22,7 @@ num_threads_sleep(char **argv)
 
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
         return;
-    // by its own name, which "/proc/self/exe" would replace in ps
+    // executed by its own path: ps would show "/proc/self/exe"
     len = readlink("/proc/self/exe", path, sizeof path);
     if (len < 0 || (size_t)len == sizeof path)
         return;

@@ -9,7 +9,7 @@ use_no_tiles(void)
 {
 }
 
-/* One tile of c: adds one product of tiles. */
+/* Adds one product of tiles to a tile of c. */
 static void
 add_tile(const uint32_t *a, const uint32_t *b, float *c, size_t line)
 {

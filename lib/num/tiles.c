@@ -6,11 +6,11 @@
 #include "whole.h"
 
 enum {
-    AT_A_TIME = 1 << 19,  /* bytes of the rows of a block, */
-    FOR_SUMS = 1 << 20,   /* and of those two that make sums of weights */
-    PARTS = 8,            /* of the sums of weights */
-    PARTS_MOST = 1 << 21, /* bytes of these; else there is one */
-    IMAGES_MOST = 32,     /* that a line is filled up with to whole tiles */
+    AT_A_TIME = 1 << 19,  /* bytes of the rows of a block */
+    FOR_SUMS = 1 << 20,   /* bytes of both operands, for weight gradients */
+    PARTS = 8,            /* of the sums of weight gradients */
+    PARTS_MOST = 1 << 21, /* bytes of these; if larger there is one part */
+    IMAGES_MOST = 32,     /* to fill the tiles of a line */
     LINES_MOST = 128,
     KERNEL_MOST = 16,
     PIXELS = 2 * TILE_SIDE, /* of a product */
@@ -31,34 +31,34 @@ num_tiles_init(struct num_tiles *t, const struct num_conv_spec *spec,
     return 0;
 }
 
-/* A pass: what it reads and what it writes (of back_weights, x and dy). */
+/* A pass: its input and its output (for back_weights, x and dy). */
 struct tiles_pass {
     const struct num_tiles *t;
     const struct num_map *read, *write;
     int back, sums;
-    struct tiles_slots slots; /* of a line that is read */
-    size_t images, lines;     /* of a block, at most */
-    size_t fill, shares;      /* images go together; shares of them, as even */
-    size_t depth, panels, blocks; /* planes of 32 channels; of both sides */
-    size_t parts; /* sums of back_weights, each of every parts-th block by one
+    struct tiles_slots slots;     /* of a line that is read */
+    size_t images, lines;         /* of a block, at most */
+    size_t fill, shares;          /* images of a unit; shares of these units */
+    size_t depth, panels, blocks; /* planes of 32 input and output channels */
+    size_t parts; /* of back_weights: part k sums every parts-th block, in one
                      thread; with one part threads share a block */
     size_t room, more; /* words of the rows of a block, and of dy */
     uint32_t *weights, *rows;
-    float *total; /* of back_weights, [part,panel,plane,tap] sums,
-                     or with one block those of a thread */
+    float *total; /* of back_weights: [part,panel,plane,tap] sums; with one
+                     block those of each thread */
     size_t bytes;
 };
 
-/* Some lines of some images that a pass writes, and the lines that these want.
- */
+/* A block: some output lines of some images, and the input lines that they
+ * need. */
 struct block {
     size_t image, now, live; /* now: live, made even for sums */
     size_t line, end, read, read_end;
     size_t slots, plane; /* words from a plane of rows to the next */
 };
 
-/* How a line lies: back reads one dy for each `stride` of dx, without classes.
- */
+/* The layout of a line: backward reads one dy for each `stride` of dx, without
+ * classes. */
 static struct tiles_slots
 slots_of(const struct num_conv_spec *s, const struct num_map *out, int back)
 {
@@ -72,7 +72,7 @@ slots_of(const struct num_conv_spec *s, const struct num_map *out, int back)
                                 s->pad, (out->w - 1) * s->stride + s->kernel};
 }
 
-/* Lines read for so many that are written, at most. */
+/* The most lines read for `lines` lines written. */
 static size_t
 count_reads(const struct tiles_pass *pass, size_t lines)
 {
@@ -104,7 +104,7 @@ set_room(struct tiles_pass *pass, size_t images, size_t lines)
                      count_chunks(pass, images) * TILE_WORDS;
 }
 
-/* Images that fill the tiles of a line best, the fewest of these. */
+/* The smallest number of images that fills the tiles of a line best. */
 static size_t
 fill_tiles_of(const struct tiles_pass *pass)
 {
@@ -122,7 +122,7 @@ fill_tiles_of(const struct tiles_pass *pass)
     return best;
 }
 
-/* Image number of share k, with as many images as the others or `fill` less. */
+/* The first image of share k; shares differ by at most `fill` images. */
 static size_t
 begin_images(const struct tiles_pass *pass, size_t k)
 {
@@ -131,8 +131,8 @@ begin_images(const struct tiles_pass *pass, size_t k)
     return num_least(all * k / pass->shares * pass->fill, n);
 }
 
-/* So many images at a time at most; a multiple of `least` shares, where images
- * are whole. */
+/* Sets the shares: at most `images` images at a time, a multiple of `least`
+ * shares if images are whole. */
 static void
 share_images(struct tiles_pass *pass, size_t images, size_t least)
 {
@@ -147,9 +147,9 @@ share_images(struct tiles_pass *pass, size_t images, size_t least)
     set_room(pass, num_divide_up(all, shares) * pass->fill, pass->lines);
 }
 
-/* Small weights are too few tasks for threads, which then wait for each other
- * at every block: each has blocks and sums of its own.  Their number does not
- * depend on that of threads. */
+/* Small weights give too few tasks: threads would wait for each other at every
+ * block.  So each part has its own blocks and sums; the number of parts does
+ * not depend on that of threads. */
 static void
 choose_parts(struct tiles_pass *pass)
 {
@@ -165,7 +165,8 @@ choose_parts(struct tiles_pass *pass)
         pass->parts = num_least(PARTS, pass->blocks);
 }
 
-/* Images and lines at a time: whole images, several of them, or some lines. */
+/* Sets the images and lines of a block: several whole images, one, or some
+ * lines. */
 static void
 choose_block(struct tiles_pass *pass)
 {
@@ -193,7 +194,7 @@ choose_block(struct tiles_pass *pass)
         share_images(pass, images, pass->t->threads);
 }
 
-/* Takes room for so many words. */
+/* Allocates words of scratch. */
 static void *
 take_words(struct tiles_pass *pass, void *scratch, size_t words)
 {
@@ -280,8 +281,8 @@ block_of(const struct tiles_pass *pass, size_t at)
     return b;
 }
 
-/* The line that tap row r reads for a line that is written: 1, or 0 where there
- * is none. */
+/* The line that tap row r reads for an output line; returns 0 if there is none.
+ */
 static int
 line_of_tap(const struct tiles_pass *pass, size_t line, size_t r, size_t *read)
 {
@@ -296,7 +297,8 @@ line_of_tap(const struct tiles_pass *pass, size_t line, size_t r, size_t *read)
            *read < pass->read->h;
 }
 
-/* The slot that tap column q reads for the first column of a class. */
+/* The slot that tap column q reads for the first column of a class; returns 0
+ * if there is none. */
 static int
 slot_of_tap(const struct tiles_pass *pass, size_t class, size_t q, size_t *slot)
 {
@@ -312,7 +314,7 @@ slot_of_tap(const struct tiles_pass *pass, size_t class, size_t q, size_t *slot)
            (class + s->pad + low - q) % s->stride == 0;
 }
 
-/* The taps that a class of columns of a line is a sum of. */
+/* Lists the taps that contribute to a class of columns of a line. */
 static size_t
 list_taps(const struct tiles_pass *pass, const struct block *b, size_t line,
           size_t class, struct tile_term *terms)
@@ -332,7 +334,7 @@ list_taps(const struct tiles_pass *pass, const struct block *b, size_t line,
     return n;
 }
 
-/* A panel of a class of columns of a line. */
+/* Computes a panel of a class of columns of a line. */
 static void
 make_columns(const struct tiles_pass *pass, const struct block *b, size_t line,
              size_t class, size_t panel, const uint32_t *rows,
@@ -364,10 +366,10 @@ make_columns(const struct tiles_pass *pass, const struct block *b, size_t line,
         p.a = rows + from * TILE_SIDE;
         p.rows = num_divide_up(count, TILE_SIDE);
         pass->t->kernel->product(&p);
-        num_tiles_deliver(sink,
-                          &(struct tiles_place){b->image, b->now, panel, line,
-                                                class, step, from, count},
-                          sums);
+        num_tiles_store(sink,
+                        &(struct tiles_place){b->image, b->now, panel, line,
+                                              class, step, from, count},
+                        sums);
     }
 }
 
@@ -403,8 +405,8 @@ make_panel_of(const struct tiles_pass *pass, const struct block *b,
             make_columns(pass, b, line, class, panel, rows, sink);
 }
 
-/* Blocks and panels are spread over threads, each of which gathers a block
- * when it comes to one. */
+/* Distributes blocks and panels over threads; each thread gathers the blocks
+ * that it needs. */
 static void
 run_blocks(const struct tiles_pass *pass, const void *from, const float *w,
            const struct tiles_sink *sink)
@@ -456,23 +458,23 @@ num_tiles_back_data(const struct num_tiles *t, const void *dy, const float *w,
     run_blocks(&pass, dy, w, &(struct tiles_sink){.map = &t->spec.in, .y = dx});
 }
 
-/* A thread of those that share a block, or the only one. */
-struct hand {
+/* One of the threads that share a block: number `at` of `of`. */
+struct worker {
     size_t at, of;
-    uint32_t *rows; /* of the block: x in pairs, then dy across */
+    uint32_t *rows; /* of the block: x in pairs, then dy transposed */
 };
 
-/* The share of a hand in so many things begins, and with the next one ends. */
+/* The first of a worker's share of `things`; with next = 1 its end. */
 static size_t
-begin_share(const struct hand *hand, size_t things, size_t next)
+begin_share(const struct worker *worker, size_t things, size_t next)
 {
-    return things * (hand->at + next) / hand->of;
+    return things * (worker->at + next) / worker->of;
 }
 
-/* Both sides of a block. */
+/* Gathers both operands of a block. */
 static void
 gather_both(const struct tiles_pass *pass, const struct block *b, const void *x,
-            const void *dy, const struct hand *hand)
+            const void *dy, const struct worker *worker)
 {
     const struct tiles_lines from = describe_lines(pass, b, x);
     const struct tiles_lines to = {
@@ -483,21 +485,21 @@ gather_both(const struct tiles_pass *pass, const struct block *b, const void *x,
     const size_t line = b->slots * b->now / 2 * TILE_SIDE;
     const size_t chunks = count_chunks(pass, b->now) * TILE_WORDS;
 
-    for (size_t i = begin_share(hand, all, 0); i < begin_share(hand, all, 1);
-         i++)
+    for (size_t i = begin_share(worker, all, 0);
+         i < begin_share(worker, all, 1); i++)
         if (i < pairs)
             num_tiles_pairs(&from, i / reads, b->read + i % reads,
-                            hand->rows + i * line);
+                            worker->rows + i * line);
         else
             num_tiles_across(&to, (i - pairs) / lines,
                              b->line + (i - pairs) % lines,
-                             hand->rows + pass->room + (i - pairs) * chunks);
-    if (hand->at == 0)
-        memset(hand->rows + pairs * line, 0,
-               TILE_WORDS * sizeof *hand->rows); // a chunk reads beyond
+                             worker->rows + pass->room + (i - pairs) * chunks);
+    if (worker->at == 0)
+        memset(worker->rows + pairs * line, 0,
+               TILE_WORDS * sizeof *worker->rows); // a chunk reads beyond
 }
 
-/* A task: a row of taps, of 32 channels of either side. */
+/* A task: a row of taps, for 32 input and 32 output channels. */
 struct tile_task {
     size_t panel, plane, row;
     float *sums; /* [kernel], TILE_SUMS each */
@@ -509,7 +511,7 @@ count_tasks(const struct tiles_pass *pass)
     return pass->panels * pass->depth * pass->t->spec.kernel;
 }
 
-/* Where its sums are: with one block, for the time of the task. */
+/* The task and its sums; with one block, sums are temporary. */
 static struct tile_task
 find_task(const struct tiles_pass *pass, size_t part, size_t at)
 {
@@ -523,7 +525,7 @@ find_task(const struct tiles_pass *pass, size_t part, size_t at)
                               .sums = pass->total + place * kernel * TILE_SUMS};
 }
 
-/* Adds a block to its sums, or begins them. */
+/* Adds a block to its sums, or starts them. */
 static void
 add_block(const struct tiles_pass *pass, const struct block *b,
           const struct tile_task *task, const uint32_t *rows, int add)
@@ -558,14 +560,14 @@ add_block(const struct tiles_pass *pass, const struct block *b,
     }
 }
 
-/* Where gradients go. */
+/* The output of gradients. */
 struct tiles_gradient {
     struct tiles_weights shape;
     int accumulate;
     float *dw;
 };
 
-/* Puts the parts of a task together, in their order. */
+/* Adds the parts of a task, in order, and writes the gradient. */
 static void
 finish_task(const struct tiles_pass *pass, const struct tile_task *task,
             const struct tiles_gradient *to)
@@ -580,49 +582,49 @@ finish_task(const struct tiles_pass *pass, const struct tile_task *task,
                        task->row * kernel, kernel, to->accumulate, to->dw);
 }
 
-/* All threads at each block. */
+/* All threads work on one block after the other. */
 static void
 share_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
              const struct tiles_gradient *to)
 {
-    const struct hand hand = {(size_t)omp_get_thread_num(),
-                              (size_t)omp_get_num_threads(), pass->rows};
+    const struct worker worker = {(size_t)omp_get_thread_num(),
+                                  (size_t)omp_get_num_threads(), pass->rows};
 
     for (size_t at = 0; at < pass->blocks; at++) {
         const struct block b = block_of(pass, at);
 
-        gather_both(pass, &b, x, dy, &hand);
+        gather_both(pass, &b, x, dy, &worker);
 #pragma omp barrier
 #pragma omp for schedule(static)
         for (size_t i = 0; i < count_tasks(pass); i++) {
             const struct tile_task task = find_task(pass, 0, i);
 
-            add_block(pass, &b, &task, hand.rows, at > 0);
+            add_block(pass, &b, &task, worker.rows, at > 0);
             if (at + 1 == pass->blocks)
                 finish_task(pass, &task, to);
         }
     }
 }
 
-/* Each thread at its own. */
+/* Each thread works on its own blocks. */
 static void
 divide_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
               const struct tiles_gradient *to)
 {
     const size_t room = pass->room + pass->more;
-    const struct hand hand = {0, 1,
-                              pass->rows + (size_t)omp_get_thread_num() * room};
+    const struct worker worker = {
+        0, 1, pass->rows + (size_t)omp_get_thread_num() * room};
 
 #pragma omp for schedule(static)
     for (size_t part = 0; part < pass->parts; part++)
         for (size_t at = part; at < pass->blocks; at += pass->parts) {
             const struct block b = block_of(pass, at);
 
-            gather_both(pass, &b, x, dy, &hand);
+            gather_both(pass, &b, x, dy, &worker);
             for (size_t i = 0; i < count_tasks(pass); i++) {
                 const struct tile_task task = find_task(pass, part, i);
 
-                add_block(pass, &b, &task, hand.rows, at > part);
+                add_block(pass, &b, &task, worker.rows, at > part);
             }
         }
 #pragma omp for schedule(static)

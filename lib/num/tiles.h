@@ -8,23 +8,24 @@
 
 /*
  * Convolution of bfloat16 maps as products of tiles (lib/num/tile_product.h),
- * for the processors whose AMX multiplies these at many times the rate of f32.
+ * for processors with AMX, which multiplies these at many times the rate of
+ * f32.
  *
- * Some lines of some images at a time, the pixels of what is read are laid out
- * as rows of 32 channels: by line, then by their place modulo stride, then by
+ * For some lines of some images at a time, the pixels of the input are copied
+ * as rows of 32 channels: by line, then by column modulo stride, then by
  * column, then by image, with zeros beyond the left and right border.  So the
- * pixels that a tap (r, s) of the kernel meets on the way to a line of the
- * result lie in a row, and
+ * pixels that a tap (r, s) of the kernel needs for a line of the result are
+ * adjacent, and
  *
  *     Y[p, q..]     = sum_{r,s} X[p stride + r - pad, ..] w(.,., r, s)'
  *     dX[y, ..]     = sum_{r,s} dY[p, q..] w(.,., r, s)
  *     dw(.,., r, s) = sum_p dY[p, q..]' X[p stride + r - pad, ..]
  *
- * are sums of products whose tiles are all without gaps; lines beyond the upper
- * and lower border are left out.  Weights are rounded to bfloat16, and products
- * are summed in f32; y and dx are rounded once, at their end.  Against sums in
- * double of the same numbers the largest error over the rms of the result is
- * below 1e-5 beyond that rounding (tests/num/test_tiles.c).
+ * are sums of products of tiles without gaps; lines beyond the upper and lower
+ * border are skipped.  Weights are rounded to bfloat16, and products are summed
+ * in f32; y and dx are rounded once, at their end.  Against sums in double of
+ * the same numbers the largest error over the rms of the result is below 1e-5
+ * plus that rounding (tests/num/test_tiles.c).
  *
  * Maps are in blocks of 16 channels.  Any kernel up to 16x16, stride and
  * padding.  Results do not depend on the number of threads.  Two calls may run
@@ -37,16 +38,16 @@ struct num_tiles {
     size_t threads;
 };
 
-/* num_tiles_init() prepares it for the number of threads in force; -1 where
- * maps are others, or without a kernel. */
+/* num_tiles_init() prepares it for the current number of threads; -1 for other
+ * maps, or without a kernel. */
 int num_tiles_init(struct num_tiles *tiles, const struct num_conv_spec *spec,
                    const struct tile_kernel *kernel);
 
-/* Bytes of scratch, 64-aligned, that a pass wants. */
+/* Bytes of scratch, 64-aligned, of a pass. */
 size_t num_tiles_scratch(const struct num_tiles *tiles,
                          enum num_conv_pass pass);
 
-/* As num_conv_forward() and its like; there is no db. */
+/* The passes, as in num/conv.h, without db. */
 void num_tiles_forward(const struct num_tiles *tiles, const void *x,
                        const float *w, const float *b, void *y, void *scratch);
 void num_tiles_back_data(const struct num_tiles *tiles, const void *dy,

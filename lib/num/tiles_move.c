@@ -30,7 +30,7 @@ num_tiles_slots(const struct tiles_slots *s)
     return num_tiles_start(s, s->classes);
 }
 
-/* Words before the channels of a pixel. */
+/* Offset of the channels of a pixel, in words. */
 LANES_INLINE size_t
 pixel_words(const struct num_map *map, size_t image, size_t group, size_t y,
             size_t x)
@@ -74,7 +74,8 @@ UTIL_CLONES(void, num_tiles_rows,
         }
 }
 
-/* Word l of channel l of two pixels; the second may be none. */
+/* Writes the words of two pixels, word l of channel l; the second may be NULL.
+ */
 LANES_INLINE void
 pair_pixels(const uint32_t *from, const uint32_t *next, uint32_t *to)
 {
@@ -143,10 +144,10 @@ UTIL_CLONES(void, num_tiles_across,
     }
 }
 
-/* One pixel's 16 channels. */
+/* Stores one pixel's 16 channels. */
 LANES_INLINE void
-deliver_pixel(const struct tiles_sink *sink, const float *bias,
-              const float *sums, uint16_t *y)
+store_pixel(const struct tiles_sink *sink, const float *bias, const float *sums,
+            uint16_t *y)
 {
     float sum[GROUP];
 
@@ -160,7 +161,7 @@ deliver_pixel(const struct tiles_sink *sink, const float *bias,
         y[l] = half_of(sum[l]);
 }
 
-UTIL_CLONES(void, num_tiles_deliver,
+UTIL_CLONES(void, num_tiles_store,
             (const struct tiles_sink *sink, const struct tiles_place *place,
              const float *sums),
             (sink, place, sums))
@@ -182,7 +183,7 @@ UTIL_CLONES(void, num_tiles_deliver,
             const float *sum = sums + (k / TILE_SIDE * 2 + v) * TILE_WORDS +
                                k % TILE_SIDE * 16;
 
-            deliver_pixel(sink, bias, sum, line + i * each + x * GROUP);
+            store_pixel(sink, bias, sum, line + i * each + x * GROUP);
             i++;
             x += i == at.now ? at.step : 0;
             i = i == at.now ? 0 : i;
@@ -190,7 +191,8 @@ UTIL_CLONES(void, num_tiles_deliver,
     }
 }
 
-/* A line of weights, of `count` by all taps, and zeros to the end of a tile. */
+/* Rounds a line of weights, `count` by all taps, with zeros to the end of a
+ * tile. */
 LANES_INLINE void
 round_weights(const struct tiles_weights *t, const float *w, size_t count,
               uint16_t *to)
@@ -203,7 +205,7 @@ round_weights(const struct tiles_weights *t, const float *w, size_t count,
         memset(to + live, 0, (all - live) * sizeof *to);
 }
 
-/* Word i of each tap is of two weights, `step` further for the next one. */
+/* Word i of each tap has two weights, `step` words before the next one. */
 LANES_INLINE void
 pack_weights(const struct tiles_weights *t, const uint16_t *low,
              const uint16_t *high, size_t words, size_t step, size_t side,
@@ -217,7 +219,8 @@ pack_weights(const struct tiles_weights *t, const uint16_t *low,
                 low[i * step + tap] | (uint32_t)high[i * step + tap] << 16;
 }
 
-/* Tiles of a plane of depth from k on: column by column, each a row of w. */
+/* Packs the tiles of a plane of depth from k on: column by column, each a row
+ * of w. */
 LANES_INLINE void
 pack_columns(const struct tiles_weights *t, const float *w, size_t panel,
              size_t k, uint32_t *to)
@@ -237,7 +240,7 @@ pack_columns(const struct tiles_weights *t, const float *w, size_t panel,
     }
 }
 
-/* The same for the way back: two rows of w are a row of tiles. */
+/* The same for backward: two rows of w are a row of tiles. */
 LANES_INLINE void
 pack_rows(const struct tiles_weights *t, const float *w, size_t panel,
           size_t from, uint32_t *to)

@@ -8,12 +8,12 @@
 #include "tile_product.h"
 
 /*
- * How maps become tiles and tiles maps, for lib/num/tiles.c.
+ * Conversion between maps and tiles, for lib/num/tiles.c.
  *
- * A line lies in slots: those of columns -low, step - low, 2 step - low ..,
- * then those of 1 - low, step + 1 - low .., and so on through `classes`
- * classes, of `length` columns in all; each has one pixel of `now` images. What
- * is beyond the border, and images beyond `live`, are zero.
+ * A line has slots: those of columns -low, step - low, 2 step - low .., then
+ * those of 1 - low, step + 1 - low .., and so on through `classes` classes, of
+ * `length` columns in total; each slot has one pixel of `now` images.  Pixels
+ * beyond the border, and images beyond `live`, are zero.
  */
 struct tiles_slots {
     size_t step, classes, low, length;
@@ -22,31 +22,32 @@ struct tiles_slots {
 struct tiles_lines {
     const struct num_map *map;
     const void *data;
-    size_t image, live, now; /* the first, those there are, those there must be
-                                room for */
+    size_t image, live, now; /* first image; number of images; number with
+                                padding */
     struct tiles_slots slots;
 };
 
-/* Slots of the classes before one, and of all. */
+/* The number of slots in the classes before one, and in all classes. */
 size_t num_tiles_start(const struct tiles_slots *slots, size_t before);
 size_t num_tiles_slots(const struct tiles_slots *slots);
 
-/* Line y of the map: a row of 16 words a pixel, of channels 32 plane .. */
+/* Line y of the map: a row of 16 words for each pixel, channels 32 plane .. */
 void num_tiles_rows(const struct tiles_lines *lines, size_t plane, size_t y,
                     uint32_t *to);
 
-/* A row of 16 words for each two images of a slot, of channels 16 group ..;
- * `now` is even. */
+/* A row of 16 words for each two images of a slot, channels 16 group ..; `now`
+ * is even. */
 void num_tiles_pairs(const struct tiles_lines *lines, size_t group, size_t y,
                      uint32_t *to);
 
-/* Left tiles: for each 32 pixels, of slots and images, a row a channel. */
+/* Left tiles: for each 32 pixels, of slots and images, a row for each channel.
+ */
 void num_tiles_across(const struct tiles_lines *lines, size_t group, size_t y,
                       uint32_t *to);
 
-/* Sums of `rows` pixels and channels 32 panel .. of a line, where they go: y =
- * max(0, y + sums + bias).  Pixel k is of image (from + k) % now and column
- * first + step ((from + k) / now). */
+/* Writes sums of `rows` pixels and channels 32 panel .. of a line to the map:
+ * y = max(0, y + sums + bias), with `relu` and `add`.  Pixel k is of image
+ * (from + k) % now and column first + step ((from + k) / now). */
 struct tiles_sink {
     const struct num_map *map;
     void *y;
@@ -58,15 +59,15 @@ struct tiles_place {
     size_t image, now, panel, line, first, step, from, rows;
 };
 
-void num_tiles_deliver(const struct tiles_sink *sink,
-                       const struct tiles_place *place, const float *sums);
+void num_tiles_store(const struct tiles_sink *sink,
+                     const struct tiles_place *place, const float *sums);
 
 /*
- * Weights [out,in,taps] as right tiles of panel 32 columns wide, of depth
- * planes of 32: [tap,plane,2] tiles.  Columns are of `out` and the depth is of
- * `in`, or with `back` the other way.  num_tiles_gradient() makes dw (+)= of
- * sums, 2 by 2 tiles for each of `taps` taps from `first` on, of 32 panel.. of
- * out and 32 plane.. of in.
+ * num_tiles_weights() packs weights [out,in,taps] as right tiles: panels of 32
+ * columns, in planes of depth 32: [tap,plane,2] tiles.  Columns are `out` and
+ * the depth is `in`, or with `back` the reverse.  num_tiles_gradient() computes
+ * dw (+)= sums, 2 by 2 tiles for each of `taps` taps from `first` on, for 32
+ * panel.. of out and 32 plane.. of in.
  */
 enum { TILES_TAPS = 256 }; /* at most */
 

@@ -25,7 +25,7 @@ num_embed_room(size_t n, size_t rows)
     return n + rows + 1;
 }
 
-/* Where the rows of each id begin among those that are sorted by id. */
+/* Sorts rows by id; first [rows] is the index of the first row of each id. */
 static void
 sort_by_id(size_t n, size_t rows, const int32_t *ids, uint32_t *first,
            uint32_t *sorted)
@@ -37,7 +37,7 @@ sort_by_id(size_t n, size_t rows, const int32_t *ids, uint32_t *first,
     }
     for (size_t r = 0; r < rows; r++)
         first[r + 1] += first[r];
-    for (size_t i = 0; i < n; i++) // each runs up to where the next began
+    for (size_t i = 0; i < n; i++) // afterwards first[id] is the end of id
         sorted[first[ids[i]]++] = (uint32_t)i;
     for (size_t r = rows; r > 0; r--)
         first[r] = first[r - 1];
@@ -111,7 +111,7 @@ num_position_back(size_t n, const size_t *offsets, size_t longest, size_t d,
     }
 }
 
-/* Columns from `from` on, at most COLUMNS. */
+/* Sums at most COLUMNS columns from `from` on. */
 LANES_INLINE void
 sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
                float *sum, int bf16)
@@ -121,8 +121,8 @@ sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
 
     for (size_t i = 0; i < n; i++) {
         if (i + ROWS_AHEAD < n)
-            lanes_ask(num_half_at(x, (i + ROWS_AHEAD) * d + from, bf16),
-                      num_half_bytes(wide, bf16));
+            lanes_prefetch(num_half_at(x, (i + ROWS_AHEAD) * d + from, bf16),
+                           num_half_bytes(wide, bf16));
         for (size_t j = 0; j < wide; j++)
             all[j] += number_at(x, i * d + from + j, bf16);
     }

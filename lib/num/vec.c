@@ -13,7 +13,7 @@ UTIL_CLONES(double, num_dot, (size_t n, const float *x, const float *y),
     double part[8] = {0}, sum = 0;
     size_t i = 0;
 
-    // eight partial sums in a fixed order: fast, and always the same result
+    // eight partial sums in a fixed order: fast and deterministic
     for (; i + 8 <= n; i += 8)
         for (size_t j = 0; j < 8; j++)
             part[j] += (double)x[i + j] * y[i + j];
@@ -94,7 +94,7 @@ num_finite(size_t n, const float *x)
 {
     uint32_t bad = 0;
 
-    // an exponent of all ones is what infinities and NaNs have in common
+    // infinities and NaNs have an exponent of all ones
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
 

@@ -10,7 +10,7 @@ num_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* num_divide_up() returns how many parts of `each` hold n. */
+/* num_divide_up() returns n / each, rounded up. */
 static inline size_t
 num_divide_up(size_t n, size_t each)
 {

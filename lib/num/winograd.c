@@ -7,38 +7,42 @@ enum {
     CACHE_LINE = 64 /* bytes */
 };
 
-/* What is asked for between products: so many bytes of each map at a time. */
-struct winograd_ask {
-    const char *maps[NUM_CONV_ASKS];
+/* Prefetches between products: `step` bytes of each map at a time. */
+struct winograd_prefetch {
+    const char *maps[NUM_CONV_PREFETCHES];
     size_t bytes, at, step;
 };
 
-/* What is to be read when tiles first..end are done. */
-static struct winograd_ask
-ask_for(const struct winograd_work *work, size_t first, size_t end)
+/* The prefetches of the task after tiles first..end. */
+static struct winograd_prefetch
+prefetch_for(const struct winograd_work *work, size_t first, size_t end)
 {
-    const struct num_conv_task *task = &work->beside.after;
+    const struct num_conv_task *task = &work->fused.after;
     const size_t each = work->wino->down * work->wino->across;
     const size_t products = num_divide_up(end - first, work->p->group) *
                             work->p->panels * work->wino->points;
-    struct winograd_ask ask = {.bytes = (end - first) / each * task->bytes};
+    struct winograd_prefetch prefetch = {.bytes = (end - first) / each *
+                                                  task->bytes};
 
-    for (size_t k = 0; k < NUM_CONV_ASKS && task->asks[k]; k++)
-        ask.maps[k] = (const char *)task->asks[k] + first / each * task->bytes;
-    ask.step = num_divide_up(ask.bytes, products);
-    ask.step = num_divide_up(ask.step, CACHE_LINE) * CACHE_LINE;
-    return ask;
+    for (size_t k = 0; k < NUM_CONV_PREFETCHES && task->prefetch[k]; k++)
+        prefetch.maps[k] =
+            (const char *)task->prefetch[k] + first / each * task->bytes;
+    prefetch.step = num_divide_up(prefetch.bytes, products);
+    prefetch.step = num_divide_up(prefetch.step, CACHE_LINE) * CACHE_LINE;
+    return prefetch;
 }
 
 static void
-ask_more(struct winograd_ask *ask)
+prefetch_more(struct winograd_prefetch *prefetch)
 {
-    const size_t end = num_least(ask->at + ask->step, ask->bytes);
+    const size_t end =
+        num_least(prefetch->at + prefetch->step, prefetch->bytes);
 
-    for (size_t k = 0; k < NUM_CONV_ASKS && ask->maps[k]; k++)
-        for (size_t at = ask->at; at < end; at += CACHE_LINE)
-            __builtin_prefetch(ask->maps[k] + at, 0, 2); // the second cache
-    ask->at = end;
+    for (size_t k = 0; k < NUM_CONV_PREFETCHES && prefetch->maps[k]; k++)
+        for (size_t at = prefetch->at; at < end; at += CACHE_LINE)
+            __builtin_prefetch(prefetch->maps[k] + at, 0,
+                               2); // the second cache
+    prefetch->at = end;
 }
 
 /* Channels that are read: from..to. */
@@ -54,7 +58,7 @@ weights_plane(const struct winograd_work *work, struct range part)
     return winograd_panel_plane(work->wino, phases * (part.to - part.from));
 }
 
-/* The weights of a part of a panel, brought to points. */
+/* Transforms the weights of a part of a panel to points. */
 static void
 make_weights(const struct winograd_work *work, size_t panel, struct range part,
              float *u)
@@ -71,8 +75,8 @@ make_weights(const struct winograd_work *work, size_t panel, struct range part,
                      part.from, part.to, u, plane);
 }
 
-/* What a part adds to the sums of a point.  Of all channels, phases follow each
- * other without a gap. */
+/* Adds a part to the sums of a point.  If the part has all channels, phases are
+ * adjacent without a gap. */
 static void
 multiply_point(const struct winograd_work *work, size_t point,
                struct range part, struct winograd_product product)
@@ -92,12 +96,12 @@ multiply_point(const struct winograd_work *work, size_t point,
     }
 }
 
-/* What a part adds to the sums of a panel, for a group of tiles; with the last
- * part sums become pixels. */
+/* Adds a part to the sums of a panel, for a group of tiles; after the last part
+ * transforms the sums to pixels. */
 static void
 make_panel(const struct winograd_work *work, size_t group, size_t count,
            size_t panel, struct range part, const float *v, const float *u,
-           float *m, struct winograd_ask *ask)
+           float *m, struct winograd_prefetch *prefetch)
 {
     const struct num_winograd *wino = work->wino;
     const struct winograd_pass *p = work->p;
@@ -109,7 +113,7 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
             num_winograd_tiles(wino, &p->to, group + at, now);
 
         for (size_t i = 0; i < wino->points; i++) {
-            ask_more(ask);
+            prefetch_more(prefetch);
             multiply_point(work, i, part,
                            (struct winograd_product){
                                .a = v + i * winograd_points_plane(p) +
@@ -131,15 +135,15 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
     }
 }
 
-/* The same with weights that are used once: so many channels at a time that
- * they stay in the caches, if there is room for the sums of all tiles. */
+/* The same for weights that are used once: some channels at a time, which stay
+ * in the caches together with the sums of all tiles. */
 static void
 pass_panel(const struct winograd_work *work, size_t group, size_t count,
            size_t panel, float *u, float *m)
 {
     const size_t c = work->p->c;
     const size_t each = count > winograd_results(work->p) ? c : PASSING;
-    struct winograd_ask none = {.at = 0};
+    struct winograd_prefetch none = {.at = 0};
 
     for (size_t from = 0; from < c; from += each) {
         const struct range part = {from, num_least(from + each, c)};
@@ -168,7 +172,7 @@ all_weights(const struct winograd_work *work)
 
 static void
 run_group(const struct winograd_work *work, size_t group, size_t count,
-          struct winograd_ask *ask)
+          struct winograd_prefetch *prefetch)
 {
     const struct winograd_pass *p = work->p;
 
@@ -177,24 +181,24 @@ run_group(const struct winograd_work *work, size_t group, size_t count,
         make_panel(work, group, count, panel, (struct range){0, p->c},
                    winograd_my_points(work),
                    work->weights + panel * panel_weights(work),
-                   winograd_my_results(work), ask);
+                   winograd_my_results(work), prefetch);
 }
 
-/* Tiles first..end, of whole images where something is done with those. */
+/* Processes tiles first..end; with a task, these are whole images. */
 static void
 run_tiles(const struct winograd_work *work, size_t first, size_t end)
 {
-    const struct num_conv_task *after = &work->beside.after;
+    const struct num_conv_task *after = &work->fused.after;
     const size_t each = work->wino->down * work->wino->across;
-    struct winograd_ask ask = ask_for(work, first, end);
+    struct winograd_prefetch prefetch = prefetch_for(work, first, end);
 
     for (size_t at = first; at < end; at += work->p->group)
-        run_group(work, at, num_least(work->p->group, end - at), &ask);
+        run_group(work, at, num_least(work->p->group, end - at), &prefetch);
     for (size_t i = first / each; after->run && i < end / each; i++)
         after->run(after->self, i);
 }
 
-/* Each thread with tiles of its own. */
+/* Each thread processes its own tiles. */
 static void
 run_apart(const struct winograd_work *work)
 {
@@ -209,7 +213,7 @@ run_apart(const struct winograd_work *work)
     }
 }
 
-/* All threads with one group after the other, each with panels of its own. */
+/* All threads process one group after the other, each its own panels. */
 static void
 run_together(const struct winograd_work *work)
 {
@@ -234,7 +238,7 @@ run_together(const struct winograd_work *work)
                                (struct range){0, p->c}, work->points,
                                work->weights + panel * each,
                                winograd_my_results(work),
-                               &(struct winograd_ask){.at = 0});
+                               &(struct winograd_prefetch){.at = 0});
         }
     }
 }
@@ -242,7 +246,7 @@ run_together(const struct winograd_work *work)
 static void
 run_winograd(const struct winograd_work *work)
 {
-    REQUIRE(work->p->by_image || !work->beside.after.run);
+    REQUIRE(work->p->by_image || !work->fused.after.run);
     if (work->p->together)
         run_together(work);
     else
@@ -253,21 +257,21 @@ void
 num_winograd_forward(const struct num_winograd *wino, const void *x,
                      const float *w, const float *b, void *y, void *scratch)
 {
-    const struct num_conv_beside none = {.norm = NULL};
+    const struct num_conv_fused none = {.norm = NULL};
 
-    num_winograd_forward_beside(wino, &none, x, w, b, y, scratch);
+    num_winograd_forward_fused(wino, &none, x, w, b, y, scratch);
 }
 
 void
-num_winograd_forward_beside(const struct num_winograd *wino,
-                            const struct num_conv_beside *beside, const void *x,
-                            const float *w, const float *b, void *y,
-                            void *scratch)
+num_winograd_forward_fused(const struct num_winograd *wino,
+                           const struct num_conv_fused *fused, const void *x,
+                           const float *w, const float *b, void *y,
+                           void *scratch)
 {
     struct winograd_work work =
         num_winograd_work(wino, NUM_CONV_FORWARD, scratch);
 
-    work.beside = *beside;
+    work.fused = *fused;
     work.from = x;
     work.w = w;
     work.sink = (struct winograd_sink){y, b, wino->spec.add, wino->spec.relu};
@@ -278,21 +282,20 @@ void
 num_winograd_back_data(const struct num_winograd *wino, const void *dy,
                        const float *w, void *dx, void *scratch)
 {
-    const struct num_conv_beside none = {.norm = NULL};
+    const struct num_conv_fused none = {.norm = NULL};
 
-    num_winograd_back_data_beside(wino, &none, dy, w, dx, scratch);
+    num_winograd_back_data_fused(wino, &none, dy, w, dx, scratch);
 }
 
 void
-num_winograd_back_data_beside(const struct num_winograd *wino,
-                              const struct num_conv_beside *beside,
-                              const void *dy, const float *w, void *dx,
-                              void *scratch)
+num_winograd_back_data_fused(const struct num_winograd *wino,
+                             const struct num_conv_fused *fused, const void *dy,
+                             const float *w, void *dx, void *scratch)
 {
     struct winograd_work work =
         num_winograd_work(wino, NUM_CONV_BACK_DATA, scratch);
 
-    work.beside.after = beside->after;
+    work.fused.after = fused->after;
     work.from = dy;
     work.w = w;
     work.sink = (struct winograd_sink){.y = dx};

@@ -2,7 +2,8 @@
 
 #include "winograd_work.h"
 
-/* Gradients at points: s(panel, p, c, .) (+)= sum over the tiles of a group. */
+/* Computes gradients at points: s(panel, p, c, .) (+)= sum over the tiles of a
+ * group. */
 static void
 add_group(const struct winograd_work *work, size_t count, size_t panel,
           const float *v, const float *n, float *s, int add)
@@ -26,7 +27,7 @@ add_group(const struct winograd_work *work, size_t count, size_t panel,
             .ahead = count * winograd_row(p)});
 }
 
-/* A dy A' of tiles first .. first + count of a group. */
+/* Computes A dy A' of tiles first .. first + count of a group. */
 static void
 make_spread(const struct winograd_work *work, const void *dy, size_t group,
             size_t first, size_t count, float *n)
@@ -57,7 +58,7 @@ finish_gradient(const struct winograd_work *work, const struct gradient *g,
                               g->accumulate, g->dw);
 }
 
-/* s of all threads becomes that of the first, for one plane of a panel. */
+/* Adds s of all threads to that of the first, for one plane of a panel. */
 static void
 add_sums(const struct winograd_work *work, size_t from, size_t count,
          size_t threads)
@@ -166,7 +167,7 @@ num_winograd_norm_back_weights(const struct num_winograd *wino, const void *x,
     const struct gradient g = {dy, dw, accumulate};
 
     work.from = x;
-    work.beside.norm = norm;
+    work.fused.norm = norm;
     if (work.p->together)
         gradient_together(&work, &g);
     else

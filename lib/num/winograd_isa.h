@@ -8,27 +8,28 @@
 #include "level.h"
 
 /*
- * The loops of lib/num/winograd.c and lib/num/taps.c that are made once for
- * each instruction set, out of winograd_loops.c (level.h).  None uses threads.
+ * The loops of lib/num/winograd.c and lib/num/taps.c that are compiled for each
+ * instruction set, from winograd_loops.c (level.h).  None uses threads.
  *
  * Points are 36 planes, `plane` floats from one to the next.  A panel has
- * 2 x lanes columns in a row; those beyond the channels are not touched.
+ * 2 x lanes adjacent columns; those beyond the channels are not accessed.
  */
 enum { WINOGRAD_POINTS = 36, WINOGRAD_TILE = 4 };
 
-/* With stride 2 they are 25, and each has the channels of up to four phases,
- * one after the other: pixels whose row and column, modulo 2, are alike. */
+/* With stride 2 there are 25, each with the channels of up to four phases, one
+ * after the other.  A phase has the pixels of the same row and column modulo 2.
+ */
 enum { STRIDED_POINTS = 25, STRIDED_PHASES = 4 };
 
-/* Phases that a point has, which numbers them from 0: those of even rows or
- * columns have nothing at infinity. */
+/* The number of phases of a point; those of even rows or columns have no point
+ * at infinity. */
 static inline size_t
 strided_phases(size_t point)
 {
     return (size_t)(point / 5 < 4 ? 2 : 1) * (point % 5 < 4 ? 2 : 1);
 }
 
-/* Tiles of a map, from number `first` on.  Image by image, row by row. */
+/* Tiles of a map from number `first` on, image by image, row by row. */
 struct winograd_tiles {
     size_t h, w, down, across; /* pixels and tiles of an image */
     size_t groups;             /* c / lanes */
@@ -36,7 +37,7 @@ struct winograd_tiles {
     size_t first, count, all; /* all: of the map */
 };
 
-/* What goes into a map. */
+/* The output of tiles or lines: a map. */
 struct winograd_sink {
     void *y;
     const float *bias; /* of the first channel of the map, or NULL */
@@ -44,7 +45,7 @@ struct winograd_sink {
 };
 
 /* c (+)= a b, for `rows` rows and the first one or two vectors of a panel: a_ik
- * is a[i * row + k * step], one of the two being 1. */
+ * is a[i * row + k * step]; row or step is 1. */
 struct winograd_product {
     const float *a;
     size_t row, step;
@@ -52,24 +53,23 @@ struct winograd_product {
     float *c;       /* [rows, panel] */
     size_t rows, depth, vectors;
     int add;
-    const float *next; /* `ahead` floats that the next product will read: these
-                          are brought nearer meanwhile */
+    const float *next; /* `ahead` floats of the next product, prefetched */
     size_t ahead;
 };
 
 /* An image's pixels as rows (taps.h), `step` floats from a pixel to the next;
- * `side` vectors lie side by side, the next ones `plane` floats behind. */
+ * `side` vectors are adjacent, the next ones `plane` floats further. */
 struct taps_map {
     size_t h, w, groups, stride; /* groups: c / lanes */
     int bf16;
     size_t step, side, plane;
 };
 
-/* w [out,in,taps], and whether a tap meets the image at all. */
+/* w [out,in,taps]; overlaps[tap] is 0 if a tap is never inside the image. */
 struct taps_weights {
     size_t out, in, taps;
     int back;
-    const unsigned char *meets;
+    const unsigned char *overlaps;
 };
 
 struct winograd_isa {
@@ -77,7 +77,7 @@ struct winograd_isa {
     size_t lanes;
 
     /* u(p, c - from, .) = G g G' for the columns of a panel, which are outputs,
-     * or with `back` inputs, and rows from..to, whole vectors of them; w
+     * or with `back` inputs, and rows from..to, whole vectors; w
      * [out,in,3,3]. */
     void (*weights)(const float *w, size_t out, size_t in, int back,
                     size_t panel, size_t from, size_t to, float *u,
@@ -88,7 +88,7 @@ struct winograd_isa {
                             size_t from, size_t to, float *u, size_t plane);
 
     /* v(p, t, c) = B' d B; `row` floats from a tile to the next.  d is x, or
-     * behind a norm what that makes of it. */
+     * its norm. */
     void (*points)(const struct winograd_tiles *tiles, const void *x,
                    const struct num_conv_norm *norm, float *v, size_t row,
                    size_t plane);
@@ -113,19 +113,19 @@ struct winograd_isa {
                    size_t plane, size_t each);
 
     /* dw (+)= G' s G, for the columns of a panel and rows from..to, whole
-     * vectors of them; s(p, c, .). */
+     * vectors; s(p, c, .). */
     void (*gradient)(const float *s, size_t plane, size_t panel, size_t from,
                      size_t to, size_t out, size_t in, int accumulate,
                      float *dw);
 
-    /* Of taps.c: an image becomes rows; and a line of rows, of a panel, goes
-     * where it belongs. */
+    /* For taps.c: convert an image to rows, and a line of rows of a panel to
+     * the map. */
     void (*gather)(const struct taps_map *map, const void *x, float *to);
     void (*scatter)(const struct taps_map *map, size_t image, size_t panel,
                     size_t line, const float *from,
                     const struct winograd_sink *sink);
 
-    /* u(tap, c, .) = w of a panel; dw (+)= s(tap, c, .). */
+    /* u(tap, c, .) = w for a panel; dw (+)= s(tap, c, .). */
     void (*taps_in)(const struct taps_weights *t, const float *w, size_t panel,
                     float *u);
     void (*taps_out)(const struct taps_weights *t, const float *s, size_t panel,

@@ -3,12 +3,12 @@
  *
  *     WIDE   lanes of a vector
  *     ROWS   rows of a product at a time, up to 12
- *     HELD   vectors of a panel that are held in registers for each row, 1 or 2
+ *     HELD   vectors of a panel in registers for each row, 1 or 2
  *
  *     FMA    a b + c of vectors
  *
- *     WIDEN  WIDE halves become words
- *     NARROW words become their lower halves
+ *     WIDEN  converts WIDE halves to words
+ *     NARROW converts words to their lower halves
  */
 #if LANES_WIDE == 16
 #include <immintrin.h>
@@ -42,13 +42,13 @@
 #include "winograd_strided.h"
 
 enum {
-    STEPS_AHEAD = 16, /* of a product, to be asked for early */
+    STEPS_AHEAD = 16, /* of a product, to prefetch */
     CACHE_LINE = 16   /* floats */
 };
 
-/* The taps of an output, of WIDE inputs, turned by 180 degrees. */
+/* Loads the taps of an output, of WIDE inputs, rotated by 180 degrees. */
 INLINE void
-taps_turned(const float *w, vec tap[TAPS])
+taps_rotated(const float *w, vec tap[TAPS])
 {
     for (size_t at = 0; at < TAPS; at += WIDE) {
         vec x[WIDE];
@@ -81,7 +81,7 @@ weights_of(const vec g[TAPS], float *u, size_t plane)
         for (size_t j = 0; j < SIDE; j++) {
             float *to = u + (i * SIDE + j) * plane;
 
-            // the next line of each plane is asked for early
+            // prefetch the next line of each plane
             __builtin_prefetch(to + PANEL, 1);
             store(to, 0, all[j], 0);
         }
@@ -102,7 +102,7 @@ winograd_weights(const float *w, size_t out, size_t in, int back, size_t panel,
 
             if (back)
                 for (size_t l = 0; l < WIDE; l++)
-                    taps_turned(w + ((c + l) * in + o) * TAPS, tap + l * TAPS);
+                    taps_rotated(w + ((c + l) * in + o) * TAPS, tap + l * TAPS);
             else
                 taps_by_output(w + (o * in + c) * TAPS, in, tap);
             for (size_t l = 0; l < WIDE; l++)
@@ -156,9 +156,9 @@ winograd_gradient(const float *s, size_t plane, size_t panel, size_t from,
         }
 }
 
-/* Rows `at` .. at + rows of a product, held in registers.  Of a_ik, `row` or
- * `step` is 1; a pointer to each third row makes addresses cheap.  Loops over
- * rows are unrolled early, or sums would begin and end in memory, which with 16
+/* Computes rows at .. at + rows of a product in registers.  `row` or `step` is
+ * 1; a pointer to each third row makes addresses cheap.  Loops over rows are
+ * unrolled early; otherwise sums would start and end in memory, which with 16
  * channels takes a fifth of the time. */
 INLINE void
 multiply_block(const size_t rows, const size_t vectors, const size_t row,
@@ -180,9 +180,9 @@ multiply_block(const size_t rows, const size_t vectors, const size_t row,
 
         for (size_t v = 0; v < vectors; v++)
             column[v] = load(b, v * WIDE, 0);
-        // not to the first cache, which has what is used now
+        // not into the L1 cache, which has the current operands
         __builtin_prefetch(p->next + k * CACHE_LINE, 0, 2);
-        if (row == 1) // steps are too wide to be foreseen
+        if (row == 1) // steps are too wide for the hardware prefetcher
             __builtin_prefetch(a[0] + STEPS_AHEAD * step, 0);
 
 #pragma GCC unroll 12
@@ -243,8 +243,8 @@ static void (*const blocks[ROWS + 1])(const struct winograd_product *p,
 #endif
 };
 
-/* In blocks of nearly the same size, each of which asks for `depth` lines of
- * what is next, or where there are no more, for what is near already. */
+/* Computes blocks of rows of nearly the same size.  Each prefetches `depth`
+ * lines of the next operand; after its end, lines that are cached already. */
 static void
 product_at_once(const struct winograd_product *p)
 {

@@ -1,12 +1,13 @@
 /*
- * The way between maps and points, for winograd_loops.c.  Empty without WIDE.
+ * Transforms between maps and points, for winograd_loops.c.  Empty without
+ * WIDE.
  */
 #if defined WIDE && !defined NUM_WINOGRAD_MAPS_H
 #define NUM_WINOGRAD_MAPS_H
 #include "winograd_vec.h"
 
 enum {
-    AHEAD = 6, /* tiles to be asked for early */
+    AHEAD = 6, /* tiles to prefetch */
     LINE = 64, /* bytes */
     RING = 8   /* columns of two tiles of inputs */
 };
@@ -44,16 +45,16 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Elements before the group g of an image. */
+/* Offset of group g of an image, in elements. */
 INLINE size_t
 plane_at(const struct winograd_tiles *s, size_t image, size_t g)
 {
     return (image * s->groups + g) * s->h * s->w * WIDE;
 }
 
-/* Asks for four rows of pixels of tile t + AHEAD, if there is one, from the row
- * `below` its first on, and goes on to the next: without, loops over maps wait
- * for memory most of their time. */
+/* Prefetches four rows of pixels of tile t + AHEAD, if there is one, from row
+ * `below` on, and advances *ahead.  Without it loops over maps wait for memory
+ * most of the time. */
 INLINE void
 prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
               const void *map, size_t g, int bf16, int write, size_t below)
@@ -77,8 +78,8 @@ prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
     next_tile(s, ahead);
 }
 
-/* What a norm before makes of the pixels of a group: positive(scale
- * (x - centre) + shift), rounded as lib/num/norm.c does. */
+/* A fused norm of the pixels of a group: positive(scale (x - centre) + shift),
+ * rounded as in lib/num/norm.c. */
 struct form {
     vec scale, centre, shift;
 };
@@ -94,10 +95,10 @@ form_of(const struct num_conv_norm *norm, size_t g)
     return form;
 }
 
-/* The square of `side` pixels of a plane from `up` rows above and left of a
- * tile: its first element, which may be before the plane, `line` elements from
- * a row to the next; the rows and columns of it that are in the image, which is
- * 0 outside; and what a norm makes of its pixels, or NULL. */
+/* The square of `side` pixels of a plane that starts `up` rows above and
+ * columns left of a tile: its first element, which may be before the plane;
+ * `line` elements from a row to the next; its rows and columns inside the
+ * image, which is 0 outside; and a fused norm, or NULL. */
 struct source {
     const void *plane;
     size_t at, line;
@@ -121,7 +122,7 @@ source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
     };
 }
 
-/* Pixel (i, j) of it, which is in the image. */
+/* Loads pixel (i, j) of it, which is in the image. */
 INLINE vec
 load_inner(const struct source *d, size_t i, size_t j, int bf16)
 {
@@ -138,7 +139,7 @@ is_whole(const struct source *d, size_t side)
     return !d->top && d->bottom == side && !d->left && d->right == side;
 }
 
-/* Any pixel of it; `inside` when all of them are in the image. */
+/* Loads any pixel of it; `inside` if all of them are in the image. */
 INLINE vec
 load_pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
 {
@@ -148,8 +149,8 @@ load_pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
     return (vec){0};
 }
 
-/* B' of columns `from` to below SIDE of a tile's inputs.  Those of a row of
- * tiles go round a ring, in which the tile begins at `at`. */
+/* Computes B' of columns [from, SIDE) of a tile's inputs.  The columns of a row
+ * of tiles are in a ring buffer; the tile starts at `at`. */
 INLINE void
 transform_columns(const struct source *d, int bf16, size_t from, size_t at,
                   vec ring[RING][SIDE])
@@ -181,7 +182,7 @@ transform_rows(size_t at, vec ring[RING][SIDE], float *v, size_t plane)
     }
 }
 
-/* The first two columns of a tile are the last ones of the tile before, but
+/* The first two columns of a tile are the last two of the tile before, except
  * for the `first` of a row. */
 INLINE void
 points_of(const struct source *d, int bf16, int first, size_t at,
@@ -256,8 +257,8 @@ to_pixels(const vec *m, size_t side, vec y[OWN])
         strided_by_a(m, y);
 }
 
-/* y = A' m A of one tile and vector, of side x side points, of which `down` x
- * `across` pixels are put where they belong. */
+/* y = A' m A for one tile and vector, of side x side points; stores `down` x
+ * `across` pixels. */
 INLINE void
 tile_of(const float *m, size_t plane, const struct winograd_sink *sink,
         vec bias, size_t from, size_t line, size_t down, size_t across,

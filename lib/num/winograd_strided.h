@@ -4,8 +4,7 @@
 #ifdef WIDE
 #include "winograd_maps.h"
 
-/* What row i and column j of a transformed square are: a point, and its phase,
- * by number. */
+/* The point, and its phase, of row i and column j of a transformed square. */
 struct spot {
     size_t point, phase;
 };

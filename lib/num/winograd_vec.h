@@ -1,6 +1,6 @@
 /*
- * Vectors for winograd_loops.c, and what A, B and G do in one dimension.  Empty
- * without WIDE.
+ * Vectors for winograd_loops.c, and A, B and G in one dimension.  Empty without
+ * WIDE.
  */
 #if defined WIDE && !defined NUM_WINOGRAD_VEC_H
 #define NUM_WINOGRAD_VEC_H
@@ -18,7 +18,7 @@ typedef uint32_t words __attribute__((vector_size(WIDE * 4)));
 typedef int32_t mask __attribute__((vector_size(WIDE * 4)));
 typedef uint16_t halves __attribute__((vector_size(WIDE * 2)));
 
-/* The points, their powers, and what G divides by. */
+/* The points, their powers, and the factors of G. */
 #define A1 POINT_A
 #define B1 POINT_B
 #define A2 (A1 * A1)
@@ -54,7 +54,7 @@ load(const void *data, size_t at, int bf16)
     return x;
 }
 
-/* bfloat16 is rounded to nearest, ties to even. */
+/* Rounds bfloat16 to nearest, ties to even. */
 INLINE void
 store(void *data, size_t at, vec x, int bf16)
 {
@@ -71,7 +71,7 @@ store(void *data, size_t at, vec x, int bf16)
     }
 }
 
-/* 0 where x <= 0; a NaN stays one. */
+/* 0 where x <= 0; preserves NaN. */
 INLINE vec
 positive(vec x)
 {
@@ -159,10 +159,10 @@ by_g_back(const vec s[SIDE], vec g[3])
 }
 
 /*
- * Of a row, odd pixels meet taps 0 and 2, which are a kernel of 2 with stride
- * 1, and even pixels meet tap 1: the phases.  F(4,2) has the points +-a, +-b
- * and infinity, and a single tap needs no infinity: 5 + 4 products for four
- * outputs in place of 12, with one A' for the sums of both.
+ * In a row, odd pixels are multiplied by taps 0 and 2, a kernel of 2 with
+ * stride 1, and even pixels by tap 1: the phases.  F(4,2) has the points +-a,
+ * +-b and infinity, and a single tap needs no infinity: 5 + 4 products for four
+ * outputs instead of 12, with one A' for the sums of both.
  *
  *          odd  [ d3 - bb d1 + a (d2 - bb d0) ]         [ (g0 + a g2) / N_a ]
  *               [ -(d3 - bb d1) + a (d2 - bb d0) ]      [ (g0 - a g2) / N_a ]
@@ -172,9 +172,9 @@ by_g_back(const vec s[SIDE], vec g[3])
  *
  *          even the first four                          [ g1 / N ], four times
  *
- * with aa = a^2, bb = b^2, N_a = 2 a (aa - bb), N_b = 2 b (bb - aa), and A' of
- * the powers of the points.  a and b have the smallest error of all in steps of
- * 1/16, from 1/4 to 5/2: 4e-7 of the rms of y with 64 channels.
+ * with aa = a^2, bb = b^2, N_a = 2 a (aa - bb), N_b = 2 b (bb - aa); A' has the
+ * powers of the points.  Of all pairs in steps of 1/16, from 1/4 to 5/2, a and
+ * b have the smallest error: 4e-7 of the rms of y with 64 channels.
  */
 enum { POINTS = 5, PATCH = 9 }; /* of a row: points of odd pixels; inputs */
 
@@ -199,8 +199,8 @@ by_b_finite(vec d0, vec d1, vec d2, vec d3, vec v[4])
     v[3] = FMA(splat(SB), even, -odd);
 }
 
-/* B' of both phases: the points of odd pixels, which come first, and the finite
- * ones of even pixels. */
+/* B' of both phases: first the points of odd pixels, then the finite ones of
+ * even pixels. */
 INLINE void
 strided_by_b(const vec d[PATCH], vec v[PATCH])
 {

@@ -22,7 +22,7 @@ num_winograd_isa(size_t i)
     return LEVELS_FIND(num_winograd, num_least(widest, ours));
 }
 
-/* What a tile and channel become, in numbers. */
+/* The count of numbers of a tile and channel. */
 static size_t
 numbers_of_tile(const struct num_winograd *wino)
 {
@@ -33,11 +33,12 @@ numbers_of_tile(const struct num_winograd *wino)
     return sum;
 }
 
-/* What threads take that work apart: images, but groups where there are few
- * images, none is written, or weights would drive them out of the cache. */
+/* Sets the share of threads that work independently: images; but groups if
+ * there are few images, the pass writes none, or weights would evict them from
+ * the cache. */
 static void
-part_tiles(const struct num_winograd *wino, enum num_conv_pass pass,
-           struct winograd_pass *p)
+choose_share(const struct num_winograd *wino, enum num_conv_pass pass,
+             struct winograd_pass *p)
 {
     const size_t each = wino->down * wino->across;
     const size_t most = wino->spec.in.n / (ENOUGH * wino->threads);
@@ -75,7 +76,7 @@ pass_of(const struct num_winograd *wino, enum num_conv_pass pass)
     groups = num_divide_up(wino->tiles * numbers_of_tile(wino) * p.c, groups);
     p.group = p.take = num_divide_up(wino->tiles, groups);
     if (!p.together)
-        part_tiles(wino, pass, &p);
+        choose_share(wino, pass, &p);
     return p;
 }
 
@@ -197,7 +198,7 @@ num_winograd_points(const struct winograd_work *work, size_t group,
     if (winograd_strided(work->wino))
         isa->strided_points(&tiles, work->from, v + first * row, row, plane);
     else
-        isa->points(&tiles, work->from, work->beside.norm, v + first * row, row,
+        isa->points(&tiles, work->from, work->fused.norm, v + first * row, row,
                     plane);
 }
 

@@ -9,15 +9,15 @@
 
 /*
  * Small weights (up to 256 channels, for the gradient 128) stay in the caches,
- * so threads work apart, on groups of tiles whose points stay there as well.
- * Large weights do not: threads share the points of many tiles, and each makes
- * some columns of the weights, uses them for all these tiles, and forgets them.
- * So there is never much scratch.
+ * so threads work independently, on groups of tiles with points that also stay
+ * there.  Large weights do not: threads share the points of many tiles, and
+ * each transforms some columns of the weights, uses them for all these tiles,
+ * and discards them.  Both limit the scratch.
  */
 enum {
-    WINOGRAD_PAD = 16, /* floats that keep planes and rows apart in caches */
-    WINOGRAD_AT_A_TIME = 64, /* of a product */
-    WINOGRAD_SHARE = 16      /* that a thread brings to points at a time */
+    WINOGRAD_PAD = 16,       /* padding against cache conflicts, in floats */
+    WINOGRAD_AT_A_TIME = 64, /* tiles of a product */
+    WINOGRAD_SHARE = 16      /* tiles that a thread transforms at a time */
 };
 
 static inline size_t
@@ -26,7 +26,7 @@ winograd_width(const struct num_winograd *wino)
     return 2 * wino->isa->lanes;
 }
 
-/* Rows and planes of what scratch holds, in floats. */
+/* Sizes of rows and planes in scratch, in floats. */
 static inline size_t
 winograd_row(const struct winograd_pass *p)
 {
@@ -80,14 +80,14 @@ winograd_vectors(const struct num_winograd *wino, const struct winograd_pass *p,
     return num_least(2, p->o / wino->isa->lanes - 2 * panel);
 }
 
-/* What a pass keeps in its scratch: how many of each, and floats of one. */
+/* The scratch of a pass: the number of each kind, and the floats of one. */
 struct winograd_room {
     size_t points, points_each;   /* B' d B */
     size_t weights, weights_each; /* G g G', or the gradient's sums */
     size_t results, results_each; /* a panel's sums, or A dy A' of all panels */
 };
 
-/* The same, where it is; and what is given to a pass. */
+/* The scratch and the arguments of a pass. */
 struct winograd_work {
     const struct num_winograd *wino;
     const struct winograd_pass *p;
@@ -96,15 +96,15 @@ struct winograd_work {
     int back;
     const float *w;
     const void *from;
-    struct num_conv_beside beside;
+    struct num_conv_fused fused;
     struct winograd_sink sink;
 };
 
-/* num_winograd_work() has a pass's scratch shared out. */
+/* num_winograd_work() divides the scratch of a pass. */
 struct winograd_work num_winograd_work(const struct num_winograd *wino,
                                        enum num_conv_pass pass, void *scratch);
 
-/* This thread's own, of so many. */
+/* The number of the calling thread, below n. */
 static inline size_t
 winograd_mine(size_t n)
 {
@@ -144,8 +144,9 @@ struct winograd_tiles num_winograd_tiles(const struct num_winograd *wino,
                                          const struct num_map *map,
                                          size_t first, size_t count);
 
-/* Points of tiles first .. first + count of the group that begins at `group`;
- * and of the whole group, by all threads together. */
+/* num_winograd_points() computes the points of tiles first .. first + count of
+ * the group that starts at tile `group`; num_winograd_share_points() those of
+ * the whole group, with all threads. */
 void num_winograd_points(const struct winograd_work *work, size_t group,
                          size_t first, size_t count, float *v);
 void num_winograd_share_points(const struct winograd_work *work, size_t group);

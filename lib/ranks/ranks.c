@@ -4,10 +4,10 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* Of x, a rank keeps one part and its peer at this distance the other. */
+/* A cut of x into two parts: this rank sums `own`, its peer sums `other`. */
 struct cut {
-    size_t peer, kept, given;
-    float *keep, *give;
+    size_t peer, n_own, n_other;
+    float *own, *other;
 };
 
 static struct cut
@@ -18,10 +18,10 @@ cut_part(const struct ranks *ranks, float *x, size_t n, size_t distance)
 
     return (struct cut){
         .peer = ranks->rank ^ distance,
-        .kept = upper ? n - lower : lower,
-        .given = upper ? lower : n - lower,
-        .keep = upper ? x + lower : x,
-        .give = upper ? x : x + lower,
+        .n_own = upper ? n - lower : lower,
+        .n_other = upper ? lower : n - lower,
+        .own = upper ? x + lower : x,
+        .other = upper ? x : x + lower,
     };
 }
 
@@ -35,7 +35,7 @@ count_levels(const struct ranks *ranks)
     return levels;
 }
 
-/* The cut of an exchange: levels upwards, and then back. */
+/* The cut of an exchange: phases go up the levels, then back. */
 static struct cut
 cut_at(const struct ranks *ranks, const struct ranks_piece *piece)
 {
@@ -44,7 +44,7 @@ cut_at(const struct ranks *ranks, const struct ranks_piece *piece)
     struct cut cut = cut_part(ranks, piece->x, piece->n, 1);
 
     for (size_t k = 1; k <= level; k++)
-        cut = cut_part(ranks, cut.keep, cut.kept, (size_t)1 << k);
+        cut = cut_part(ranks, cut.own, cut.n_own, (size_t)1 << k);
     return cut;
 }
 
@@ -59,21 +59,22 @@ begin_exchange(const struct ranks *ranks, struct ranks_piece *piece, int tag)
     if (piece->phase == 2 * levels)
         return;
     cut = cut_at(ranks, piece);
-    piece->swap = ranks->swap_begin(
-        ranks->self, cut.peer, tag, back ? cut.keep : cut.give,
-        (back ? cut.kept : cut.given) * bytes, back ? cut.give : piece->work,
-        (back ? cut.given : cut.kept) * bytes);
+    piece->swap = ranks->swap_begin(ranks->self, cut.peer, tag,
+                                    back ? cut.own : cut.other,
+                                    (back ? cut.n_own : cut.n_other) * bytes,
+                                    back ? cut.other : piece->work,
+                                    (back ? cut.n_other : cut.n_own) * bytes);
 }
 
-/* What arrived is added on the way up; then the next exchange. */
+/* On the way up adds the received part; then starts the next exchange. */
 static void
 finish_exchange(const struct ranks *ranks, struct ranks_piece *piece, int tag)
 {
     if (piece->phase < count_levels(ranks)) {
         const struct cut cut = cut_at(ranks, piece);
 
-        for (size_t i = 0; i < cut.kept; i++)
-            cut.keep[i] += piece->work[i];
+        for (size_t i = 0; i < cut.n_own; i++)
+            cut.own[i] += piece->work[i];
     }
     piece->phase++;
     begin_exchange(ranks, piece, tag);
@@ -106,7 +107,7 @@ ranks_pieces_init(struct ranks_pieces *pieces, const struct ranks *ranks,
     pieces->n = 0;
 }
 
-/* Tag 0 is of those that go alone. */
+/* Tag 0 is for ranks_sum() and ranks_add(). */
 void
 ranks_pieces_begin(struct ranks_pieces *pieces, float *x, size_t n)
 {
@@ -179,7 +180,7 @@ ranks_send_end(struct ranks_send *send)
     *send = (struct ranks_send){.n = 0};
 }
 
-/* Both of a pair add the same two numbers, and a + b is b + a. */
+/* Both ranks of a pair get the same bits, because a + b = b + a. */
 void
 ranks_add(const struct ranks *ranks, double *x, size_t n, double *work)
 {

@@ -20,7 +20,7 @@ sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
         .rows = mem_aligned(rows * dim, sizeof *bank->rows),
         .when = mem_array(rows, sizeof *bank->when),
         .slot = mem_array(rows, sizeof *bank->slot),
-        .shown = mem_array(rows, sizeof *bank->shown),
+        .view = mem_array(rows, sizeof *bank->view),
     };
     for (size_t i = 0; i < rows; i++)
         bank->when[i] = -1;
@@ -32,7 +32,7 @@ sample_bank_release(struct sample_bank *bank)
     free(bank->rows);
     free(bank->when);
     free(bank->slot);
-    free(bank->shown);
+    free(bank->view);
     free(bank->queue);
     free(bank->queue_z);
     free(bank->taken);
@@ -45,7 +45,7 @@ sample_bank_reserve(struct sample_bank *bank, size_t slots, size_t updates)
     size_t numbers = bank->room * bank->dim;
 
     mem_grow(&bank->queue, &bank->room, updates, sizeof *bank->queue);
-    // as much as that has now: it grows by itself otherwise
+    // the same capacity, in numbers
     mem_grow(&bank->queue_z, &numbers, bank->room * bank->dim,
              sizeof *bank->queue_z);
     mem_grow(&bank->taken, &bank->slots_room, slots, sizeof *bank->taken);
@@ -56,7 +56,7 @@ sample_bank_reserve(struct sample_bank *bank, size_t slots, size_t updates)
 }
 
 void
-sample_bank_restore(struct sample_bank *bank, struct sample_queued update,
+sample_bank_restore(struct sample_bank *bank, struct sample_update update,
                     const float *z)
 {
     const size_t n = bank->n;
@@ -74,12 +74,12 @@ sample_bank_restore(struct sample_bank *bank, struct sample_queued update,
 
 void
 sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
-                 struct sample_shown shown, const float *z)
+                 struct sample_row_view view, const float *z)
 {
     while (bank->lowest < bank->slots && bank->taken[bank->lowest])
         bank->lowest++;
     sample_bank_restore(
-        bank, (struct sample_queued){when, row, (int64_t)bank->lowest, shown},
+        bank, (struct sample_update){when, row, (int64_t)bank->lowest, view},
         z);
 }
 
@@ -111,11 +111,11 @@ free_slot(struct sample_bank *bank, size_t slot)
     bank->lowest = slot < bank->lowest ? slot : bank->lowest;
 }
 
-/* Write one update into the table. */
+/* Writes one update into the table. */
 static void
 renew_row(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
 {
-    const struct sample_queued update = bank->queue[i];
+    const struct sample_update update = bank->queue[i];
     const size_t d = bank->dim, row = (size_t)update.row;
     const float *new = bank->queue_z + i *d;
     float *old = bank->rows + row * d;
@@ -131,7 +131,7 @@ renew_row(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
     memcpy(old, new, d * sizeof *old);
     bank->when[row] = update.when;
     bank->slot[row] = update.slot;
-    bank->shown[row] = update.shown;
+    bank->view[row] = update.view;
 }
 
 /* Takes the first n updates off the queue. */
@@ -173,7 +173,7 @@ sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from)
     memcpy(bank->rows, from->rows, rows * from->dim * sizeof *bank->rows);
     memcpy(bank->when, from->when, rows * sizeof *bank->when);
     memcpy(bank->slot, from->slot, rows * sizeof *bank->slot);
-    memcpy(bank->shown, from->shown, rows * sizeof *bank->shown);
+    memcpy(bank->view, from->view, rows * sizeof *bank->view);
     bank->known = from->known;
     sample_bank_reserve(bank, from->slots, n);
     if (from->slots)

@@ -11,12 +11,12 @@
 
 #include "cache.h"
 
-/* Rows of the bank that are looked at together: their scores stay in reach of
+/* Rows of the bank that are scored together: their scores stay in the cache of
  * the processor. */
 enum { BLOCK = 512, LANES = 16 };
 
-/* What the rows of a block weigh: sum exp(beta (s - most)); nothing where
- * none of them may be drawn, and sum is 0. */
+/* The weight of the rows of a block: sum exp(beta (s - most)); sum is 0 if none
+ * of them may be drawn. */
 struct mass {
     float most;
     double sum;
@@ -33,6 +33,7 @@ struct search {
     float *s;           /* [n,BLOCK] scores of a block */
 };
 
+/* Rows in a block. */
 static size_t
 block_length(const struct search *all, size_t block)
 {
@@ -41,8 +42,8 @@ block_length(const struct search *all, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* Take out rows that are not there. */
-static UTIL_CLONES(void, leave_out_unknown,
+/* Excludes rows that were never written. */
+static UTIL_CLONES(void, exclude_unwritten,
                    (size_t n, const int64_t *when, float *s), (n, when, s))
 {
     for (size_t j = 0; j < n; j++)
@@ -95,7 +96,7 @@ weigh_block(const struct search *all, size_t query, size_t block, float *s)
     struct mass mass;
 
     if (all->bank->known < all->bank->size)
-        leave_out_unknown(length, all->bank->when + block * BLOCK, s);
+        exclude_unwritten(length, all->bank->when + block * BLOCK, s);
     if ((size_t)all->own[query] / BLOCK == block)
         s[(size_t)all->own[query] % BLOCK] = -INFINITY;
     mass.most = largest_score(length, s);
@@ -112,7 +113,7 @@ begin_search(double beta, const struct sample_bank *bank, size_t n,
     const size_t d = bank->dim, blocks = (bank->size + BLOCK - 1) / BLOCK;
     const struct search all = {
         .bank = bank,
-        // within what single precision can tell from 0 and from infinity
+        // neither 0 nor infinity in single precision
         .beta = (float)fmin(fmax(beta, 1e-30), 1e30),
         .blocks = blocks,
         .own = own,
@@ -134,7 +135,7 @@ begin_search(double beta, const struct sample_bank *bank, size_t n,
     return all;
 }
 
-/* What all blocks weigh for a query. */
+/* The mass of all blocks for a query. */
 static struct mass
 total_mass(const struct search *all, size_t query)
 {
@@ -150,7 +151,7 @@ total_mass(const struct search *all, size_t query)
     return sum;
 }
 
-/* log Z; -INFINITY where there is nothing. */
+/* log Z; -INFINITY if no row may be drawn. */
 static double
 log_z(const struct search *all, size_t query)
 {
@@ -160,11 +161,11 @@ log_z(const struct search *all, size_t query)
                        : -INFINITY;
 }
 
-/* Where the running sum of n weights passes `share` of their sum. */
+/* The index at which the running sum of n weights passes `share` of sum. */
 static size_t
 find_passing(size_t n, const float *weight, double share, double sum)
 {
-    const float nothing = 1e-37f; // e^-87 is num_exp() of what was left out
+    const float nothing = 1e-37f; // num_exp() of an excluded row is e^-87
     double run = 0;
     size_t last = 0;
 
@@ -179,7 +180,7 @@ find_passing(size_t n, const float *weight, double share, double sum)
     return last;
 }
 
-/* Pick a block, and change *u to what is left of it: uniform within. */
+/* Picks a block by *u, and rescales *u to be uniform within the block. */
 static size_t
 pick_block(const struct search *all, size_t query, double *u)
 {
@@ -202,7 +203,7 @@ pick_block(const struct search *all, size_t query, double *u)
     return last;
 }
 
-/* Draws one for a query. */
+/* Draws a negative for a query. */
 static struct sample_draw
 draw_one(const struct search *all, size_t query, struct rng *rng)
 {
@@ -225,7 +226,7 @@ draw_one(const struct search *all, size_t query, struct rng *rng)
     return (struct sample_draw){(int64_t)j, all->beta * s - z};
 }
 
-/* The samples' own rows of the bank as queries. */
+/* Copies the samples' rows of the bank as queries. */
 static float *
 own_rows(const struct sample_bank *bank, size_t n, const int64_t *own,
          struct arena *scratch)
@@ -265,29 +266,28 @@ sample_cache_weigh(double beta, double limit, const struct sample_bank *bank,
 {
     const struct search all = begin_search(beta, bank, n, own, query, scratch);
     double sum = 0;
-    size_t drawn = 0;
+    size_t draws = 0;
 
     for (size_t q = 0; q < n; q++) {
         const double z = log_z(&all, q);
-        double doubt = 0, importance = 0;
+        double one_minus_p = 0, importance = 0;
 
         if (draw[q].id >= 0 && z > -INFINITY) {
             const float *row = bank->rows + (size_t)draw[q].id * bank->dim;
             const double s = num_dot(bank->dim, query + q * bank->dim, row);
 
-            doubt = 1 / (1 + exp(all.beta * (double)positive[q] - z));
+            one_minus_p = 1 / (1 + exp(all.beta * (double)positive[q] - z));
             importance = fmin(exp(all.beta * s - z - draw[q].log_q), limit);
-            drawn++;
+            draws++;
         }
-        scale[2 * q] = (float)doubt;
-        scale[2 * q + 1] = (float)(doubt * importance);
+        scale[2 * q] = (float)one_minus_p;
+        scale[2 * q + 1] = (float)(one_minus_p * importance);
         sum += importance;
     }
-    return drawn ? sum / (double)drawn : 0;
+    return draws ? sum / (double)draws : 0;
 }
 
-/* ---- who is refreshed ------------------------------------------------------
- */
+/* ---- refresh ------------------------------------------------------------- */
 
 int64_t *
 sample_refresh_order(size_t size, uint64_t seed)
@@ -306,7 +306,7 @@ size_t
 sample_refresh_period(double rho)
 {
     REQUIRE(rho > 0 && rho <= 1);
-    // 1 / rho may be a hair above the whole number that is meant
+    // by rounding 1 / rho may be slightly above a whole number
     return (size_t)ceil(1 / rho - 1e-9);
 }
 

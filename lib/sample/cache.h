@@ -12,27 +12,28 @@
  *     p(j) = exp(beta q.e_j) / Z,   Z = sum_{j != i} exp(beta q.e_j),
  *
  * over the samples j != i that have a row e_j in the bank.  The paper draws
- * from it by Gumbel-max, a random number a sample; here the sums of the
- * exponentials, which Z needs anyhow, are inverted: a random number a draw.
- * Lindgren et al. 2021 ("Efficient
- * training of retrieval models using negative cache"); lib/algorithms.md 4.3.
+ * from it by Gumbel-max, with a random number for each sample.  This code
+ * inverts the running sum of the exponentials, which Z needs anyway, with a
+ * random number for each draw.  Lindgren et al. 2021 ("Efficient training of
+ * retrieval models using negative cache"); lib/algorithms.md 4.3.
  */
 struct sample_cache_how {
     double beta;                /* finite, >= 0 */
-    uint64_t seed, epoch, step; /* key, with the query (RNG_CACHE) */
+    uint64_t seed, epoch, step; /* random key, with the query (RNG_CACHE) */
 };
 
 struct sample_draw {
-    int64_t id;   /* -1: there was nothing left to draw */
-    double log_q; /* log p(id); 0 without */
+    int64_t id;   /* -1: no row could be drawn */
+    double log_q; /* log p(id); 0 without a draw */
 };
 
 /*
- * sample_cache_draw() draws a negative for each of n samples, whose query is
- * its own row of the bank: none where there is none.
- *   own   [n]  each < size; n <= 65536
+ * sample_cache_draw() draws a negative for each of n samples.  The query is the
+ * sample's own row of the bank; a sample without a row gets no draw.
+ *   own   [n]  ids of the samples, each < size; n <= 65536
  *   draw  [n]  out
- * O(n size d) time, O(n (d + size / 100)) scratch, which is not given back.
+ * O(n size d) time; takes O(n (d + size / 100)) of scratch and does not free
+ * it.
  */
 void sample_cache_draw(const struct sample_cache_how *how,
                        const struct sample_bank *bank, size_t n,
@@ -40,25 +41,22 @@ void sample_cache_draw(const struct sample_cache_how *how,
                        struct arena *scratch);
 
 /*
- * The importance of the draws of a batch under the current queries.
+ * sample_cache_weigh() computes the factors of the objective `cache` for the
+ * draws of a batch under the current queries.  With
  *
  *     p_+ = exp(beta s_+) / (exp(beta s_+) + Z),
  *
- * Z over the bank with the current query, s_+ the cosine of query and positive;
- * and the importance p(J) / q(J) of a negative J that was drawn by an older
- * query, p(J) with its row in the bank.  The gradient of -log p_+ is
- * (1 - p_+) beta (E_p s_J - s_+): so these are the factors of the objective
- * `cache`,
+ * where Z is over the bank with the current query and s_+ is the cosine of
+ * query and positive, the gradient of -log p_+ is
+ * (1 - p_+) beta (E_p s_J - s_+).  An older query drew the negative J with
+ * probability q(J); p(J) is computed with J's row in the bank.  So
  *
- *     scale = (1 - p_+, (1 - p_+) p(J)/q(J)).
+ *     scale = (1 - p_+, (1 - p_+) p(J)/q(J)),
  *
- * Without a negative (draw.id < 0) both are 0.
- */
-/*
- * sample_cache_weigh() computes the factors, and returns the mean importance of
- * the draws that there are, about 1; 0 without any.
+ * and both are 0 without a negative (draw.id < 0).
  *   own [n], query [n,d], positive [n] s_+, draw [n];  scale [n,2] out
- * The importance is cut at `limit` (>= 1; INFINITY for none).
+ *   limit  upper bound of the importance p(J)/q(J), >= 1; INFINITY: none
+ * Returns the mean importance of the draws, about 1; 0 without draws.
  */
 double sample_cache_weigh(double beta, double limit,
                           const struct sample_bank *bank, size_t n,
@@ -67,15 +65,15 @@ double sample_cache_weigh(double beta, double limit,
                           float *scale, struct arena *scratch);
 
 /*
- * Which samples are refreshed in which step: a queue that begins as a random
- * order of all samples; those at its front are refreshed and go to its end.  So
- * step t takes the next of `period` equal parts, and only t has to be known.
+ * Which samples a step refreshes: all samples in a fixed random order, cut into
+ * `period` equal parts; step t refreshes part t mod period.
  *
- * sample_refresh_order() returns the order, to be freed (RNG_REFRESH).
- * sample_refresh_period() is in how many steps each sample comes once: ceil(1 /
- * rho), rho in (0,1] the share of the samples refreshed each step.
- * sample_refresh_next() returns how many come in a step, size / period, rounded
- * up or down, maybe none; *from is where they are in the order.
+ * sample_refresh_order() returns the order, which the caller frees
+ * (RNG_REFRESH).
+ * sample_refresh_period() returns the steps that refresh each sample once:
+ * ceil(1 / rho); rho in (0,1] is the share of the samples refreshed each step.
+ * sample_refresh_next() returns how many samples a step refreshes, size /
+ * period rounded up or down, possibly 0; *from is their place in the order.
  */
 int64_t *sample_refresh_order(size_t size, uint64_t seed);
 size_t sample_refresh_period(double rho);

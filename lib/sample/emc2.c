@@ -14,40 +14,40 @@
 /* A state without a column. */
 enum { OUTSIDE = -1 };
 
-/* Where a chain is on its way through a row. */
+/* A chain during a visit to a row. */
 struct chain {
     long at;         /* column, or OUTSIDE */
-    double score;    /* beta s of where it sits; -INFINITY: it is cold */
-    size_t accepted; /* counted up */
+    double score;    /* beta s of its state; -INFINITY: it is cold */
+    size_t accepted; /* proposals so far */
 };
 
-/* A step on its way through. */
+/* The visit of a step. */
 struct visit {
     const struct sample_emc2_how *how;
     const struct batch *step;
     const float *s;
-    size_t n, columns, length, room; /* anchors, columns, R and in whole vectors
-                                      */
+    size_t n, columns, length; /* anchors, columns, R */
+    size_t room;               /* R rounded up to whole vectors */
     struct sample_state *state;
-    float *keep, *w; /* scores of the states, weights */
-    double *p;       /* [columns] scratch of an exact draw */
+    float *score, *w; /* of the states; weights */
+    double *p;        /* [columns] scratch of an exact draw */
 
-    /* The proposals to one row, scratch; behind [length] is room for vector
-     * loops, of zeros.  U = (bits + 1/2) / 2^32.  What a chain compares with is
-     * computed for all side by side, in float and with a logarithm that is off
-     * by 1e-4; where that does not decide, once in some thousand proposals,
-     * double and log() do. */
-    uint32_t *drawn;            /* [3 length] random numbers */
+    /* The proposals to one row, scratch; zeros from [length] on, for vector
+     * loops.  U = (bits + 1/2) / 2^32.  The bounds of acceptance are computed
+     * for all proposals at once, in float and with a logarithm of error 1e-4;
+     * once in some thousand proposals they do not decide, and double and log()
+     * do. */
+    uint32_t *random;           /* [3 length] */
     uint32_t *column, *bits;    /* [room] */
-    int32_t *to, *sure, *reach; /* [room] as floats in order: beta s; of a
-                                   chain, up to which it accepts for sure; above
-                                   which it does not */
-    uint32_t *taken;            /* [room] proposals that were accepted */
+    int32_t *to, *sure, *reach; /* [room] by order_of_float(): beta s; up to
+                                   this score a chain surely accepts; above this
+                                   one it surely does not */
+    uint32_t *taken;            /* [room] accepted proposals */
 
     size_t accepted, moved, cold;
 };
 
-/* beta s; finite, so that a cold chain takes whatever is proposed. */
+/* beta s; finite, so that a cold chain accepts any proposal. */
 static inline double
 score_of(double beta, float s)
 {
@@ -65,8 +65,8 @@ sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
     return (each ? 1 : v) * (b - 1);
 }
 
-/* A whole number that is larger for a larger x: a chain compares and chooses
- * whole numbers, as a comparison of floats takes three times as long. */
+/* Maps floats to integers in the same order: comparing integers takes a third
+ * of the time. */
 static inline int32_t
 order_of_float(float x)
 {
@@ -76,8 +76,8 @@ order_of_float(float x)
     return bits ^ (-(int32_t)(bits < 0) & INT32_MAX);
 }
 
-/* The nearest finite number: the same for two that are too large says that they
- * may be equal, which double decides. */
+/* The nearest finite number.  Two that overflow become equal, so that double
+ * decides between them. */
 static inline float
 finite_of(float x)
 {
@@ -86,7 +86,7 @@ finite_of(float x)
     return num_choose(low < FLT_MAX, low, FLT_MAX);
 }
 
-/* log m of m in [1,2), off by 7e-5 at most (Chebyshev). */
+/* log m for m in [1,2), error at most 7e-5 (Chebyshev). */
 static inline float
 log_about(float m)
 {
@@ -97,8 +97,8 @@ log_about(float m)
                 t * (-0.4664424f + t * (0.2186655f - 0.0554593f * t)));
 }
 
-/* -log U is (32 - e) log 2 - log m, with U = m 2^(e - 32).  What is closer than
- * `off` times 32 + |beta s| to what decides is left to accepts_proposal(). */
+/* -log U is (32 - e) log 2 - log m, with U = m 2^(e - 32).  Proposals closer to
+ * the threshold than off (32 + |beta s|) are left to accepts_proposal(). */
 static UTIL_CLONES(void, bound_scores,
                    (size_t room, const uint32_t *column, const uint32_t *bits,
                     float beta, float off, const float *s, int32_t *most,
@@ -122,7 +122,7 @@ static UTIL_CLONES(void, bound_scores,
     }
 }
 
-/* Makes the row of similarities s known. */
+/* Computes the bounds of acceptance from a row of similarities s. */
 static void
 bound_row(struct visit *visit, const float *s)
 {
@@ -146,10 +146,9 @@ accepts_proposal(const struct visit *visit, const float *s, size_t k,
     return to >= score || to - log(u) > score;
 }
 
-/* Makes the proposals from `from` to before `to` to a chain, lists those that
- * it accepts in `taken`, and returns how many.  Each second proposal may be
- * accepted: there is a branch only where double decides, and none on what is
- * accepted. */
+/* Makes the proposals [from, to) to a chain, lists the accepted ones in `taken`
+ * and returns their number.  About half may be accepted, so there is no branch
+ * on acceptance; the only branch is where double decides. */
 static size_t
 list_taken(struct visit *visit, const float *s, size_t from, size_t to,
            struct chain *chain)
@@ -184,7 +183,7 @@ list_taken(struct visit *visit, const float *s, size_t from, size_t to,
     return n;
 }
 
-/* The proposals from `from` to before `to`; w is counted up, or NULL. */
+/* Makes the proposals [from, to) and counts the states in w, unless NULL. */
 static void
 scan_proposals(struct visit *visit, const float *s, size_t from, size_t to,
                struct chain *chain, float *w)
@@ -202,15 +201,15 @@ scan_proposals(struct visit *visit, const float *s, size_t from, size_t to,
     }
 }
 
-/* 1 when a column of that sample is this state; or counts as it, where nothing
- * is: a new view. */
+/* 1 if a column of the state's sample is this state; with new_view, if it is a
+ * new view that may replace the state. */
 static int
 is_column_at(const struct batch *step, size_t column, struct sample_state state,
-             int anew)
+             int new_view)
 {
     const struct sample_state at = sample_step_state(step, column);
 
-    if (!anew)
+    if (!new_view)
         return at.view == state.view && at.epoch == state.epoch;
     return at.view < 0 || (column < step->v * step->b && !step->view_of &&
                            at.view == state.view);
@@ -218,7 +217,7 @@ is_column_at(const struct batch *step, size_t column, struct sample_state state,
 
 static long
 search_column(const struct batch *step, size_t own, struct sample_state state,
-              int anew)
+              int new_view)
 {
     const size_t b = step->b, n = step->v * b;
 
@@ -226,17 +225,17 @@ search_column(const struct batch *step, size_t own, struct sample_state state,
         if (step->ids[i] != state.id || i == own)
             continue;
         for (size_t c = i; c < n; c += b)
-            if (is_column_at(step, c, state, anew))
+            if (is_column_at(step, c, state, new_view))
                 return (long)c;
     }
     for (size_t e = 0; state.id != step->ids[own] && e < step->extra.n; e++)
         if (step->extra.ids[e] == state.id &&
-            is_column_at(step, n + e, state, anew))
+            is_column_at(step, n + e, state, new_view))
             return (long)(n + e);
     return OUTSIDE;
 }
 
-/* The column of a state of a chain of image `own`, or OUTSIDE. */
+/* The column of the state of a chain of image `own`, or OUTSIDE. */
 static long
 column_of_state(const struct batch *step, size_t own, struct sample_state state)
 {
@@ -254,7 +253,7 @@ row_of(const struct visit *visit, size_t row)
     return visit->s + row * visit->columns;
 }
 
-/* Where the chain of a row begins its visit. */
+/* The chain of a row at the start of its visit. */
 static struct chain
 begin_visit(struct visit *visit, size_t row)
 {
@@ -270,7 +269,7 @@ begin_visit(struct visit *visit, size_t row)
         break;
     case SAMPLE_STALE:
         if (state.id >= 0)
-            chain.score = visit->keep[row];
+            chain.score = visit->score[row];
         break;
     case SAMPLE_RESET:
         break;
@@ -279,17 +278,17 @@ begin_visit(struct visit *visit, size_t row)
     return chain;
 }
 
-/* Hand a chain's state out with a row. */
+/* Writes the state of a chain to a row. */
 static void
 end_visit(struct visit *visit, const struct chain *chain, size_t row)
 {
     if (chain->at != OUTSIDE && (size_t)chain->at < visit->n)
         visit->state[row] = sample_step_state(visit->step, (size_t)chain->at);
-    if (visit->keep)
-        visit->keep[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
+    if (visit->score)
+        visit->score[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
 }
 
-/* The rows of images but `own`, of one view or of all, in their order. */
+/* Lists the rows of all images but `own`, of one view or of all, in order. */
 static UTIL_CLONES(void, list_others,
                    (size_t length, size_t b, size_t first, size_t own,
                     uint32_t *column),
@@ -300,13 +299,13 @@ static UTIL_CLONES(void, list_others,
             column[n + i] = (uint32_t)first + (uint32_t)i + (i >= own);
 }
 
-/* Put them in random order, by the first of each `stride` numbers. */
+/* Shuffles them by the first of each `stride` random numbers. */
 static void
-shuffle_columns(size_t length, size_t stride, const uint32_t *drawn,
+shuffle_columns(size_t length, size_t stride, const uint32_t *random,
                 uint32_t *column)
 {
     for (size_t k = 0; k < length; k++) {
-        const uint64_t bits = drawn[k * stride];
+        const uint64_t bits = random[k * stride];
         const size_t pick = k + (size_t)(bits * (length - k) >> 32);
         const uint32_t swap = column[pick];
 
@@ -316,8 +315,8 @@ shuffle_columns(size_t length, size_t stride, const uint32_t *drawn,
 }
 
 /*
- * The proposals of a visit to a row, and their U.  The numbers drawn are
- * 32 bits each: a choice among R is even within R / 2^32.
+ * Draws the proposals of a visit to a row, and their U.  Random numbers have 32
+ * bits: a choice among R is uniform within R / 2^32.
  */
 static void
 propose_columns(struct visit *visit, size_t row)
@@ -327,33 +326,33 @@ propose_columns(struct visit *visit, size_t row)
     const size_t b = step->b, v = step->v;
     const size_t length = visit->length;
     const size_t first = how->proposals == SAMPLE_CROSS && row < b ? b : 0;
-    const size_t chosen = how->proposals != SAMPLE_ALL4;
-    const size_t viewed = how->proposals == SAMPLE_ONCE;
-    const size_t each = chosen + viewed + 1;
-    uint32_t *drawn = visit->drawn, *column = visit->column;
+    const size_t shuffled = how->proposals != SAMPLE_ALL4;
+    const size_t random_view = how->proposals == SAMPLE_ONCE;
+    const size_t each = shuffled + random_view + 1;
+    uint32_t *random = visit->random, *column = visit->column;
     struct rng rng;
 
     list_others(length, b, first, row % b, column);
     rng_init(&rng, how->seed, RNG_NEGATIVES, (uint64_t)step->step,
              (uint64_t)step->epoch, row);
-    rng_many(&rng, each * length, drawn);
-    if (chosen)
-        shuffle_columns(length, each, drawn, column);
-    for (size_t k = 0; viewed && k < length; k++)
-        column[k] += (uint32_t)(b * (drawn[each * k + 1] * (uint64_t)v >> 32));
+    rng_many(&rng, each * length, random);
+    if (shuffled)
+        shuffle_columns(length, each, random, column);
+    for (size_t k = 0; random_view && k < length; k++)
+        column[k] += (uint32_t)(b * (random[each * k + 1] * (uint64_t)v >> 32));
     for (size_t k = 0; k < length; k++)
-        visit->bits[k] = drawn[each * k + each - 1];
+        visit->bits[k] = random[each * k + each - 1];
 }
 
-/* The share of a visit that was recorded at each column. */
-static UTIL_CLONES(void, divide_by_kept, (size_t n, size_t kept, float *w),
-                   (n, kept, w))
+/* Turns counts into the share of a visit recorded at each column. */
+static UTIL_CLONES(void, divide_by_records,
+                   (size_t n, size_t records, float *w), (n, records, w))
 {
     for (size_t c = 0; c < n; c++)
-        w[c] /= (float)kept;
+        w[c] /= (float)records;
 }
 
-/* Move a chain by one row, and weigh the row. */
+/* Moves a chain by one row, and computes the weights of the row. */
 static void
 move_chain(struct visit *visit, struct chain *chain, size_t row)
 {
@@ -366,10 +365,10 @@ move_chain(struct visit *visit, struct chain *chain, size_t row)
     bound_row(visit, s);
     scan_proposals(visit, s, 0, burn, chain, NULL);
     scan_proposals(visit, s, burn, length, chain, w);
-    divide_by_kept(visit->columns, length - burn, w);
+    divide_by_records(visit->columns, length - burn, w);
 }
 
-/* A chain whose next state is drawn exactly. */
+/* Draws the next state of a row's chain exactly. */
 static void
 draw_row(struct visit *visit, size_t row)
 {
@@ -385,7 +384,7 @@ draw_row(struct visit *visit, size_t row)
     visit->moved += sample_state_order(to, &from) != 0;
 }
 
-/* A chain of a row's own. */
+/* Moves the chain of one row. */
 static void
 visit_row(struct visit *visit, size_t row)
 {
@@ -398,7 +397,7 @@ visit_row(struct visit *visit, size_t row)
     visit->accepted += chain.accepted;
 }
 
-/* A chain that all views of image i move, one after the other. */
+/* Moves the chain of image i by all of its views, one after the other. */
 static void
 visit_image(struct visit *visit, size_t i)
 {
@@ -431,9 +430,9 @@ take_scratch(struct visit *visit, struct arena *to)
         visit->p = arena_take(to, visit->columns, sizeof *visit->p);
         return;
     }
-    // what is left of a vector costs as much as the rest of 127 proposals
+    // a partial vector would cost as much as the rest of 127 proposals
     visit->room = room;
-    visit->drawn = arena_take(to, 3 * visit->length, sizeof *visit->drawn);
+    visit->random = arena_take(to, 3 * visit->length, sizeof *visit->random);
     visit->column = arena_take(to, room, sizeof *visit->column);
     visit->bits = arena_take(to, room, sizeof *visit->bits);
     visit->to = arena_take(to, room, sizeof *visit->to);
@@ -455,7 +454,7 @@ check_visit(const struct visit *visit)
     REQUIRE(step->beta >= 0 && isfinite(step->beta));
     REQUIRE(exact || how->burn < visit->length);
     REQUIRE(!exact || step->fixed != 1);
-    REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
+    REQUIRE(how->scores != SAMPLE_STALE || visit->score);
     REQUIRE(how->proposals != SAMPLE_ALL4 || !step->view_of);
     REQUIRE((how->proposals != SAMPLE_CROSS && !exact) || step->v == 2);
 }
@@ -476,7 +475,7 @@ sample_emc2(const struct sample_emc2_how *how, const struct batch *step,
         .columns = n + step->extra.n,
         .length = sample_emc2_length(how->proposals, step->v, step->b),
         .state = state,
-        .keep = score,
+        .score = score,
         .w = w,
     };
 

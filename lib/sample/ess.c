@@ -21,7 +21,7 @@ sample_ess(size_t m, const double *x)
     for (size_t t = 0; t < m; t++)
         mean += x[t] / (double)m;
     square = lagged_product(m, x, mean, 0);
-    // what rounding leaves of a constant is no movement
+    // a constant chain may have a small variance by rounding
     if (!(square > 1e-24 * (double)m * mean * mean))
         return 1;
     for (size_t lag = 0; lag + 1 < m; lag += 2) {
@@ -32,6 +32,6 @@ sample_ess(size_t m, const double *x)
             break;
         twice += 2 * pair / square;
     }
-    // rho_0 = 1 is in `twice` as 2 and counts once
+    // rho_0 = 1 counts once, but `twice` contains it as 2
     return fmin(fmax((double)m / (twice - 1), 1), (double)m);
 }

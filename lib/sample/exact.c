@@ -5,7 +5,7 @@
 
 #include "exact.h"
 
-/* A row on its way through. */
+/* The draw for a row. */
 struct draw {
     const struct sample_emc2_how *how;
     const struct batch *step;
@@ -13,7 +13,7 @@ struct draw {
     double *p; /* [columns] 1: in T, 0: not */
 };
 
-/* The stream of a row: of the draw, and behind it of the second view. */
+/* The random stream of a row: first for the draw, then for the second view. */
 static struct rng
 begin_row(uint64_t seed, const struct batch *step, size_t row)
 {
@@ -35,7 +35,7 @@ sample_exact_second(uint64_t seed, const struct batch *step, size_t row,
     if (!step->fixed)
         return (struct sample_state){
             state.id, state.epoch == now && state.view == 0, now};
-    rng_u64(&rng); // which is for the draw
+    rng_u64(&rng); // skip the number of the draw
     other = (int64_t)rng_below(&rng, (uint64_t)step->fixed - 1);
     return (struct sample_state){state.id, other + (other >= state.view), 0};
 }
@@ -48,7 +48,7 @@ is_state_at(const struct draw *draw, size_t column, struct sample_state state)
     return !sample_state_order(&at, &state);
 }
 
-/* Takes the extra sample that is this state into T, if there is such. */
+/* Adds the extra sample that is this state to T; returns 0 if there is none. */
 static int
 take_extra(struct draw *draw, struct sample_state state)
 {
@@ -67,7 +67,7 @@ is_across(const struct draw *draw)
     return draw->how->proposals == SAMPLE_EXACT_CROSS;
 }
 
-/* The state's image is in the batch: 1 when its state is in T then. */
+/* For a state whose image is in the batch: returns 1 if the state is in T. */
 static int
 take_inside(struct draw *draw, size_t image, struct sample_state state)
 {
@@ -78,14 +78,15 @@ take_inside(struct draw *draw, size_t image, struct sample_state state)
             return 1;
     if (!take_extra(draw, state))
         return 0;
-    // of two that are shown one at random stays, of one none
+    // one of two views of the image stays in T, across the views none
     draw->p[b + image] = 0;
     if (is_across(draw))
         draw->p[image] = 0;
     return 1;
 }
 
-/* It came with the batch, and within the views with a second view. */
+/* For other states: adds the extra sample, and its second view except across
+ * the views.  Returns 1 if the state is in T. */
 static int
 take_outside(struct draw *draw, struct sample_state state)
 {
@@ -96,7 +97,8 @@ take_outside(struct draw *draw, struct sample_state state)
                                              draw->row, state));
     return 1;
 }
-/* T, and whether the state is in it. */
+
+/* Fills T; returns 1 if the state is in it. */
 static int
 fill_columns(struct draw *draw, struct sample_state state)
 {
@@ -115,7 +117,7 @@ fill_columns(struct draw *draw, struct sample_state state)
                      : take_outside(draw, state);
 }
 
-/* T becomes the exponentials over it; returns their sum. */
+/* Replaces T by the exponentials over it; returns their sum. */
 static double
 weigh_columns(struct draw *draw, const float *s)
 {

@@ -1,7 +1,7 @@
 #include "sample/heaviest.h"
 #include "num/vec.h"
 
-/* What a column of the weights is. */
+/* The sample behind a column of the weights. */
 struct column {
     int64_t sample, epoch;
     int32_t row, view;
@@ -23,9 +23,10 @@ name_column(const struct batch *s, const struct weights *weights, size_t c)
                                  : s->extra.z + extra * s->dim};
 }
 
-/* Puts a column into a falling list of n; returns how many there are then. */
+/* Inserts a column into a descending list of n, of at most k; returns the new
+ * length. */
 static size_t
-keep_column(size_t k, size_t *list, size_t n, const float *w, size_t c)
+insert_column(size_t k, size_t *list, size_t n, const float *w, size_t c)
 {
     size_t at = n < k ? n : k - 1;
 
@@ -52,7 +53,8 @@ sum_row(const struct batch *s, size_t columns, const float *w, float *outside,
     *effective = squares > 0 ? (float)(sum * sum / squares) : 0;
 }
 
-/* Names the n columns of a list, of row r, and what is left of k as none. */
+/* Writes the n columns of row r's list to the arrays, and fills the others of k
+ * with "no negative". */
 static void
 name_list(const struct batch *s, const struct weights *weights, size_t r,
           size_t n, const size_t *list, struct heaviest *to)
@@ -85,7 +87,7 @@ sample_heaviest(const struct batch *s, const struct weights *weights,
         size_t n = 0;
 
         for (size_t c = 0; c < weights->columns; c++)
-            n = keep_column(to->k, list, n, w, c);
+            n = insert_column(to->k, list, n, w, c);
         name_list(s, weights, r, n, list, to);
         sum_row(s, weights->columns, w, &to->outside[r], &to->effective[r]);
     }

@@ -32,10 +32,10 @@ int
 sample_how_read(struct sample_how *how, const char *list, struct err *err)
 {
     const struct sample_sampler *sampler = how->sampler;
-    char *who = mem_format("%s %s", sampler->method, sampler->proposals);
+    char *name = mem_format("%s %s", sampler->method, sampler->proposals);
     const int rc =
-        param_read_words(sampler->params, who, list, how->value, err);
+        param_read_words(sampler->params, name, list, how->value, err);
 
-    free(who);
+    free(name);
     return rc;
 }

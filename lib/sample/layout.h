@@ -4,15 +4,15 @@
 #include "sample/memory.h"
 
 /*
- * How a memory is laid out in tables of bytes (sample/memory.h): rows as they
- * stand there.  The numbers of an update follow its row.
+ * The rows of the tables that store a memory (sample/memory.h).  The numbers of
+ * an update follow its row.
  */
 struct sample_chain_row {
     int64_t id_1;
     int32_t view_1;
     union {
         uint32_t epoch;
-        float score; /* where these are kept */
+        float score; /* with form.scores */
     };
 };
 
@@ -21,11 +21,11 @@ struct sample_update_row {
     int32_t view, views;
 };
 
-/* The tables, in the order in which they are listed. */
+/* The tables, in their order. */
 enum { SAMPLE_CHAIN, SAMPLE_BANK, SAMPLE_BETA };
 extern const char *const sample_table_names[SAMPLE_MEMORY_TABLES];
 
-/* sample_table_is() returns 1 when such a memory has that table. */
-int sample_table_is(const struct sample_memory_form *form, size_t table);
+/* sample_has_table() returns 1 if a memory of this form has that table. */
+int sample_has_table(const struct sample_memory_form *form, size_t table);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "layout.h"
 
-/* Steps that a run can have at most, so that sums of them cannot overflow. */
+/* Most steps of a run: sums of steps cannot overflow. */
 static const int64_t total_max = (int64_t)1 << 48;
 
 enum { VIEWS_MAX = 65535, DIM_MAX = 65536 };
@@ -29,7 +29,7 @@ load_chains(struct sample_memory *memory, const struct sample_table *table,
     sample_chains_init(&memory->chains, size, views);
     for (size_t i = 0; i < table->rows; i++) {
         memcpy(&row, table->bytes + i * sizeof row, sizeof row);
-        // what would lie below -1 lies there just as wrongly
+        // any number below -1 is refused
         if (sample_chains_set(
                 &memory->chains, i,
                 (struct sample_state){row.id_1 < 0 ? -2 : row.id_1 - 1,
@@ -44,7 +44,7 @@ load_chains(struct sample_memory *memory, const struct sample_table *table,
 static int
 by_step(const void *a, const void *b)
 {
-    const struct sample_queued *x = a, *y = b;
+    const struct sample_update *x = a, *y = b;
 
     if (x->when != y->when)
         return x->when < y->when ? -1 : 1;
@@ -61,11 +61,11 @@ numbers_of(const struct sample_table *table, size_t slot)
     return (const float *)((const struct sample_update_row *)row + 1);
 }
 
-/* The update in a slot: 1, 0 where none was written, or -1. */
+/* Reads the update in a slot: returns 1, 0 if none was written, or -1. */
 static int
 find_update(const struct sample_memory *memory,
             const struct sample_table *table, size_t slot, int32_t *views,
-            struct sample_queued *found, struct err *err)
+            struct sample_update *found, struct err *err)
 {
     const size_t dim =
         (table->width - sizeof(struct sample_update_row)) / sizeof(float);
@@ -88,21 +88,21 @@ find_update(const struct sample_memory *memory,
     if (!num_finite(dim, numbers_of(table, slot)))
         return err_set(err, "a number in row %zu of '%s' is not finite", slot,
                        table->name);
-    *found = (struct sample_queued){
+    *found = (struct sample_update){
         row.step_1 - 1,
         row.views == 1 ? row.id : row.id * row.views + row.view,
         (int64_t)slot,
         {0, 0}};
     if (row.views == 1)
-        found->shown = (struct sample_shown){row.view % SAMPLE_SHOWN_VIEWS,
-                                             row.view / SAMPLE_SHOWN_VIEWS};
+        found->view = (struct sample_row_view){row.view % SAMPLE_ROW_VIEWS,
+                                               row.view / SAMPLE_ROW_VIEWS};
     return 1;
 }
 
-/* Finds the n updates of a table, in the order of their steps. */
+/* Reads all updates of a table, sorted by step; *n is their number. */
 static int
 find_all(const struct sample_memory *memory, const struct sample_table *table,
-         struct sample_queued *found, size_t *n, int32_t *views,
+         struct sample_update *found, size_t *n, int32_t *views,
          struct err *err)
 {
     *n = 0;
@@ -130,7 +130,7 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
     const size_t dim = (table->width - head) / sizeof(float);
     const int64_t due = memory->total - (int64_t)memory->form.horizon;
     struct sample_bank *bank = &memory->bank;
-    struct sample_queued *found;
+    struct sample_update *found;
     int32_t views;
     size_t n;
     int rc;
@@ -183,7 +183,7 @@ load_betas(struct sample_memory *memory, const struct sample_table *table,
     return 0;
 }
 
-/* Finds each table that this form has, and sees that there is no other. */
+/* Finds each table of this form; refuses a store that has others. */
 static int
 find_tables(const struct sample_memory_form *form,
             const struct sample_store *store, int64_t total,
@@ -198,15 +198,15 @@ find_tables(const struct sample_memory_form *form,
         const char *name = sample_table_names[i];
 
         table[i] = NULL;
-        if (!sample_table_is(form, i))
+        if (!sample_has_table(form, i))
             continue;
         n++;
         table[i] = sample_store_find(store, name);
         if (!table[i])
             return err_set(err,
                            "the state of %" PRId64 " steps has no table '%s': "
-                           "hand back all that was kept, or say 'fresh' where "
-                           "nothing has begun",
+                           "hand back all tables, or say 'fresh' if no step "
+                           "was made",
                            total, name);
         if (widths[i] && table[i]->width != widths[i])
             return err_set(err, "table '%s' has rows of %zu bytes, want %zu",

@@ -9,7 +9,7 @@
 
 #include "layout.h"
 
-/* ---- where chains stand -------------------------------------------------- */
+/* ---- chains -------------------------------------------------------------- */
 
 void
 sample_chains_init(struct sample_chains *chains, size_t size, size_t views)
@@ -33,7 +33,7 @@ sample_chains_release(struct sample_chains *chains)
 }
 
 size_t
-sample_chains_place(const struct sample_chains *chains, size_t b,
+sample_chains_index(const struct sample_chains *chains, size_t b,
                     const int64_t *ids, const int64_t *variants, size_t row)
 {
     const int64_t id = ids[row % b];
@@ -50,7 +50,7 @@ sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
                   struct sample_state *state, float *score)
 {
     for (size_t row = 0; row < v * b; row++) {
-        const size_t at = sample_chains_place(chains, b, ids, variants, row);
+        const size_t at = sample_chains_index(chains, b, ids, variants, row);
 
         state[row] = chains->state[at];
         if (score)
@@ -58,9 +58,9 @@ sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
     }
 }
 
-/* 1 where a state exists, or is none. */
+/* 1 if a state exists, or is {-1, -1, 0}. */
 static int
-is_sound(const struct sample_chains *chains, struct sample_state state)
+is_valid(const struct sample_chains *chains, struct sample_state state)
 {
     if (state.id == -1 && state.view == -1)
         return !state.epoch;
@@ -70,21 +70,21 @@ is_sound(const struct sample_chains *chains, struct sample_state state)
 }
 
 int
-sample_chains_set(struct sample_chains *chains, size_t place,
+sample_chains_set(struct sample_chains *chains, size_t index,
                   struct sample_state state, float score, struct err *err)
 {
-    const size_t id = place / chains->views, view = place % chains->views;
+    const size_t id = index / chains->views, view = index % chains->views;
 
-    if (!is_sound(chains, state))
+    if (!is_valid(chains, state))
         return err_set(err,
-                       "the chain of sample %zu, view %zu stands at sample "
+                       "the chain of sample %zu, view %zu is at sample "
                        "%" PRId64 ", view %" PRId64 ", epoch %" PRId64,
                        id, view, state.id, state.view, state.epoch);
     if (!isfinite(score))
         return err_set(err, "the chain of sample %zu, view %zu has no score",
                        id, view);
-    chains->state[place] = state;
-    chains->score[place] = score;
+    chains->state[index] = state;
+    chains->score[index] = score;
     return 0;
 }
 
@@ -119,27 +119,27 @@ sample_memory_views(const struct sample_memory *memory,
     return memory->form.slots ? step->v : 1;
 }
 
-/* ---- what a step leaves behind ------------------------------------------ */
+/* ---- the rows that a step writes ----------------------------------------- */
 
-/* Rows of a table that are being written. */
-struct writing {
+/* A growing list of rows of a table. */
+struct row_list {
     size_t n, width;
     int64_t *at;
     uint8_t *row;
 };
 
-static struct writing
+static struct row_list
 begin_rows(size_t most, size_t width, struct arena *to)
 {
     int64_t *at = arena_take(to, most, sizeof *at + width);
 
-    return (struct writing){
+    return (struct row_list){
         .width = width, .at = at, .row = (uint8_t *)(at + most)};
 }
 
-/* Writes the first n bytes of a row, and returns where its others go. */
+/* Appends row `at` with its first n bytes; returns where the others go. */
 static uint8_t *
-write_row(struct writing *to, size_t at, size_t n, const void *head)
+add_row(struct row_list *to, size_t at, size_t n, const void *head)
 {
     uint8_t *row = to->row + to->n * to->width;
 
@@ -149,16 +149,16 @@ write_row(struct writing *to, size_t at, size_t n, const void *head)
 }
 
 static struct table_rows
-end_rows(const struct writing *written, size_t rows)
+end_rows(const struct row_list *list, size_t rows)
 {
     return (struct table_rows){.rows = rows,
-                               .width = written->width,
-                               .n = written->n,
-                               .at = written->at,
-                               .row = written->row};
+                               .width = list->width,
+                               .n = list->n,
+                               .at = list->at,
+                               .row = list->row};
 }
 
-/* Writes down where the chains of a step stand, those that have moved. */
+/* Stores the states of a step's chains, and lists those that changed. */
 static void
 write_chains(struct sample_memory *memory, const struct batch *step,
              const struct sample_state *state, const float *score,
@@ -167,13 +167,13 @@ write_chains(struct sample_memory *memory, const struct batch *step,
     struct sample_chains *chains = &memory->chains;
     const size_t n = step->v * step->b;
     struct sample_chain_row row;
-    struct writing written = begin_rows(n, sizeof row, to);
+    struct row_list list = begin_rows(n, sizeof row, to);
 
     if (!chains->state)
         sample_chains_init(chains, memory->form.size, sample_step_views(step));
     for (size_t r = 0; r < n; r++) {
         const size_t at =
-            sample_chains_place(chains, step->b, step->ids, step->view_of, r);
+            sample_chains_index(chains, step->b, step->ids, step->view_of, r);
 
         if (!sample_state_order(&chains->state[at], &state[r]) &&
             (!score || chains->score[at] == score[r]))
@@ -184,85 +184,86 @@ write_chains(struct sample_memory *memory, const struct batch *step,
         if (score)
             row.score = chains->score[at] = score[r];
         chains->state[at] = state[r];
-        write_row(&written, at, sizeof row, &row);
+        add_row(&list, at, sizeof row, &row);
     }
-    memory->rows[SAMPLE_CHAIN] =
-        end_rows(&written, chains->size * chains->views);
+    memory->rows[SAMPLE_CHAIN] = end_rows(&list, chains->size * chains->views);
 }
 
-/* An embedding on its way into a bank. */
-struct fed {
+/* An embedding and its row in a bank. */
+struct embedding {
     int64_t row;
     size_t order;
-    struct sample_shown shown;
+    struct sample_row_view view;
     const float *z;
 };
 
 static int
 by_row(const void *a, const void *b)
 {
-    const struct fed *x = a, *y = b;
+    const struct embedding *x = a, *y = b;
 
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Lists an embedding, unless there is no row for that view. */
+/* Lists an embedding, unless the bank has no row for slot `slot`. */
 static void
-list_embedding(struct fed *fed, size_t *n, const struct sample_bank *bank,
-               int64_t id, int64_t view, struct sample_shown shown,
-               const float *z)
+list_embedding(struct embedding *list, size_t *n,
+               const struct sample_bank *bank, int64_t id, int64_t slot,
+               struct sample_row_view view, const float *z)
 {
-    if (view < 0 || (uint64_t)view >= bank->views)
+    if (slot < 0 || (uint64_t)slot >= bank->views)
         return;
-    fed[*n] = (struct fed){id * (int64_t)bank->views + view, *n, shown, z};
+    list[*n] =
+        (struct embedding){id * (int64_t)bank->views + slot, *n, view, z};
     ++*n;
 }
 
-/* Which view an extra sample is, as far as it can be said. */
-static struct sample_shown
-shown_of(const struct batch *p, size_t e)
+/* The view of an extra sample, {0, 0} if it is unknown. */
+static struct sample_row_view
+view_of_extra(const struct batch *p, size_t e)
 {
     const int64_t view = p->extra.view ? p->extra.view[e] : -1;
     const int64_t epoch = p->extra.epoch ? p->extra.epoch[e] : 0;
 
-    if (view < 0 || view >= SAMPLE_SHOWN_VIEWS || epoch < 0 ||
-        epoch >= SAMPLE_SHOWN_EPOCHS)
-        return (struct sample_shown){0};
-    return (struct sample_shown){(int32_t)view, (int32_t)epoch};
+    if (view < 0 || view >= SAMPLE_ROW_VIEWS || epoch < 0 ||
+        epoch >= SAMPLE_ROW_EPOCHS)
+        return (struct sample_row_view){0};
+    return (struct sample_row_view){(int32_t)view, (int32_t)epoch};
 }
 
 void
 sample_memory_feed(struct sample_bank *bank, int64_t when,
-                   const struct batch *p, int shows)
+                   const struct batch *p, int with_views)
 {
     const size_t b = p->b, d = p->dim;
     const int each = bank->views > 1;
-    const struct sample_shown first = {
-        0, shows && !each && p->epoch < SAMPLE_SHOWN_EPOCHS ? (int32_t)p->epoch
-                                                            : 0};
-    const struct sample_shown none = {0};
+    const struct sample_row_view first = {
+        0, with_views && !each && p->epoch < SAMPLE_ROW_EPOCHS
+               ? (int32_t)p->epoch
+               : 0};
+    const struct sample_row_view none = {0};
     const int64_t *view = each ? p->extra.view : NULL;
-    struct fed *fed = mem_array(p->v * b + p->extra.n, sizeof *fed);
+    struct embedding *list = mem_array(p->v * b + p->extra.n, sizeof *list);
     size_t n = 0;
 
     for (size_t r = 0; r < (each ? p->v * b : b); r++)
-        list_embedding(fed, &n, bank, p->ids[r % b],
+        list_embedding(list, &n, bank, p->ids[r % b],
                        each && p->view_of ? p->view_of[r] : (int64_t)(r / b),
                        first, p->z + r * d);
     for (size_t e = 0; e < p->extra.n; e++)
-        list_embedding(fed, &n, bank, p->extra.ids[e], view ? view[e] : 0,
-                       shows && !each ? shown_of(p, e) : none,
+        list_embedding(list, &n, bank, p->extra.ids[e], view ? view[e] : 0,
+                       with_views && !each ? view_of_extra(p, e) : none,
                        p->extra.z + e * d);
-    qsort(fed, n, sizeof *fed, by_row);
+    qsort(list, n, sizeof *list, by_row);
     for (size_t i = 0; i < n; i++)
-        if (i + 1 == n || fed[i + 1].row != fed[i].row)
-            sample_bank_push(bank, when, fed[i].row, fed[i].shown, fed[i].z);
-    free(fed);
+        if (i + 1 == n || list[i + 1].row != list[i].row)
+            sample_bank_push(bank, when, list[i].row, list[i].view, list[i].z);
+    free(list);
 }
 
-/* Writes down the updates of the bank from `from` on, which wait. */
+/* Lists the bank's updates from `from` on, which are in the queue. */
 static void
 write_updates(struct sample_memory *memory, size_t from, struct arena *to)
 {
@@ -270,25 +271,24 @@ write_updates(struct sample_memory *memory, size_t from, struct arena *to)
     const size_t numbers = bank->dim * sizeof(float);
     const int64_t views = (int64_t)bank->views;
     struct sample_update_row row;
-    struct writing written =
-        begin_rows(bank->n - from, sizeof row + numbers, to);
+    struct row_list list = begin_rows(bank->n - from, sizeof row + numbers, to);
 
     for (size_t i = from; i < bank->n; i++) {
-        const struct sample_queued *update = bank->queue + i;
-        const struct sample_shown shown = update->shown;
+        const struct sample_update *update = bank->queue + i;
+        const struct sample_row_view view = update->view;
 
         row = (struct sample_update_row){
             update->when + 1, update->row / views,
             views > 1 ? (int32_t)(update->row % views)
-                      : SAMPLE_SHOWN_VIEWS * shown.epoch + shown.view,
+                      : SAMPLE_ROW_VIEWS * view.epoch + view.view,
             (int32_t)views};
-        memcpy(write_row(&written, (size_t)update->slot, sizeof row, &row),
+        memcpy(add_row(&list, (size_t)update->slot, sizeof row, &row),
                bank->queue_z + i * bank->dim, numbers);
     }
-    memory->rows[SAMPLE_BANK] = end_rows(&written, bank->slots);
+    memory->rows[SAMPLE_BANK] = end_rows(&list, bank->slots);
 }
 
-/* Keeps the beta of a step, which the bank waits for. */
+/* Stores and lists the beta of a step. */
 static void
 write_beta(struct sample_memory *memory, double beta)
 {
@@ -306,7 +306,7 @@ write_beta(struct sample_memory *memory, double beta)
                             .row = (const uint8_t *)row};
 }
 
-/* Puts the rows and the beta of a step at the end of the queue. */
+/* Pushes the rows and the beta of a step. */
 static void
 push_step(struct sample_memory *memory, const struct batch *step,
           struct arena *to)
@@ -367,7 +367,7 @@ const char *const sample_table_names[SAMPLE_MEMORY_TABLES] = {"chain", "bank",
                                                               "beta"};
 
 int
-sample_table_is(const struct sample_memory_form *form, size_t table)
+sample_has_table(const struct sample_memory_form *form, size_t table)
 {
     return table == SAMPLE_CHAIN ? form->chains : form->horizon > 0;
 }
@@ -379,7 +379,7 @@ sample_memory_rows(const struct sample_memory *memory,
     size_t n = 0;
 
     for (size_t i = 0; i < SAMPLE_MEMORY_TABLES; i++)
-        if (sample_table_is(&memory->form, i)) {
+        if (sample_has_table(&memory->form, i)) {
             rows[n] = memory->rows[i];
             rows[n++].name = sample_table_names[i];
         }

@@ -1,4 +1,4 @@
-/* Draws from the bank of all features (sample/cache.h). */
+/* The sampler `cache`: draws from the bank of all features (cache.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 enum { REFRESH, CLIP, HORIZON };
 
 static void
-keep_bank(const struct sample_how *how, struct sample_memory_form *form)
+set_form(const struct sample_how *how, struct sample_memory_form *form)
 {
     form->horizon = (size_t)how->value[HORIZON];
 }
 
-/* The order in which samples are refreshed, if they are. */
+/* With `refresh`: the order in which samples are refreshed. */
 static void
 init_refresh(struct sample_source *source)
 {
@@ -29,7 +29,7 @@ release_refresh(struct sample_source *source)
     free(source->own);
 }
 
-/* Extra samples on their way: their views, which are 0, and hints. */
+/* A growing list of extra samples: views, all 0, and hints. */
 struct extras {
     size_t n;
     int64_t *id, *view;
@@ -46,7 +46,7 @@ add_extra(struct extras *to, int64_t id, int32_t row, double log_q)
     to->log_q[to->n++] = (float)log_q;
 }
 
-/* A negative from the bank for each image, whose hint names the image and
+/* Draws a negative from the bank for each image; its hints are the image and
  * log q of the draw. */
 static void
 draw_negatives(struct sample_source *source, const struct batch *step,
@@ -65,7 +65,7 @@ draw_negatives(struct sample_source *source, const struct batch *step,
             add_extra(extras, draw[i].id, (int32_t)i, draw[i].log_q);
 }
 
-/* Negatives, and then those that are refreshed, for no row. */
+/* Lists the negatives, and then the samples to refresh, without a row. */
 static void
 draw_extras(struct sample_source *source, const struct batch *step,
             int64_t number, struct batch_extra *extras)
@@ -111,8 +111,8 @@ cache_check_step(const struct sample_source *source, const struct batch *step,
 }
 
 /*
- * A row without a draw learns from its batch: weights are the softmax of the
- * rows of other images, both factors 1 - p_+ as in InfoNCE.
+ * A row without a draw uses the batch: its weights are the softmax over the
+ * rows of other images, and both factors are 1 - p_+ as in InfoNCE.
  */
 static void
 weigh_in_batch(const struct batch *step, size_t r, const float *s,
@@ -136,8 +136,8 @@ weigh_in_batch(const struct batch *step, size_t r, const float *s,
     scale[0] = scale[1] = (float)(1 / (1 + exp(plus)));
 }
 
-/* The draws of rows, by the hints: both rows of an image have one, at which
- * they have all their weight.  draw [n], w [n,columns] */
+/* Reads the draws from the hints: both rows of an image have the same draw,
+ * which gets all their weight.  draw [n], w [n,columns] */
 static void
 take_draws(const struct batch *step, struct sample_draw *draw, float *w)
 {
@@ -210,7 +210,7 @@ const struct sample_sampler sample_sampler_cache = {
     .params = params,
     .wants_outside = 1,
     .name = "cache 1",
-    .tables = keep_bank,
+    .tables = set_form,
     .init = init_refresh,
     .release = release_refresh,
     .draw = draw_extras,

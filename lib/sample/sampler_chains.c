@@ -1,9 +1,10 @@
 /*
- * Markov chains: EMC2 in its proposals, on views of images and across two views
- * as of images and their texts (sample/emc2.h).
+ * Samplers with Markov chains: all proposals of EMC2, on views of images, and
+ * across two views such as images and texts (sample/emc2.h).
  *
- * draw_along() says whose states come along with a batch; weigh_chains() is a
- * visit: where chains stand, moves on the bank, similarities, sample_emc2().
+ * draw_extras() lists the states that a batch gets as extra samples.
+ * weigh_chains() is a visit: states, moves on the bank, similarities,
+ * sample_emc2().
  */
 #include <float.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "samplers.h"
 #include "walk.h"
 
-/* ---- what a sampler is set to -------------------------------------------- */
+/* ---- settings ------------------------------------------------------------ */
 
 static int
 is_exact(const struct sample_how *how)
@@ -31,10 +32,10 @@ is_across(const struct sample_how *how)
            how->sampler->kernel == SAMPLE_EXACT_CROSS;
 }
 
-/* Its parameters; 0 where it has none of a name. */
+/* The parameters of a sampler; 0 for those that it does not have. */
 struct settings {
     enum sample_scores scores;
-    enum sample_elsewhere said;
+    enum sample_score_source outside;
     double burn;
     size_t moves, horizon;
 };
@@ -44,16 +45,16 @@ settings_of(const struct sample_how *how)
 {
     return (struct settings){
         (enum sample_scores)sample_how_value(how, "scores"),
-        (enum sample_elsewhere)sample_how_value(how, "outside"),
+        (enum sample_score_source)sample_how_value(how, "outside"),
         sample_how_value(how, "burn-in"),
         (size_t)sample_how_value(how, "moves"),
         (size_t)sample_how_value(how, "horizon")};
 }
 
-/* What scores a state that is no row of the batch; SAMPLE_AUTO: nothing does.
+/* How a state that is no row of the batch is scored; SAMPLE_AUTO: not at all.
  */
-static enum sample_elsewhere
-elsewhere_of(const struct sample_how *how)
+static enum sample_score_source
+score_source_of(const struct sample_how *how)
 {
     const struct settings set = settings_of(how);
 
@@ -63,41 +64,41 @@ elsewhere_of(const struct sample_how *how)
         return SAMPLE_BROUGHT;
     if (set.moves)
         return SAMPLE_BANKED;
-    if (set.said != SAMPLE_AUTO)
-        return set.said;
+    if (set.outside != SAMPLE_AUTO)
+        return set.outside;
     return how->brings ? SAMPLE_BROUGHT : SAMPLE_BANKED;
 }
 
-/* How many proposals are made, and how many of them are not recorded: half
- * where that is not said. */
+/* Returns the number of proposals; *burn is how many are not recorded, by
+ * default half. */
 static size_t
 length_of(const struct sample_how *how, const struct batch *step, size_t *burn)
 {
-    const double said = settings_of(how).burn;
+    const double set = settings_of(how).burn;
     const size_t length =
         sample_emc2_length(how->sampler->kernel, step->v, step->b);
 
-    *burn = said < 0 ? length / 2 : (size_t)said;
+    *burn = set < 0 ? length / 2 : (size_t)set;
     return length;
 }
 
 static void
-keep_chains(const struct sample_how *how, struct sample_memory_form *form)
+set_form(const struct sample_how *how, struct sample_memory_form *form)
 {
     const struct settings set = settings_of(how);
 
     form->chains = 1;
     form->scores = set.scores == SAMPLE_STALE;
     form->slots = is_across(how);
-    form->recalls = elsewhere_of(how) == SAMPLE_BANKED;
+    form->recalls = score_source_of(how) == SAMPLE_BANKED;
     form->horizon = form->recalls ? 1 : set.horizon;
 }
 
-/* Chains of images that are under way decide who comes along. */
+/* Extra samples are states of chains, which steps in flight may move. */
 static int
-chains_wait(const struct sample_how *how)
+waits_for_steps(const struct sample_how *how)
 {
-    const enum sample_elsewhere by = elsewhere_of(how);
+    const enum sample_score_source by = score_source_of(how);
 
     return by == SAMPLE_BROUGHT || by == SAMPLE_BROUGHT_TEXTS;
 }
@@ -106,24 +107,25 @@ static int
 check_how(const struct sample_how *how, struct err *err)
 {
     const struct settings set = settings_of(how);
-    const int brought =
-        set.said == SAMPLE_BROUGHT || set.said == SAMPLE_BROUGHT_TEXTS;
+    const int extras =
+        set.outside == SAMPLE_BROUGHT || set.outside == SAMPLE_BROUGHT_TEXTS;
     int length;
-    const char *word = opt_word(SAMPLE_ELSEWHERE, (int)set.said, &length);
+    const char *word =
+        opt_word(SAMPLE_SCORE_SOURCES, (int)set.outside, &length);
 
-    if (set.said != SAMPLE_AUTO && set.scores != SAMPLE_FRESH)
+    if (set.outside != SAMPLE_AUTO && set.scores != SAMPLE_FRESH)
         return err_set(err,
-                       "outside=%.*s scores afresh where a chain stands: it "
-                       "wants scores=fresh",
+                       "outside=%.*s computes the score of a chain's state: "
+                       "it needs scores=fresh",
                        length, word);
-    if (elsewhere_of(how) == SAMPLE_BANKED && how->brings)
+    if (score_source_of(how) == SAMPLE_BANKED && how->brings)
         return err_set(err,
-                       "a bank of %s lets nothing come along: it wants "
-                       "no --filter",
+                       "a bank of %s adds no samples to a batch: remove "
+                       "--filter",
                        how->sampler->method);
-    if (brought && !how->brings)
+    if (extras && !how->brings)
         return err_set(err,
-                       "outside=%.*s lets samples come along: that needs "
+                       "outside=%.*s adds samples to a batch: it needs "
                        "--filter",
                        length, word);
     return 0;
@@ -133,13 +135,13 @@ static int
 check_across(const struct sample_source *source, const struct batch *step,
              struct err *err)
 {
-    if (elsewhere_of(&source->how) == SAMPLE_BROUGHT_TEXTS && !step->fixed)
-        return err_set(err, "captions come along with captions: these are "
+    if (score_source_of(&source->how) == SAMPLE_BROUGHT_TEXTS && !step->fixed)
+        return err_set(err, "outside=text is for captions: this batch has "
                             "views");
     if (source->memory.form.recalls && step->extra.n)
         return err_set(err,
-                       "%zu samples came along: states that are not in the "
-                       "batch are scored by the bank",
+                       "%zu extra samples in the batch, want none: the bank "
+                       "scores states that are not in the batch",
                        step->extra.n);
     return step->v == 2 ? 0
                         : err_set(err,
@@ -178,10 +180,10 @@ check_chains(const struct sample_source *source, const struct batch *step,
                : err_set(err, "%zu views: an exact draw wants 2", step->v);
 }
 
-/* ---- where chains stand -------------------------------------------------- */
+/* ---- states of chains ---------------------------------------------------- */
 
-/* By what is remembered: [v b].  Chains of other views stand nowhere: the
- * weighing refuses them. */
+/* The remembered states and scores: [v b].  All are {-1, -1, 0} if the chains
+ * have another number of views; check_chains() refuses such a step. */
 static struct sample_state *
 find_states(const struct sample_source *source, const struct batch *step,
             float *score, struct arena *to)
@@ -201,7 +203,7 @@ find_states(const struct sample_source *source, const struct batch *step,
     return state;
 }
 
-/* By the hints of a step, where they have walked since, draw_along(): [v b]. */
+/* The states after their walk in draw_extras(), from the hints: [v b]. */
 static struct sample_state *
 hinted_states(const struct batch *step, struct arena *to)
 {
@@ -222,7 +224,7 @@ hinted_states(const struct batch *step, struct arena *to)
     return state;
 }
 
-/* Chains move on a bank, at this inverse temperature. */
+/* Moves chains on a bank, at this inverse temperature. */
 static struct sample_walk
 walk_chains(const struct sample_source *source, const struct sample_bank *bank,
             const struct batch *step, double beta, struct sample_state *state,
@@ -241,10 +243,10 @@ walk_chains(const struct sample_source *source, const struct sample_bank *bank,
                : (struct sample_walk){0};
 }
 
-/* ---- who comes along ----------------------------------------------------- */
+/* ---- extra samples ------------------------------------------------------- */
 
-/* Adds a state that comes along for a row, and for an exact draw a second view
- * of an image that is not in the batch; returns how many. */
+/* Adds the state of a row's chain, and for an exact draw a second view if its
+ * image is not in the batch; returns how many. */
 static size_t
 add_state(const struct sample_source *source, const struct batch *step,
           size_t r, struct sample_state state, struct sample_state *want,
@@ -263,10 +265,10 @@ add_state(const struct sample_source *source, const struct batch *step,
     return 2;
 }
 
-/* The states as extra samples; with hints, where rows are given. */
+/* Lists the states as extra samples; with hints unless row is NULL. */
 static void
-hand_out(const struct sample_state *state, const int32_t *row, int epochs,
-         struct batch_extra *extras, struct arena *to)
+list_extras(const struct sample_state *state, const int32_t *row, int epochs,
+            struct batch_extra *extras, struct arena *to)
 {
     const size_t n = extras->n;
     int64_t *id = arena_take(to, n, sizeof *id);
@@ -287,8 +289,8 @@ hand_out(const struct sample_state *state, const int32_t *row, int epochs,
     extras->hint_view = row ? hint : NULL;
 }
 
-/* The captions at which chains of images stand.  Which captions the batch will
- * have is the augmenter's to draw, so theirs come along, too. */
+/* Lists the captions that are states of images' chains, also those of images in
+ * the batch: the augmenter has not drawn the batch's captions yet. */
 static void
 draw_texts(struct sample_source *source, const struct batch *step,
            struct batch_extra *extras)
@@ -315,8 +317,8 @@ draw_texts(struct sample_source *source, const struct batch *step,
     extras->texts = extras->n_texts ? text : NULL;
 }
 
-/* The states of chains that the batch does not hold itself; with moves, each
- * where it stands after them, with a hint for its row. */
+/* Lists the states of chains that are not in the batch; with moves, all states
+ * after these moves, with hints. */
 static void
 draw_states(struct sample_source *source, const struct batch *step,
             int64_t number, struct batch_extra *extras)
@@ -327,7 +329,7 @@ draw_states(struct sample_source *source, const struct batch *step,
     struct sample_state *state = find_states(source, step, NULL, to);
     struct sample_state *want = arena_take(to, most, sizeof *want);
     int32_t *row = arena_take(to, most, sizeof *row);
-    const struct sample_walk went =
+    const struct sample_walk walk =
         walk_chains(source, &source->ahead, step,
                     sample_source_beta(source, number), state, to);
     size_t wanted = 0;
@@ -338,20 +340,20 @@ draw_states(struct sample_source *source, const struct batch *step,
                                 row + wanted);
     extras->most = (int64_t)most;
     extras->n = walks ? wanted : sample_step_outside(step, wanted, want, to);
-    hand_out(want, walks ? row : NULL, !step->fixed, extras, to);
+    list_extras(want, walks ? row : NULL, !step->fixed, extras, to);
     if (!walks || !extras->n)
         return;
     value_add(extras->values, &extras->n_values, BATCH_VALUES_MAX,
-              "walk_accepted", went.accepted);
+              "walk_accepted", walk.accepted);
     value_add(extras->values, &extras->n_values, BATCH_VALUES_MAX, "walk_ess",
-              went.effective);
+              walk.effective);
 }
 
 static void
-draw_along(struct sample_source *source, const struct batch *step,
-           int64_t number, struct batch_extra *extras)
+draw_extras(struct sample_source *source, const struct batch *step,
+            int64_t number, struct batch_extra *extras)
 {
-    const enum sample_elsewhere by = elsewhere_of(&source->how);
+    const enum sample_score_source by = score_source_of(&source->how);
 
     if (by == SAMPLE_BROUGHT)
         draw_states(source, step, number, extras);
@@ -361,9 +363,9 @@ draw_along(struct sample_source *source, const struct batch *step,
 
 /* ---- a visit ------------------------------------------------------------- */
 
-/* What the bank, which has a row of each view, has of the states that are no
- * rows of the batch comes along with the step: in the order of states, which
- * are returned. */
+/* Adds the bank's rows of the states that are not in the batch to the step, as
+ * extra samples.  The bank has a row for each view.  Returns the states of the
+ * extra samples, sorted. */
 static const struct sample_state *
 recall_states(const struct sample_bank *bank, struct batch *step,
               const struct sample_state *state, struct arena *to)
@@ -399,9 +401,9 @@ recall_states(const struct sample_bank *bank, struct batch *step,
     return want;
 }
 
-/* Similarities where what is besides is a bank's: a chain looks at its own
- * state alone.  The products of the batch are packed first, and then moved
- * apart. */
+/* Similarities with extra samples from recall_states(): each row is compared
+ * with its own state only.  The products of the batch are computed without
+ * gaps, then moved to their rows. */
 static const float *
 compare_recalled(const struct batch *step, const struct sample_state *recalled,
                  const struct sample_state *state, struct arena *to)
@@ -424,8 +426,8 @@ compare_recalled(const struct batch *step, const struct sample_state *recalled,
     return s;
 }
 
-/* Similarities, for which chains across the views first move on the bank, and
- * what that has of their states then comes along. */
+/* Returns the similarities.  If the bank scores states, chains first move on
+ * it, and its rows of their states become extra columns. */
 static const float *
 compare_states(struct sample_source *source, struct batch *step,
                struct sample_state *state, struct weights *weights)
@@ -433,14 +435,14 @@ compare_states(struct sample_source *source, struct batch *step,
     const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
     const struct sample_state *recalled;
-    struct sample_walk went;
+    struct sample_walk walk;
 
     if (!source->memory.form.recalls)
         return sample_step_compare(step, to);
-    went = walk_chains(source, bank, step, step->beta, state, to);
+    walk = walk_chains(source, bank, step, step->beta, state, to);
     if (settings_of(&source->how).moves && bank->rows) {
-        values_add(&weights->values, "walk_accepted", went.accepted);
-        values_add(&weights->values, "walk_ess", went.effective);
+        values_add(&weights->values, "walk_accepted", walk.accepted);
+        values_add(&weights->values, "walk_ess", walk.effective);
     }
     recalled = recall_states(bank, step, state, to);
     weights->n_outside = step->extra.n;
@@ -449,7 +451,7 @@ compare_states(struct sample_source *source, struct batch *step,
 }
 
 static void
-weigh_chains(struct sample_source *source, const struct batch *asked,
+weigh_chains(struct sample_source *source, const struct batch *batch,
              struct weights *weights)
 {
     const struct sample_how *how = &source->how;
@@ -457,15 +459,15 @@ weigh_chains(struct sample_source *source, const struct batch *asked,
     const struct settings set = settings_of(how);
     struct sample_emc2_how visit = {how->sampler->kernel, set.scores, 0,
                                     how->seed};
-    const size_t n = asked->v * asked->b;
+    const size_t n = batch->v * batch->b;
     struct arena *to = &source->weighed;
-    struct batch step = *asked;
+    struct batch step = *batch;
     struct sample_state *state;
     struct sample_moves moves;
     float *w, *score = NULL;
 
-    length_of(how, asked, &visit.burn);
-    // what has a score of its own, or a bank's, is not shown again
+    length_of(how, batch, &visit.burn);
+    // states that have a score need no view that can be made again
     step.timeless = form->scores || form->recalls;
     if (form->scores)
         score = arena_take(to, n, sizeof *score);
@@ -494,7 +496,7 @@ weigh_chains(struct sample_source *source, const struct batch *asked,
     }
 #define OUTSIDE                                                       \
     {                                                                 \
-        PARAM_CHOICE("outside", SAMPLE_AUTO, SAMPLE_ELSEWHERE,        \
+        PARAM_CHOICE("outside", SAMPLE_AUTO, SAMPLE_SCORE_SOURCES,    \
                      "what scores a state from outside of the batch") \
     }
 #define BURN                                                    \
@@ -517,8 +519,8 @@ static const struct param across_banked[] = {BURN, MOVES, {0}};
 static const struct param across_exact[] = {OUTSIDE, {0}};
 static const struct param across_both[] = {MOVES, {0}};
 
-/* A row: its method and proposals, what it gets in a visit, its parameters;
- * whether it wants images from outside, and has one chain an image. */
+/* A row of the table: method, proposals, their kind, parameters, whether it
+ * needs outside samples, whether an image has one chain, summary. */
 #define CHAINS(row, word, choice, what, own, outside, one, text) \
     const struct sample_sampler sample_sampler_##row = {         \
         .method = (word),                                        \
@@ -529,10 +531,10 @@ static const struct param across_both[] = {MOVES, {0}};
         .kernel = (what),                                        \
         .wants_outside = (outside),                              \
         .one_chain = (one),                                      \
-        .tables = keep_chains,                                   \
+        .tables = set_form,                                      \
         .check_how = check_how,                                  \
-        .waits = chains_wait,                                    \
-        .draw = draw_along,                                      \
+        .waits = waits_for_steps,                                \
+        .draw = draw_extras,                                     \
         .check_step = check_chains,                              \
         .weigh = weigh_chains,                                   \
     }

@@ -9,8 +9,7 @@
 const struct sample_sampler *const sample_samplers[] = {
     SAMPLE_SAMPLERS(POINT_AT) NULL};
 
-/* Why there is no such sampler: what there is of the method, else all methods.
- */
+/* Sets err to the valid proposals of the method, else to the valid methods. */
 static void
 refuse_sampler(const char *method, const char *proposals, struct err *err)
 {
@@ -43,7 +42,7 @@ sample_sampler_find(const char *method, const char *proposals, struct err *err)
 
 enum { WORDS = 256 };
 
-/* Adds a word that is not there yet. */
+/* Adds a word that is not in the list yet. */
 static void
 add_word(char list[WORDS], const char *word)
 {

@@ -4,7 +4,7 @@
 #include "sample/source.h"
 
 /*
- * The table: of each method the first is the default.  Row `cache` is the
+ * The table: the first of each method is the default.  Row `cache` is the
  * struct sample_sampler sample_sampler_cache, in lib/sample/sampler_cache.c.
  */
 #define SAMPLE_SAMPLERS(ROW) \
@@ -25,7 +25,7 @@
 SAMPLE_SAMPLERS(SAMPLE_DECLARE)
 #undef SAMPLE_DECLARE
 
-/* A parameter that several have. */
+/* A parameter of several samplers. */
 #define SAMPLE_PARAM_HORIZON                              \
     {                                                     \
         PARAM_WHOLE("horizon", 8, 1, SAMPLE_HORIZON_MAX,  \

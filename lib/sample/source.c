@@ -3,7 +3,7 @@
 
 #include "sample/source.h"
 
-/* What a sampler remembers of a data set. */
+/* What a sampler remembers for a data set of `size` samples. */
 static struct sample_memory_form
 memory_form_of(const struct sample_how *how, size_t size)
 {
@@ -45,17 +45,17 @@ void
 sample_source_name(const struct sample_how *how, char name[SAMPLER_NAME_MAX])
 {
     const struct sample_memory_form form = memory_form_of(how, 0);
-    const char *besides = form.scores                   ? " stale"
-                          : form.chains && form.horizon ? " bank"
-                                                        : "";
+    const char *suffix = form.scores                   ? " stale"
+                         : form.chains && form.horizon ? " bank"
+                                                       : "";
 
-    snprintf(name, SAMPLER_NAME_MAX, "%s%s", how->sampler->name, besides);
+    snprintf(name, SAMPLER_NAME_MAX, "%s%s", how->sampler->name, suffix);
 }
 
-/* w of a batch is at most 1 GiB, as a part of a message is. */
+/* w of a batch is at most 1 GiB, the limit of a message part. */
 enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
 
-/* Refuses what would not fit into a store. */
+/* Refuses tables that would not fit into a store. */
 static int
 check_size(const struct sample_source *source, const struct batch *step,
            size_t views, struct err *err)
@@ -70,13 +70,13 @@ check_size(const struct sample_source *source, const struct batch *step,
         return 0;
     return err_set(err,
                    "chains of %.0f views and a bank of %.0f rows of %zu "
-                   "numbers are more than the %zu GiB that a trainer keeps: "
-                   "--max-state of both",
+                   "numbers are more than the %zu GiB that a trainer stores: "
+                   "raise --max-state of trainer and sampler",
                    chains, rows, step->dim, source->memory.form.most >> 30);
 }
 
-/* Refuses a step that no sampler could weigh: too large, or of other features
- * than the bank's. */
+/* Refuses a step that no sampler could weigh: it is too large, or its features
+ * do not fit the bank. */
 static int
 check_source_step(const struct sample_source *source, const struct batch *step,
                   struct err *err)
@@ -134,7 +134,7 @@ sample_source_load(struct sample_source *source,
 
     if (store->n && strcmp(store->sampler, name))
         return err_set(err,
-                       "the state is that of sampler '%s', and this is '%s': "
+                       "the state is of sampler '%s', and this is '%s': "
                        "start it with the options that it had",
                        store->sampler, name);
     if (sample_memory_load(&source->memory, store, total, err))
@@ -165,8 +165,9 @@ sample_source_waits(const struct sample_source *source)
     return sampler->waits && sampler->waits(&source->how);
 }
 
-/* The bank as of a step, which may lie ahead of what is to be weighed next.
- * Where it has other views there is none: the weighing will refuse the step. */
+/* Advances the copy of the bank to a step, which may be later than the next to
+ * weigh.  Drops it if the number of views differs: sample_source_weigh() will
+ * refuse the step. */
 static void
 look_ahead(struct sample_source *source, size_t views, int64_t then)
 {
@@ -197,7 +198,7 @@ sample_source_draw(struct sample_source *source, const struct batch *step,
     return extras;
 }
 
-/* The step goes to the memory, and to the bank that is ahead of it. */
+/* Adds the step to the memory, and to the copy of the bank. */
 static void
 remember_step(struct sample_source *source, const struct batch *step,
               struct weights *weights)

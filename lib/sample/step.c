@@ -34,7 +34,7 @@ sample_step_hint(const struct batch *step, size_t extra, size_t n)
                                                             : n;
 }
 
-/* z is copied only where what is besides does not lie behind the anchors. */
+/* Copies z only if the extra samples do not follow it in memory. */
 const float *
 sample_step_compare(const struct batch *step, struct arena *to)
 {
@@ -71,15 +71,15 @@ sample_step_outside(const struct batch *step, size_t wanted,
 {
     const size_t n = step->v * step->b;
     struct sample_state *own = arena_take(scratch, n, sizeof *own);
-    size_t kept = 0;
+    size_t outside = 0;
 
     for (size_t r = 0; r < n; r++)
         own[r] = sample_step_state(step, r);
     qsort(own, n, sizeof *own, sample_state_order);
     qsort(want, wanted, sizeof *want, sample_state_order);
     for (size_t k = 0; k < wanted; k++)
-        if ((!kept || sample_state_order(&want[k], &want[kept - 1])) &&
+        if ((!outside || sample_state_order(&want[k], &want[outside - 1])) &&
             !bsearch(&want[k], own, n, sizeof *own, sample_state_order))
-            want[kept++] = want[k];
-    return kept;
+            want[outside++] = want[k];
+    return outside;
 }

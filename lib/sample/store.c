@@ -42,19 +42,19 @@ check_table_name(size_t i, const struct table_rows *rows, struct err *err)
     return 0;
 }
 
-/* Against the table that is there already. */
+/* Refuses a table that does not fit the stored one. */
 static int
-check_table(const struct sample_table *is, const struct table_rows *to,
+check_table(const struct sample_table *old, const struct table_rows *to,
             struct err *err)
 {
-    if (strcmp(is->name, to->name))
+    if (strcmp(old->name, to->name))
         return err_set(err, "table '%s' where '%s' was before", to->name,
-                       is->name);
-    if (is->width != to->width || is->rows > to->rows)
+                       old->name);
+    if (old->width != to->width || old->rows > to->rows)
         return err_set(err,
                        "table '%s' is %zu x %zu bytes, and was %zu x %zu "
                        "before: it may only get more rows",
-                       is->name, to->rows, to->width, is->rows, is->width);
+                       old->name, to->rows, to->width, old->rows, old->width);
     return 0;
 }
 
@@ -78,9 +78,9 @@ sample_store_judge(const struct sample_store *store, size_t n,
         if (!to->rows || !to->width || to->width > TABLE_WIDTH_MAX ||
             to->rows > left / to->width)
             return err_set(err,
-                           "table '%s' of %zu x %zu bytes: tables of at most "
-                           "%zu GiB in all are kept (--max-state), in rows of "
-                           "1 .. %d",
+                           "table '%s' of %zu x %zu bytes: at most %zu GiB in "
+                           "all tables are allowed (--max-state), and rows of "
+                           "1 .. %d bytes",
                            to->name, to->rows, to->width, most >> 30,
                            TABLE_WIDTH_MAX);
         left -= to->rows * to->width;
@@ -88,7 +88,7 @@ sample_store_judge(const struct sample_store *store, size_t n,
     return 0;
 }
 
-/* Rows that were not there before are zeros. */
+/* Grows a table to `rows` rows; new rows are zeros. */
 static void
 extend_table(struct sample_table *table, size_t rows)
 {

@@ -6,7 +6,7 @@
 
 #include "walk.h"
 
-/* Where the row of a sample's view is. */
+/* The index of the row of a sample's view. */
 static size_t
 bank_row_of(const struct sample_bank *bank, struct sample_state of)
 {
@@ -16,7 +16,7 @@ bank_row_of(const struct sample_bank *bank, struct sample_state of)
     return (size_t)of.id * bank->views + view;
 }
 
-/* The row of a sample's view, or NULL. */
+/* The row of a sample's view; NULL if it was never written. */
 static const float *
 row_of(const struct sample_bank *bank, struct sample_state of)
 {
@@ -25,8 +25,8 @@ row_of(const struct sample_bank *bank, struct sample_state of)
     return bank->when[row] < 0 ? NULL : bank->rows + row * bank->dim;
 }
 
-/* A view of a sample for a chain of view `own`: one of those that are fixed, or
- * that which its only row is of. */
+/* Chooses a view of a sample for a chain of view `own`: a random fixed view, or
+ * the view of the sample's only row. */
 static struct sample_state
 choose_view(int cross, const struct sample_bank *bank, struct rng *rng,
             int64_t id, int64_t own)
@@ -38,15 +38,13 @@ choose_view(int cross, const struct sample_bank *bank, struct rng *rng,
     } else if (bank->views > 1) {
         state.view = (int64_t)rng_below(rng, bank->views);
     } else {
-        const struct sample_shown shown = bank->shown[id];
-
-        state.view = shown.view;
-        state.epoch = shown.epoch;
+        state.view = bank->view[id].view;
+        state.epoch = bank->view[id].epoch;
     }
     return state;
 }
 
-/* beta e_i.e_j, finite; -INFINITY where there is no e_j. */
+/* beta e_i.e_j, finite; -INFINITY if e_j was never written. */
 static double
 score_state(double beta, const struct sample_bank *bank, const float *query,
             struct sample_state j)
@@ -56,7 +54,7 @@ score_state(double beta, const struct sample_bank *bank, const float *query,
     return row ? beta * num_dot(bank->dim, query, row) : -INFINITY;
 }
 
-/* A sample other than `own`, evenly. */
+/* A random sample other than `own`, uniform. */
 static int64_t
 propose_sample(struct rng *rng, size_t size, int64_t own)
 {
@@ -65,8 +63,8 @@ propose_sample(struct rng *rng, size_t size, int64_t own)
     return j + (j >= own);
 }
 
-/* Moves one chain; trace [moves] gets its score after each move.  Returns how
- * many moves were accepted. */
+/* Moves one chain and writes its score after each move to trace [moves].
+ * Returns the number of accepted moves. */
 static size_t
 walk_chain(const struct sample_walk_how *how, const struct sample_bank *bank,
            double beta, struct sample_state own, struct rng *rng,

@@ -3,16 +3,16 @@
 #include "select/avoid.h"
 #include "util/mem.h"
 
-/* Batches that are looked through for a place: FEW where a group has more
- * samples than there are batches.  The epoch is gone through some TIMES: one
- * exchange may make room for another. */
-enum { LOOK = 256, FEW = 16, TIMES = 4 };
+/* Batches that are searched for a place: FEW if a group has more samples than
+ * there are batches.  PASSES over the epoch: one exchange may make another
+ * possible. */
+enum { LOOK = 256, FEW = 16, PASSES = 4 };
 
 struct epoch {
     const struct select_layout *layout;
     int64_t *ids;
     const uint32_t *group; /* [N] numbered from 1; 0: of no group */
-    size_t *here, *there;  /* [groups+1] how many of each are in a batch */
+    size_t *here, *there;  /* [groups+1] samples of each in a batch */
     size_t *all;           /* [groups+1] and in the epoch */
 };
 
@@ -29,7 +29,7 @@ compare_groups(const void *a, const void *b)
     return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* Number the groups from 1; to be given to free(). */
+/* Numbers the groups from 1; the caller frees the result. */
 static uint32_t *
 number_groups(size_t n, const int64_t *group, size_t *groups)
 {
@@ -50,7 +50,7 @@ number_groups(size_t n, const int64_t *group, size_t *groups)
     return mine;
 }
 
-/* Add `by` for each member of a batch that is of a group. */
+/* Adds `by` to the count of the group of each sample of a batch. */
 static void
 tally_batch(const struct epoch *epoch, size_t step, size_t *count, size_t by)
 {
@@ -73,23 +73,22 @@ batch_holds(const struct epoch *epoch, size_t step, int64_t id)
     return i < b;
 }
 
-/* Pairs that a sample of group g makes with `count` others: none without a
- * group. */
+/* Pairs of a sample of group g with `count` others; 0 without a group. */
 static size_t
 pairs_with_group(const size_t *count, uint32_t g)
 {
     return g ? count[g] : 0;
 }
 
-/* Exchanges *id of batch a, which is counted in here[], with a sample of
- * batch c, where that parts more than it joins. */
+/* Exchanges *id of batch a, which is counted in here[], with a sample of batch
+ * c, if that leaves fewer pairs. */
 static int
 exchange_sample(struct epoch *epoch, size_t a, int64_t *id, size_t c)
 {
     int64_t *other = epoch->ids + select_layout_start(epoch->layout, c);
     int64_t *end = other + select_layout_count(epoch->layout, c);
     uint32_t g = epoch->group[*id];
-    int64_t kept = *id;
+    int64_t old = *id;
     int done = 0;
 
     tally_batch(epoch, c, epoch->there, 1);
@@ -105,7 +104,7 @@ exchange_sample(struct epoch *epoch, size_t a, int64_t *id, size_t c)
         tally_batch(epoch, a, epoch->here, (size_t)-1);
         tally_batch(epoch, c, epoch->there, (size_t)-1);
         *id = *other;
-        *other = kept;
+        *other = old;
         tally_batch(epoch, a, epoch->here, 1);
         tally_batch(epoch, c, epoch->there, 1);
         done = 1;
@@ -114,7 +113,7 @@ exchange_sample(struct epoch *epoch, size_t a, int64_t *id, size_t c)
     return done;
 }
 
-/* Through how many batches a search goes. */
+/* The number of batches to search. */
 static size_t
 search_reach(const struct epoch *epoch, uint32_t g)
 {
@@ -124,9 +123,9 @@ search_reach(const struct epoch *epoch, uint32_t g)
     return others < most ? others : most;
 }
 
-/* Returns how many samples of a batch found another place. */
+/* Returns how many samples of a batch were exchanged. */
 static size_t
-part_batch(struct epoch *epoch, size_t a)
+separate_batch(struct epoch *epoch, size_t a)
 {
     const struct select_layout *layout = epoch->layout;
     int64_t *id = epoch->ids + select_layout_start(layout, a);
@@ -165,9 +164,10 @@ count_pairs(const struct epoch *epoch)
     return found;
 }
 
+/* Makes at most `passes` over the epoch; returns the pairs left. */
 static size_t
-part_groups(const struct select_layout *layout, const int64_t *group,
-            int64_t *ids, int times)
+separate_groups(const struct select_layout *layout, const int64_t *group,
+                int64_t *ids, int passes)
 {
     size_t groups, left;
     uint32_t *numbers = number_groups(layout->size, group, &groups);
@@ -178,10 +178,10 @@ part_groups(const struct select_layout *layout, const int64_t *group,
     epoch.all = mem_array(groups + 1, sizeof *epoch.all);
     for (size_t step = 0; step < layout->steps; step++)
         tally_batch(&epoch, step, epoch.all, 1);
-    for (size_t found = 1; times && found; times--) {
+    for (size_t found = 1; passes && found; passes--) {
         found = 0;
         for (size_t step = 0; step < layout->steps; step++)
-            found += part_batch(&epoch, step);
+            found += separate_batch(&epoch, step);
     }
     left = count_pairs(&epoch);
     free(epoch.here);
@@ -195,13 +195,13 @@ size_t
 select_avoid_count(const struct select_layout *layout, const int64_t *group,
                    const int64_t *ids)
 {
-    return part_groups(layout, group, (int64_t *)ids,
-                       0); // 0 times: nothing changes
+    return separate_groups(layout, group, (int64_t *)ids,
+                           0); // no passes: changes nothing
 }
 
 size_t
 select_avoid(const struct select_layout *layout, const int64_t *group,
              int64_t *ids)
 {
-    return part_groups(layout, group, ids, TIMES);
+    return separate_groups(layout, group, ids, PASSES);
 }

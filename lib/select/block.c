@@ -9,7 +9,7 @@
 
 enum { SAMPLES = 4096 };
 
-/* What must not meet: items with the same key. */
+/* Items with the same key must not share a batch. */
 struct tag {
     int64_t key;
     uint32_t item;
@@ -25,9 +25,9 @@ compare_tags(const void *a, const void *b)
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Takes the penalty off the weight of each pair with a common key. */
+/* Subtracts the penalty from the weight of each pair with a common key. */
 static void
-part_tagged(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
+penalise_pairs(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
 {
     qsort(tag, tags, sizeof *tag, compare_tags);
     for (size_t i = 0; i < tags; i++)
@@ -38,9 +38,9 @@ part_tagged(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
 }
 
 /*
- * An exchange moves two items, each with less than a batch full of the largest
- * weight; a penalty outweighs that four times.  Not to have a sample twice in
- * a batch comes before everything.
+ * An exchange moves two items, each with less weight than a batch full of the
+ * largest weight; a penalty is four times that.  The penalty of a sample that
+ * is twice in a batch exceeds all others.
  */
 static void
 forbid_pairs(struct block *block, const struct select_task *task)
@@ -55,16 +55,17 @@ forbid_pairs(struct block *block, const struct select_task *task)
     for (size_t i = 0; task->group && i < n; i++)
         if (task->group[block->id[i]] >= 0)
             tag[tags++] = (struct tag){task->group[block->id[i]], (uint32_t)i};
-    part_tagged(n, tag, tags, (float)block->penalty, block->w);
+    penalise_pairs(n, tag, tags, (float)block->penalty, block->w);
     for (size_t i = 0; i < n; i++)
         tag[i] = (struct tag){block->id[i], (uint32_t)i};
-    part_tagged(n, tag, n, (float)(2 * (double)b * block->penalty), block->w);
+    penalise_pairs(n, tag, n, (float)(2 * (double)b * block->penalty),
+                   block->w);
     free(tag);
 }
 
-/* What has no features has no weight, whatever its rows hold. */
+/* Samples without features have no weight, whatever their rows contain. */
 static void
-silence_unknown(struct block *block, const uint8_t *known)
+clear_unknown(struct block *block, const uint8_t *known)
 {
     const size_t n = block->exchange.n;
 
@@ -117,7 +118,7 @@ select_block_init(struct block *block, const struct select_task *task, size_t k,
                     layout->batch + (layout->larger > 0), n, block->id,
                     block->w);
     if (task->features->known)
-        silence_unknown(block, task->features->known);
+        clear_unknown(block, task->features->known);
     forbid_pairs(block, task);
 }
 

@@ -6,11 +6,11 @@
 #include "exchange.h"
 
 /*
- * Some batches of an epoch, taken out to be rearranged together: the samples
- * in them, what each pair weighs (select/score.h), and which of them may not
- * be in one batch, or not move.  A sample without features weighs nothing and
- * stays where it is. Pairs of one sample that comes twice, or of one group,
- * weigh so little that no exchange gains by bringing them together.
+ * A copy of some batches of an epoch, to be rearranged together: their samples,
+ * the weight of each pair (select/score.h), and which samples must not share a
+ * batch or must not move.  A sample without features has no weight and does not
+ * move.  A pair of the same sample, or of samples of one group, has such a low
+ * weight that no exchange gains by bringing it together.
  */
 struct block {
     struct select_exchange exchange;
@@ -19,24 +19,25 @@ struct block {
     float *w;      /* [n,n] */
     uint8_t *fixed;
     uint32_t *item;
-    double penalty; /* what a pair of one group weighs less; no exchange that
-                       joins and parts none gains or loses half as much */
+    double penalty; /* subtracted from the weight of a pair of one group; an
+                       exchange that neither joins nor separates such a pair
+                       gains or loses less than half of it */
 };
 
-/* select_block_cut() returns how many of `count` batches make a block that is
- * not above 4,096 samples: two at least. */
+/* select_block_cut() returns how many of `count` batches make a block of at
+ * most 4,096 samples; at least two. */
 size_t select_block_cut(const struct select_layout *layout, size_t count);
 
 /*
- * select_block_init() takes out k batches.
- *   step [k]  which ones
+ * select_block_init() copies k batches.
+ *   step [k]  their numbers
  *   ids       of the whole epoch
  * O(n^2 d) time, 4 n^2 bytes.
  */
 void select_block_init(struct block *block, const struct select_task *task,
                        size_t k, const int64_t *step, const int64_t *ids);
 
-/* select_block_store() puts them back, as they are now. */
+/* select_block_store() writes them back to the epoch. */
 void select_block_store(const struct block *block,
                         const struct select_task *task, const int64_t *step,
                         int64_t *ids);

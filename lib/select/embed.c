@@ -12,7 +12,7 @@
 #include "embed.h"
 #include "spectral.h"
 
-/* Residuals of eigenvectors: better ones do not make better batches. */
+/* Residuals of eigenvectors: smaller ones do not make better batches. */
 static const double loose = 4e-3;
 
 enum { LANES = 32 };
@@ -27,8 +27,8 @@ static UTIL_CLONES(void, normalise_weights,
             w[i * n + j] = w[i * n + j] * scale[i] * scale[j] - q[i] * q[j];
 }
 
-/* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is that of
- * D_i, halved. */
+/* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is log(D_i) /
+ * 2. */
 static UTIL_CLONES(void, normalise_exp, (size_t n, const float *half, float *w),
                    (n, half, w))
 {
@@ -41,7 +41,7 @@ static UTIL_CLONES(void, normalise_exp, (size_t n, const float *half, float *w),
     }
 }
 
-/* The logarithm of the sum of e^w over a row, but for its own place. */
+/* The logarithm of the sum of e^w over a row, without element `own`. */
 static UTIL_CLONES(double, log_sum, (size_t n, size_t own, const float *w),
                    (n, own, w))
 {
@@ -75,7 +75,7 @@ static UTIL_CLONES(double, row_sum, (size_t n, const float *w), (n, w))
     return sum;
 }
 
-/* Takes q q' off. */
+/* Subtracts q q'. */
 static UTIL_CLONES(void, deflate_weights, (size_t n, const float *q, float *w),
                    (n, q, w))
 {
@@ -85,9 +85,9 @@ static UTIL_CLONES(void, deflate_weights, (size_t n, const float *q, float *w),
 }
 
 /*
- * D^-1/2 W D^-1/2 - q q', where q [n] is D^1/2 of unit length: the first
- * eigenvector, of eigenvalue 1.  It is taken off, for what is left may be a
- * thousand times as small and has to be found as precisely.  scale [n] is
+ * D^-1/2 W D^-1/2 - q q', where q [n] is D^1/2 scaled to unit length: the first
+ * eigenvector, of eigenvalue 1.  It is subtracted because the other eigenvalues
+ * may be a thousand times smaller and need the same precision.  scale [n] is
  * scratch.
  */
 static void
@@ -103,8 +103,8 @@ make_njw(size_t n, float *w, float *q, float *scale)
     normalise_weights(n, scale, q, w);
 }
 
-/* The same of exp(W), both halves of D divided by its largest or smallest:
- * scale [n] gets D^-1/2. */
+/* The same for exp(W).  D^1/2 is divided by its largest, D^-1/2 by its largest
+ * value; scale [n] gets D^-1/2. */
 static void
 make_code(size_t n, float *w, float *q, float *scale)
 {

@@ -6,7 +6,7 @@
 
 #include "exchange.h"
 
-/* A gain counts from this share of an item's average weight on: less is
+/* The least gain that counts, as a share of an item's average weight: less is
  * rounding, or not worth the work. */
 static const double least_share = 1e-5;
 
@@ -19,19 +19,19 @@ struct search {
     const struct select_exchange *task;
     float *sum;      /* [k,n] S_i(c) of all items i, batch by batch */
     float *own;      /* [n] S_i of the item's own batch */
-    uint32_t *batch; /* [n] whose it is */
+    uint32_t *batch; /* [n] of each item */
     uint32_t *slot;  /* [n] item[slot[i]] == i */
     double least;    /* smallest gain that counts */
-    double *within;  /* [k] the weight within each batch, */
-    uint8_t *stale;  /* [k] unless it has changed since */
+    double *within;  /* [k] the weight within each batch */
+    uint8_t *stale;  /* [k] 1: the batch changed since within[] was computed */
 
-    uint32_t *queue; /* [n] a ring of items that wait to be looked at */
+    uint32_t *queue; /* [n] a ring of items to visit */
     uint8_t *queued; /* [n] */
     size_t head, waiting;
 
-    struct move *move; /* what was done, to be undone */
+    struct move *move; /* log of exchanges, for undoing a kick */
     size_t moves, room;
-    size_t left; /* how many more may be done */
+    size_t left; /* exchanges left */
 };
 
 static void
@@ -56,7 +56,7 @@ dequeue_item(struct search *s)
     return i;
 }
 
-/* a += x - y and b -= x - y: what S of two batches gain and lose. */
+/* Updates S of two batches: a += x - y, b -= x - y. */
 static UTIL_CLONES(void, shift_sums,
                    (size_t n, const float *x, const float *y, float *a,
                     float *b),
@@ -77,7 +77,7 @@ static UTIL_CLONES(void, add_floats, (size_t n, const float *x, float *y),
         y[l] += x[l];
 }
 
-/* Renew what is known of the members of a batch, and let them look again. */
+/* Updates the sums of the items of a batch, and puts them into the queue. */
 static void
 touch_batch(struct search *s, size_t c)
 {
@@ -109,11 +109,11 @@ exchange_items(struct search *s, uint32_t i, uint32_t j)
     touch_batch(s, c);
 }
 
-/* The best partner of item i, which rises by `rise` in batch c; *best is the
- * gain to beat. */
+/* Finds the best partner of item i in batch c; S_i(c) - S_i(a) is `rise`, *best
+ * the gain to exceed. */
 static void
-look_for_partner(const struct search *s, uint32_t i, size_t c, float rise,
-                 float *best, uint32_t *partner)
+find_partner(const struct search *s, uint32_t i, size_t c, float rise,
+             float *best, uint32_t *partner)
 {
     const struct select_exchange *task = s->task;
     const float *w = task->w + i * task->n;
@@ -141,9 +141,9 @@ visit_item(struct search *s, uint32_t i)
         float rise = s->sum[c * task->n + i] - s->own[i];
 
         if (rise > 0 && c != s->batch[i])
-            look_for_partner(s, i, c, rise, &best, &partner);
+            find_partner(s, i, c, rise, &best, &partner);
     }
-    // S is kept in f32 and gathers rounding: add up before believing it
+    // S is in f32 and accumulates rounding errors: check the gain in double
     if (partner == i ||
         select_exchange_gain(task, s->batch[i], i, s->batch[partner], partner) <
             s->least / 2)
@@ -163,8 +163,7 @@ settle_queue(struct search *s)
         dequeue_item(s);
 }
 
-/* Mix two batches: each place of the smaller changes with a random one of the
- * other. */
+/* Mixes two batches: exchanges each item of a with a random one of c. */
 static void
 mix_batches(struct search *s, size_t a, size_t c, struct rng *rng)
 {
@@ -195,9 +194,9 @@ weigh_batch(const struct select_exchange *task, size_t c)
     return weight;
 }
 
-/* W as it stands, of which only batches that have changed are added up. */
+/* The current W; recomputes only batches that have changed. */
 static double
-renew_weight(struct search *s)
+update_weight(struct search *s)
 {
     double weight = 0;
 
@@ -219,7 +218,7 @@ kick_batches(struct search *s, double *weight, struct rng *rng)
     s->moves = 0;
     mix_batches(s, a, c + (c >= a), rng);
     settle_queue(s);
-    reached = renew_weight(s);
+    reached = update_weight(s);
     if (reached >= *weight) {
         *weight = reached;
         return;
@@ -309,7 +308,7 @@ select_exchange_run(const struct select_exchange *task, struct rng *rng)
         return weight;
     begin_search(&s, task, weight);
     settle_queue(&s);
-    weight = renew_weight(&s);
+    weight = update_weight(&s);
     for (size_t i = 0; i < task->kicks && s.left; i++)
         kick_batches(&s, &weight, rng);
     end_search(&s);

@@ -1,7 +1,7 @@
 #include "select/layout.h"
 
-/* As equal as can be: no batch above B, unless one of a single sample is the
- * other choice. */
+/* Batches of equal size up to one: none is larger than B, unless a batch would
+ * have a single sample. */
 static struct select_layout
 layout_equal(size_t size, size_t batch)
 {

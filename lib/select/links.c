@@ -10,19 +10,19 @@
 #include "links.h"
 #include "region.h"
 
-/* Sorts into regions, and the first of their numbers: select/swap.h uses lower
- * ones. */
+/* Number of sorts into regions, and the number of the first: select/swap.h uses
+ * lower ones. */
 enum { SORTS = 3, FIRST = 128 };
 
-/* Times that each point asks its neighbours for theirs. */
-enum { ASKED = 2 };
+/* Passes over the neighbours of neighbours. */
+enum { PASSES = 2 };
 
 struct list {
-    float near[SELECT_LINKS]; /* falling */
+    float near[SELECT_LINKS]; /* descending */
     uint32_t link[SELECT_LINKS];
 };
 
-/* In f32, and in an order of its own that every machine keeps. */
+/* A product in f32, in an order that is the same on every machine. */
 static UTIL_CLONES(float, dot_rows, (size_t d, const float *x, const float *y),
                    (d, x, y))
 {
@@ -85,10 +85,11 @@ compare_points(size_t d, const float *rows, size_t m, const int64_t *point,
     free(product);
 }
 
-/* Offers a point the neighbours of its neighbours, whose lists are in old[]. */
+/* Compares a point with the neighbours of its neighbours; old[] has their
+ * lists. */
 static void
-ask_neighbours(size_t d, const float *rows, const int64_t *point, size_t i,
-               const struct list *old, struct list *mine)
+compare_neighbours(size_t d, const float *rows, const int64_t *point, size_t i,
+                   const struct list *old, struct list *mine)
 {
     const float *row = rows + (size_t)point[i] * d;
 
@@ -107,7 +108,7 @@ ask_neighbours(size_t d, const float *rows, const int64_t *point, size_t i,
     }
 }
 
-/* Where each row is in point[], for the rows that are. */
+/* The place in point[] of each row that is there. */
 static uint32_t *
 places_of_rows(size_t n, const int64_t *point)
 {
@@ -122,8 +123,7 @@ places_of_rows(size_t n, const int64_t *point)
     return place;
 }
 
-/* Compares each point with those of its regions: all that one finds by itself.
- */
+/* Compares each point with the others of its regions. */
 static void
 search_regions(size_t d, const float *rows, size_t n, size_t leaf,
                uint64_t seed, uint64_t epoch, const int64_t *point,
@@ -148,18 +148,19 @@ search_regions(size_t d, const float *rows, size_t n, size_t leaf,
     free(sorted);
 }
 
-/* All points ask at the same time, and are told what was known before. */
+/* Compares all points with the neighbours of their neighbours; each pass reads
+ * the lists of the last. */
 static void
-ask_all_points(size_t d, const float *rows, size_t n, const int64_t *point,
-               struct list *list)
+search_neighbours(size_t d, const float *rows, size_t n, const int64_t *point,
+                  struct list *list)
 {
     struct list *old = mem_array(n, sizeof *old);
 
-    for (int t = 0; t < ASKED; t++) {
+    for (int t = 0; t < PASSES; t++) {
         memcpy(old, list, n * sizeof *old);
 #pragma omp parallel for schedule(dynamic, 1024)
         for (size_t i = 0; i < n; i++)
-            ask_neighbours(d, rows, point, i, old, &list[i]);
+            compare_neighbours(d, rows, point, i, old, &list[i]);
     }
     free(old);
 }
@@ -178,31 +179,31 @@ select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
             list[i].link[l] = SELECT_NO_LINK;
         }
     search_regions(d, rows, n, leaf, seed, epoch, point, list);
-    ask_all_points(d, rows, n, point, list);
+    search_neighbours(d, rows, n, point, list);
     for (size_t i = 0; i < n; i++)
         memcpy(link + i * SELECT_LINKS, list[i].link, sizeof list[i].link);
     free(list);
 }
 
-/* The most links into a stretch that are told apart. */
+/* Links into a stretch are counted up to this number. */
 enum { MOST = 32 };
 
-/* A stretch that grows. */
+/* A growing stretch. */
 struct growth {
     size_t *from; /* [n+1] partner[from[i]..from[i+1]) are linked with i */
     uint32_t *partner;
-    uint8_t *links;    /* [n] into the stretch; TAKEN */
-    uint32_t *touched; /* [n] whose links are not 0 */
+    uint8_t *links;    /* [n] into the stretch; or TAKEN */
+    uint32_t *touched; /* [n] points with links other than 0 */
     size_t touches;
     struct {
         uint32_t *point;
         size_t n, room;
-    } with[MOST + 1]; /* those that had so many links, when they were put in */
+    } with[MOST + 1]; /* points by their links at the time of insertion */
 };
 
 enum { TAKEN = 255 };
 
-/* Links both ways, as one list for each point. */
+/* Lists the links of each point in both directions. */
 static void
 both_ways(size_t n, const uint32_t *link, struct growth *growth)
 {
@@ -227,7 +228,7 @@ both_ways(size_t n, const uint32_t *link, struct growth *growth)
     free(at);
 }
 
-/* Takes a point into the stretch: its partners have one more link each. */
+/* Adds a point to the stretch, and a link to each of its partners. */
 static void
 take_point(struct growth *growth, uint32_t point)
 {
@@ -247,8 +248,8 @@ take_point(struct growth *growth, uint32_t point)
     }
 }
 
-/* The point with the most links, the latest of them; SELECT_NO_LINK when
- * there is none. */
+/* Returns the point with the most links, the latest of equals; SELECT_NO_LINK
+ * if there is none. */
 static uint32_t
 best_point(struct growth *growth)
 {
@@ -257,13 +258,13 @@ best_point(struct growth *growth)
             uint32_t point = growth->with[links].point[--growth->with[links].n];
 
             if (growth->links[point] == links)
-                return point; // and has not got more since, or been taken
+                return point; // else it has more links by now, or is taken
         }
     return SELECT_NO_LINK;
 }
 
 static void
-begin_anew(struct growth *growth)
+begin_stretch(struct growth *growth)
 {
     for (size_t i = 0; i < growth->touches; i++)
         if (growth->links[growth->touched[i]] != TAKEN)
@@ -287,7 +288,7 @@ select_links_sort(size_t n, size_t leaf, const uint32_t *link, int64_t *point)
         uint32_t next;
 
         if (i % leaf == 0)
-            begin_anew(&growth);
+            begin_stretch(&growth);
         next = best_point(&growth);
         while (growth.links[first] == TAKEN && next == SELECT_NO_LINK)
             first++;

@@ -5,21 +5,20 @@
 #include <stdint.h>
 
 /*
- * Lists of near neighbours over a whole data set, and the order that follows
- * from them.
+ * Lists of near neighbours over a whole data set, and an order by them.
  *
- * select_links_find() looks for the nearest of each point, by the product of
- * rows: the points are sorted into regions (select/region.h) three times, in
- * different ways, and within each region all products are made; then each
- * point is compared, twice, with the neighbours of its neighbours (NN-descent,
- * Dong, Moses and Li 2011).  Some are missed; what is found is near.
+ * select_links_find() searches approximate nearest neighbours of each point by
+ * the product of rows.  The points are sorted into regions (select/region.h)
+ * three times, in different ways, and all points of a region are compared; then
+ * each point is compared, twice, with the neighbours of its neighbours
+ * (NN-descent, Dong, Moses and Li 2011).  The lists may miss some.
  *   rows  [.,d] of unit length
  *   point [n]   row numbers, distinct
  *   leaf        points in a region
  *   link  [n,SELECT_LINKS]  places in point[], nearest first; a list that is
  *               not full ends with SELECT_NO_LINK
- * O(n leaf d) time, some 200 n bytes besides; spread over threads, whose
- * number does not show in the result.
+ * O(n leaf d) time, about 200 n bytes; uses threads, the result does not depend
+ * on their number.
  */
 enum { SELECT_LINKS = 8 };
 #define SELECT_NO_LINK UINT32_MAX
@@ -29,10 +28,10 @@ void select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
                        uint32_t *link);
 
 /*
- * select_links_sort() rearranges points so that each stretch of `leaf` of
- * them is well linked: a stretch begins with the first point that is left,
- * and takes the point with the most links into it, either way, until it is
- * full.  O(n SELECT_LINKS) time and memory.
+ * select_links_sort() rearranges points so that each stretch of `leaf` of them
+ * has many links within: a stretch begins with the first remaining point, and
+ * adds the point with the most links to or from it until it is full.
+ * O(n SELECT_LINKS) time and memory.
  */
 void select_links_sort(size_t n, size_t leaf, const uint32_t *link,
                        int64_t *point);

@@ -10,7 +10,7 @@
 #include "replace.h"
 #include "stream.h"
 
-/* So many batches are looked at in an epoch of osgd-full. */
+/* Most batches that osgd-full evaluates in an epoch. */
 static const double most_batches = 1 << 20;
 
 /* C(n, b), or more than 1e15. */
@@ -24,7 +24,7 @@ count_subsets(size_t n, size_t b)
     return nearbyint(count);
 }
 
-/* All batches of an equal size. */
+/* Makes all batches the same size. */
 static void
 make_even(struct select_layout *layout)
 {
@@ -38,13 +38,14 @@ smaller_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many groups, and where the g-th of them begins. */
+/* The number of groups. */
 static size_t
 groups_of(size_t batches, size_t draws)
 {
     return (batches + draws - 1) / draws;
 }
 
+/* The first batch of the g-th group. */
 static size_t
 group_start(size_t batches, size_t groups, size_t g)
 {
@@ -71,8 +72,8 @@ osgd_fit(struct select_layout *layout, const double *value, struct err *err)
     size_t batches, groups;
 
     if (keep > draws)
-        return err_set(err, "%zu batches to keep of %zu that are drawn", keep,
-                       draws);
+        return err_set(err, "top=%zu of draws=%zu: want top at most draws",
+                       keep, draws);
     make_even(layout);
     batches = layout->size / layout->batch;
     if (value[OSGD_REPLACE]) {
@@ -101,18 +102,18 @@ full_fit(struct select_layout *layout, const double *value, struct err *err)
     if (all > most_batches)
         return err_set(err,
                        "%zu samples make more different batches of %zu than "
-                       "the %.0f that can be looked at in each epoch",
+                       "the %.0f that osgd-full can evaluate in an epoch",
                        layout->size, layout->batch, most_batches);
     if ((double)keep > all)
         return err_set(err,
-                       "%zu batches to keep, but %zu samples make only %.0f "
+                       "top=%zu batches, but %zu samples make only %.0f "
                        "different ones of %zu",
                        keep, layout->size, all, layout->batch);
     layout->steps = keep;
     return 0;
 }
 
-/* The hardest batches so far, by rising loss. */
+/* The hardest batches so far, by ascending loss. */
 struct hardest {
     const struct select_task *task;
     size_t room, n;
@@ -162,7 +163,7 @@ loss_of(struct hardest *hardest, const int64_t *ids)
            2 * log((double)b / (double)known);
 }
 
-/* Takes in a batch if there is room, or a softer one to be thrown out. */
+/* Inserts a batch if there is room, or in place of an easier one. */
 static void
 offer_batch(struct hardest *hardest, const int64_t *ids)
 {
@@ -315,7 +316,7 @@ select_osgd_full(const struct select_task *task, int64_t *ids)
     free(subset);
 }
 
-/* Which both have. */
+/* A parameter of both. */
 #define TOP                    \
     [OSGD_TOP] = {PARAM_WHOLE( \
         "top", 1, 1, 1e9, "batches with the largest loss that are trained")}
@@ -324,7 +325,7 @@ static const struct param params[] = {
     SELECT_PARAMS,
     TOP,
     [OSGD_DRAWS] = {PARAM_WHOLE("draws", 10, 1, 1e9,
-                                "random batches among which they are")},
+                                "random batches to choose them from")},
     [OSGD_REPLACE] = {PARAM_FLAG("with-replacement",
                                  "draw each batch independently")},
     {0},

@@ -15,7 +15,7 @@ struct select_plan {
         uint64_t epoch;
         int filled;
         char name[DIGEST_HEX]; /* "": not computed yet */
-    } kept[2];
+    } cache[2];
 };
 
 struct select_plan *
@@ -29,7 +29,7 @@ select_plan_new(const struct select_strategy *strategy,
     plan->task = *task;
     plan->task.features = NULL;
     for (int i = 0; i < 2; i++)
-        plan->kept[i].ids = mem_array(total, sizeof *plan->kept[i].ids);
+        plan->cache[i].ids = mem_array(total, sizeof *plan->cache[i].ids);
     return plan;
 }
 
@@ -39,37 +39,38 @@ select_plan_free(struct select_plan *plan)
     if (!plan)
         return;
     for (int i = 0; i < 2; i++)
-        free(plan->kept[i].ids);
+        free(plan->cache[i].ids);
     free(plan);
 }
 
-/* The place of an epoch, which is its own from now on. */
+/* Assigns a cache entry to an epoch and returns its ids. */
 static int64_t *
-place_of_epoch(struct select_plan *plan, uint64_t epoch)
+claim_entry(struct select_plan *plan, uint64_t epoch)
 {
-    plan->kept[epoch % 2].epoch = epoch;
-    plan->kept[epoch % 2].filled = 1;
-    plan->kept[epoch % 2].name[0] = '\0';
-    return plan->kept[epoch % 2].ids;
+    plan->cache[epoch % 2].epoch = epoch;
+    plan->cache[epoch % 2].filled = 1;
+    plan->cache[epoch % 2].name[0] = '\0';
+    return plan->cache[epoch % 2].ids;
 }
 
 int
 select_plan_has(const struct select_plan *plan, uint64_t epoch)
 {
-    return plan->kept[epoch % 2].filled && plan->kept[epoch % 2].epoch == epoch;
+    return plan->cache[epoch % 2].filled &&
+           plan->cache[epoch % 2].epoch == epoch;
 }
 
 void
 select_plan_put(struct select_plan *plan, uint64_t epoch, const int64_t *ids)
 {
-    memcpy(place_of_epoch(plan, epoch), ids,
+    memcpy(claim_entry(plan, epoch), ids,
            select_layout_total(&plan->task.layout) * sizeof *ids);
 }
 
 void
 select_plan_clear(struct select_plan *plan)
 {
-    plan->kept[0].filled = plan->kept[1].filled = 0;
+    plan->cache[0].filled = plan->cache[1].filled = 0;
 }
 
 const int64_t *
@@ -80,9 +81,9 @@ select_plan_batch(struct select_plan *plan, uint64_t epoch, uint64_t step,
     if (!select_plan_has(plan, epoch)) {
         plan->task.epoch = epoch;
         select_strategy_order(plan->strategy, &plan->task,
-                              place_of_epoch(plan, epoch));
+                              claim_entry(plan, epoch));
     }
-    return plan->kept[epoch % 2].ids +
+    return plan->cache[epoch % 2].ids +
            select_layout_start(&plan->task.layout, step);
 }
 
@@ -92,7 +93,7 @@ select_plan_name(struct select_plan *plan, uint64_t epoch)
     const struct select_layout *layout = &plan->task.layout;
     const uint64_t form[] = {layout->size, layout->steps, layout->batch,
                              layout->larger};
-    char *name = plan->kept[epoch % 2].name;
+    char *name = plan->cache[epoch % 2].name;
     struct digest_stream *stream;
     struct digest digest;
     const int64_t *ids;

@@ -4,7 +4,7 @@
 #include "select/quarantine.h"
 #include "util/mem.h"
 
-/* Where an id is, or belongs. */
+/* The index of an id, or where to insert it. */
 static size_t
 find_quarantined(const struct select_quarantine *quarantine, int64_t id)
 {

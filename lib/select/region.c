@@ -11,9 +11,9 @@
 #include "region.h"
 #include "stream.h"
 
-/* Groups that points are divided into at a time, points that each group's
- * centre is drawn from, points that are compared at a time. */
-enum { WAYS = 32, DRAWN = 32, TILE = 256 };
+/* Groups of one division, sample points for each group's centre, points that
+ * are compared at a time. */
+enum { WAYS = 32, SAMPLES = 32, TILE = 256 };
 
 struct sort {
     size_t d, leaf;
@@ -23,11 +23,11 @@ struct sort {
     int64_t *point;
 };
 
-/* Some of the points, and where they belong. */
+/* A division of some points into groups. */
 struct division {
     size_t n, k;
     int64_t *point;
-    float *centre;         /* [k,d], one near the next */
+    float *centre;         /* [k,d], each near the next */
     uint8_t *mine;         /* [n] the group of each */
     size_t from[WAYS + 1]; /* group c becomes point[from[c]..from[c+1]) */
 };
@@ -41,13 +41,13 @@ gather_points(const struct sort *sort, size_t n, const int64_t *point,
                sort->d * sizeof *rows);
 }
 
-/* Centres of groups, from a sample of the points.  Inside a parallel region
- * products are made by one thread, whatever their number, and give the same
- * bits. */
+/* Finds centres of groups by k-means of a sample of the points.  Within a
+ * parallel region one thread computes the products, so the bits do not depend
+ * on the number of threads. */
 static void
 find_centres(const struct sort *sort, struct division *division, size_t first)
 {
-    size_t m = DRAWN * division->k;
+    size_t m = SAMPLES * division->k;
     float *sample = mem_aligned(m * sort->d, sizeof *sample);
     struct rng rng;
 
@@ -68,11 +68,11 @@ square_distance(size_t d, const float *x, const float *y)
     return num_dot(d, x, x) - 2 * num_dot(d, x, y) + num_dot(d, y, y);
 }
 
-/* Order the centres so that each is followed by the nearest of the rest. */
+/* Orders the centres so that each is followed by the nearest of the rest. */
 static void
-line_up(size_t d, size_t k, float *centre)
+order_centres(size_t d, size_t k, float *centre)
 {
-    float *kept = mem_array(d, sizeof *kept);
+    float *old = mem_array(d, sizeof *old);
 
     for (size_t c = 1; c < k; c++) {
         const float *last = centre + (c - 1) * d;
@@ -82,14 +82,14 @@ line_up(size_t d, size_t k, float *centre)
             if (square_distance(d, last, centre + o * d) <
                 square_distance(d, last, centre + next * d))
                 next = o;
-        memcpy(kept, centre + c * d, d * sizeof *kept);
-        memcpy(centre + c * d, centre + next * d, d * sizeof *kept);
-        memcpy(centre + next * d, kept, d * sizeof *kept);
+        memcpy(old, centre + c * d, d * sizeof *old);
+        memcpy(centre + c * d, centre + next * d, d * sizeof *old);
+        memcpy(centre + next * d, old, d * sizeof *old);
     }
-    free(kept);
+    free(old);
 }
 
-/* The nearest centre of each of n <= TILE points. */
+/* Finds the nearest centre of each of n <= TILE points. */
 static void
 assign_centres(const struct sort *sort, const struct division *division,
                const float *half, size_t n, const int64_t *point, uint8_t *mine)
@@ -112,7 +112,7 @@ assign_centres(const struct sort *sort, const struct division *division,
     free(rows);
 }
 
-/* Groups behind one another, each in the order it had. */
+/* Sorts points by group, stably. */
 static void
 regroup_points(struct division *division)
 {
@@ -139,7 +139,7 @@ divide_points(const struct sort *sort, struct division *division, size_t first)
         mem_aligned(division->k * sort->d, sizeof *division->centre);
     division->mine = mem_array(n, 1);
     find_centres(sort, division, first);
-    line_up(sort->d, division->k, division->centre);
+    order_centres(sort->d, division->k, division->centre);
     for (size_t c = 0; c < division->k; c++)
         half[c] = (float)num_dot(sort->d, division->centre + c * sort->d,
                                  division->centre + c * sort->d) /

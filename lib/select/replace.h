@@ -5,11 +5,11 @@
 #include "util/rng.h"
 
 /*
- * replace: each batch is a uniformly random set of samples, drawn without
- * regard to the other batches (sampling with replacement between steps; the
- * analyses of SGD assume it; lib/algorithms.md 5.3).  In an epoch a sample
- * comes once on average: some do not come at all, some twice and more.  Batch
- * `step` is keyed by (seed, epoch, step).  Expected O(b log b) a batch.
+ * replace: each batch is a uniformly random set of samples, independent of the
+ * other batches (sampling with replacement between steps, as analyses of SGD
+ * assume; lib/algorithms.md 5.3).  An epoch trains each sample once on average:
+ * some not at all, some twice or more.  Batch `step` is keyed by (seed, epoch,
+ * step).  Expected O(b log b) for each batch.
  */
 extern const struct select_strategy select_strategy_replace;
 

@@ -8,10 +8,10 @@
 #include "util/clones.h"
 #include "util/mem.h"
 
-/* Rows and columns that are added to their mirror image at a time. */
+/* Rows and columns of a square that is processed with its mirror image. */
 enum { SQUARE = 32 };
 
-/* e^z and e^-own are numbers of f32, and so is e^(4 (z - own)). */
+/* Within these bounds e^z, e^-own and e^(4 (z - own)) are finite in f32. */
 enum { TAME = 40, TAME_APART = 20 };
 
 static void
@@ -41,10 +41,10 @@ compute_similarities(const struct select_features *f, double tau, size_t n,
 static void
 swap_floats(float *x, float *y)
 {
-    const float kept = *x;
+    const float old = *x;
 
     *x = *y;
-    *y = kept;
+    *y = old;
 }
 
 static void
@@ -101,7 +101,7 @@ select_batch_loss(const struct select_features *f, double tau, size_t b,
 }
 
 /*
- * s(z - z1) + s(z - z2), with x = z - z1 + log(b-1) and y likewise:
+ * s(z - z1) + s(z - z2), with x = z - z1 + log(b-1), and y the same for z2:
  *
  *     max(x,0) + max(y,0) + log( (1 + e^-|x|) (1 + e^-|y|) )
  */
@@ -115,8 +115,8 @@ two_terms(float z, float z1, float z2)
     return up + up2 + num_log1p(e + e2 + e * e2);
 }
 
-/* The same of z and its mirror image together, out of e^z, e^-z1 and so on:
- * one logarithm of a product of four. */
+/* The same for z and its mirror image together, from e^z, e^-z1 and so on: one
+ * logarithm of a product of four. */
 static inline float
 four_terms(float z, float other, float z1, float z2)
 {
@@ -126,9 +126,9 @@ four_terms(float z, float other, float z1, float z2)
     return num_log1p(ab + cd + ab * cd);
 }
 
-/* A square of Z and its mirror image become one of w and its own.
- *   own [n]  Z_ii - log(b-1), or where `tame` e^-own;  the square is at rows
- *            i.., columns j.. */
+/* Replaces a square of Z and its mirror image by those of w.  The square is at
+ * rows i.., columns j...
+ *   own [n]  Z_ii - log(b-1); e^-own if `tame` */
 static UTIL_CLONES(void, weigh_square,
                    (size_t n, int tame, const float *own, size_t i, size_t j,
                     size_t rows, size_t columns, float *z),
@@ -155,8 +155,7 @@ static UTIL_CLONES(void, weigh_square,
             z[(j + c) * n + i + r] = mirror[r][c];
 }
 
-/* w out of Z, in place, no number of which is above `most` or below -most;
- * own [n] is scratch. */
+/* Replaces Z by w; |Z| <= most.  own [n] is scratch. */
 static void
 weigh_pairs(size_t batch, size_t n, double most, float *own, float *z)
 {
@@ -165,7 +164,8 @@ weigh_pairs(size_t batch, size_t n, double most, float *own, float *z)
     REQUIRE(batch >= 2);
     for (size_t i = 0; i < n; i++) {
         own[i] = z[i * n + i] - (float)log((double)batch - 1);
-        tame &= own[i] >= -TAME && most - own[i] <= TAME_APART; // no NaN is
+        // false for NaN
+        tame &= own[i] >= -TAME && most - own[i] <= TAME_APART;
     }
     for (size_t i = 0; tame && i < n; i++)
         own[i] = num_exp(-own[i]);

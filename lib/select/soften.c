@@ -6,11 +6,11 @@
 #include "soften.h"
 #include "stream.h"
 
-/* Batches in a set where the parameters do not say, and the exchanges that are
- * tried for each sample at most. */
+/* Batches in a set by default, and the most exchanges that are tried for each
+ * sample. */
 enum { SET = 40, TRIES = 8 };
 
-/* W_0 of a block; what may not meet weighs nothing here. */
+/* W_0 of a block; pairs that must not share a batch count as 0. */
 static double
 random_weight(const struct select_exchange *task)
 {
@@ -60,8 +60,9 @@ void
 select_soften(const struct select_task *task, int64_t *ids)
 {
     size_t steps = task->layout.steps;
-    const size_t asked = (size_t)task->value[SELECT_BLOCK];
-    size_t count = select_block_cut(&task->layout, asked ? asked : SET);
+    const size_t block_steps = (size_t)task->value[SELECT_BLOCK];
+    size_t count =
+        select_block_cut(&task->layout, block_steps ? block_steps : SET);
     size_t sets = (steps + count - 1) / count;
     int64_t *step = mem_array(steps, sizeof *step);
     struct rng all;

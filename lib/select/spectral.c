@@ -17,12 +17,12 @@
 enum { MOST = 20000, ROWS = 4, LANES = 8 };
 typedef float lanes __attribute__((vector_size(LANES * 4)));
 
-/* The batches that are planned together, without what stays in its place. */
+/* The batches that are planned together, without samples that do not move. */
 struct spectral {
     const struct select_task *task;
     size_t k, n;
     int64_t *id;   /* [n] */
-    size_t *place; /* [n] where they were in the epoch, batch by batch */
+    size_t *place; /* [n] their places in the epoch, batch by batch */
     size_t *room;  /* [k] how many of them in each batch */
     struct rng rng;
 };
@@ -115,8 +115,7 @@ static UTIL_CLONES(void, distances_to_centres,
         cost[i] = sqrtf(cost[i]);
 }
 
-/* Which batch each point [n,d] comes into: to [n].  Batches are dealt out to
- * centres at random. */
+/* Assigns points [n,d] to batches: to [n].  Each batch gets a random centre. */
 static void
 divide_into_batches(struct spectral *b, size_t d, const float *x, uint32_t *to)
 {
@@ -124,24 +123,24 @@ divide_into_batches(struct spectral *b, size_t d, const float *x, uint32_t *to)
     float *centre = mem_array(k * d, sizeof *centre);
     float *column = mem_array(k * d, sizeof *column);
     float *cost = mem_unset(n * k, sizeof *cost);
-    int64_t *whose = mem_array(k, sizeof *whose);
+    int64_t *of_batch = mem_array(k, sizeof *of_batch);
 
     num_kmeans(n, d, k, x, &b->rng, centre, NULL);
     for (size_t c = 0; c < k; c++)
-        whose[c] = (int64_t)c;
-    rng_shuffle(&b->rng, k, whose);
+        of_batch[c] = (int64_t)c;
+    rng_shuffle(&b->rng, k, of_batch);
     for (size_t c = 0; c < k; c++)
         for (size_t j = 0; j < d; j++)
-            column[j * k + c] = centre[(size_t)whose[c] * d + j];
+            column[j * k + c] = centre[(size_t)of_batch[c] * d + j];
     distances_to_centres(n, k, d, x, column, cost);
     num_assign(n, k, cost, b->room, to);
     free(centre);
     free(column);
     free(cost);
-    free(whose);
+    free(of_batch);
 }
 
-/* Samples in the order of their batches; returns the losses of these. */
+/* Orders samples by batch; returns the sum of the batch losses. */
 static double
 arrange_samples(const struct spectral *b, const uint32_t *to, int64_t *order)
 {
@@ -166,7 +165,7 @@ arrange_samples(const struct spectral *b, const uint32_t *to, int64_t *order)
     return loss;
 }
 
-/* The order with the largest loss of several. */
+/* Finds the order with the largest loss of several. */
 static void
 search_best_order(struct spectral *b, int64_t *best)
 {
@@ -223,8 +222,8 @@ is_among(size_t n, const int64_t *ids, int64_t id)
     return 0;
 }
 
-/* A sample that fills up the last batch may have come there by itself: then
- * another one does. */
+/* With wrap, a sample that fills the last batch may already be in it: replaces
+ * it by another. */
 static void
 mend_last_batch(const struct select_layout *layout, int64_t *ids)
 {
@@ -246,8 +245,8 @@ select_spectral(const struct select_task *task, int64_t *ids)
     const size_t blocks = (steps + size - 1) / size;
 
     select_shuffle(task, ids);
-    // blocks know nothing of each other; with one thread each, a product of
-    // matrices is the same whatever their number
+    // blocks are independent, and one thread computes the matrix products of a
+    // block: the result does not depend on the number of threads
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < blocks; i++)
         spectral_plan(task, i, i * steps / blocks, (i + 1) * steps / blocks,
@@ -264,12 +263,12 @@ select_spectral_fit(struct select_layout *layout, const double *value,
     const size_t k = block < layout->steps ? block : layout->steps;
 
     if (block < 2)
-        return err_set(err, "spectral plans two batches together or "
-                            "more: want block=2 or more");
+        return err_set(err, "spectral plans at least two batches together: "
+                            "want block=2 or more");
     if (k > MOST / most)
         return err_set(err,
                        "%zu batches of %zu are too many to plan together by "
-                       "spectral: take smaller blocks",
+                       "spectral: want a smaller block",
                        k, most);
     return 0;
 }

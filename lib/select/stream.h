@@ -2,8 +2,8 @@
 #define SELECT_STREAM_H
 
 /*
- * The last coordinate of a stream of RNG_PLAN: what is drawn from it.  The
- * first two are the epoch and a number that the user of the stream counts.
+ * The last coordinate of a random stream of RNG_PLAN: its purpose.  The first
+ * two are the epoch and a number that depends on the purpose.
  */
 enum select_stream {
     STREAM_ORDER,    /* shuffle, replace; the start of every other order */

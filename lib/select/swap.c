@@ -9,12 +9,12 @@
 #include "swap.h"
 #include "whole.h"
 
-/* Kicks per batch: they add half a percent to the weight, and as much time as
- * the search before them. */
+/* Kicks per batch: they add half a percent to the weight, and double the time.
+ */
 enum { KICKS = 2 };
 
-/* Times that regions are formed, and the gain, as a share of the weight, that
- * makes it useful to form them once more. */
+/* Most rounds of forming regions, and the least gain of a round, as a share of
+ * the weight, for another. */
 enum { ROUNDS = 20 };
 static const double least_gain = 1e-3;
 
@@ -36,7 +36,7 @@ improve_batches(const struct select_task *task, uint64_t number, size_t k,
     return weight;
 }
 
-/* Rearranges blocks of consecutive steps of step[], as equal as can be. */
+/* Rearranges blocks of consecutive steps of step[], of equal size up to one. */
 static double
 improve_all(const struct select_task *task, unsigned round, size_t count,
             const int64_t *step, int64_t *ids)
@@ -57,8 +57,8 @@ improve_all(const struct select_task *task, unsigned round, size_t count,
     return sum;
 }
 
-/* Regions are formed anew until that gains next to nothing; one that holds
- * all is formed once. */
+/* Forms regions and rearranges them, until a round gains too little; a single
+ * region is formed once. */
 static void
 improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
 {

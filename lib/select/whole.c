@@ -9,7 +9,7 @@
 #include "region.h"
 #include "whole.h"
 
-/* Samples in a region, and batches at least. */
+/* Samples in a region, and its least number of batches. */
 enum { REGION = 1280, BATCHES = 4 };
 
 size_t
@@ -36,7 +36,7 @@ select_whole_gather(const struct select_task *task, int64_t *ids)
     uint32_t *link;
 
     if (layout->steps <= select_whole_count(layout))
-        return; // all are rearranged together
+        return; // a single block
     if (total > layout->size)
         total = select_layout_start(layout, layout->steps - 1);
     point = mem_array(total, sizeof *point);

@@ -4,9 +4,9 @@
 #include "select/strategy.h"
 
 /*
- * select_whole_gather() brings samples that are near neighbours together in an
- * epoch, and leaves those without where they are.  Under wrap the last batch,
- * where samples come again, stays.
+ * select_whole_gather() reorders an epoch so that near neighbours are together.
+ * Samples without features do not move, nor with wrap the last batch, which
+ * contains samples twice.
  */
 void select_whole_gather(const struct select_task *task, int64_t *ids);
 
@@ -18,8 +18,8 @@ void select_whole_gather(const struct select_task *task, int64_t *ids);
 void select_whole_regions(const struct select_task *task, unsigned round,
                           size_t count, const int64_t *ids, int64_t *step);
 
-/* select_whole_count() returns how many batches make a region: what is quickly
- * rearranged as a block. */
+/* select_whole_count() returns the batches in a region: few enough to rearrange
+ * quickly as a block. */
 size_t select_whole_count(const struct select_layout *layout);
 
 #endif

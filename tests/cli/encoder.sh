@@ -83,7 +83,8 @@ ok 'a program whose lines are written down' trained heard \
     --encoder "tee '$work/heard.lines' | $program"
 ok 'is told which batch comes next' becomes_true grep -q '^expect image slot=' \
     heard.lines
-ok 'foil-embed has no such encoder: 1' refuses 1 'only that program computes it' \
+ok 'foil-embed has no such encoder: 1' refuses 1 \
+    'only that program can compute it' \
     foil-embed -o none.npy emc2-calm "$data"
 
 train_with=(--lr 0.1 --warmup 0 --steps 5)

@@ -52,7 +52,7 @@ ok 'and with data: 2' refuses 2 'want CHECKPOINT alone' \
 
 ok 'ONNX' "$embed" --onnx a.onnx a
 ok 'of an encoder without norms' "$embed" --onnx b.onnx b
-ok 'group norm has no form: 1' refuses 1 "'norm' has no ONNX form" \
+ok 'group norm has no form: 1' refuses 1 "'norm' cannot be exported to ONNX" \
     "$embed" --onnx c.onnx c
 ok 'and no file' test ! -e c.onnx
 if has_python numpy; then

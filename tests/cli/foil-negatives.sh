@@ -284,7 +284,7 @@ END
         "$work/narrow.train"
     ok 'a table that is too large: the run ends' exits 1 ended large
     ok 'and says how large it may be' grep -q \
-        'at most 7 GiB in all are kept (--max-state)' "$work/large.train"
+        'at most 7 GiB in all tables are allowed (--max-state)' "$work/large.train"
     kill "$narrow" "$service"
 else
     skip 'a sampler in Python' 'no python3-numpy'

@@ -63,7 +63,7 @@ ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 learns "$top" tileless "${net[@]}" --precisi
 ok 'ONEDNN_MAX_CPU_ISA binds the tiles of AMX' \
     jq -e '.engine.table | test("amx") | not' "$work/tileless/latest/config.json"
 ok 'plain processors have no bf16' has_line 'auto: f32, for this processor' "$work/x86-64.err"
-ok 'bf16 there: 2, and what to do' refuses 2 '--precision f32 does without, auto' \
+ok 'bf16 there: 2, and what to do' refuses 2 'use --precision f32, or auto' \
     bound x86-64 "$train" -r "$work/no" "${net[@]}" --precision bf16
 ok 'an encoder without bf16' learns "$top" linear --arch linear --head 8 \
     --precision auto

@@ -2,7 +2,7 @@
 #define TESTS_LOSS_NAIVE_H
 
 /* The test vectors of the reference implementations, and the equations of
- * lib/loss/ as directly as C can say them, in double. */
+ * lib/loss/ as directly as C can express them, in double. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #define TESTS_LOSS_NAIVE_BATCH_H
 
 /*
- * The batch that a naive objective gets, and what several of them share, in
- * double and from raw rows, so that central differences can be taken.  What is
- * held constant in the gradient (running means, temperatures, SimCo's weights)
- * is computed from z0.
+ * The batch of a naive objective, and functions that several of them share, in
+ * double and from raw rows, for central differences.  Quantities held constant
+ * in the gradient (running means, temperatures, SimCo's weights) are computed
+ * from z0.
  */
 #include "loss/naive.h"
 #include "loss/objective.h"
@@ -23,7 +23,7 @@ struct naive {
     const double *z0;     /* [rows,d] */
 };
 
-/* What a parameter of the objective is set to. */
+/* The value of a parameter of the objective. */
 static inline double
 naive_param(const struct naive *k, const char *name)
 {
@@ -44,7 +44,7 @@ naive_scores(const struct naive *k, size_t width, const double *z,
 }
 
 static inline int
-naive_meets(size_t b, size_t r, size_t c, enum loss_mask mask)
+naive_is_negative(size_t b, size_t r, size_t c, enum loss_mask mask)
 {
     const int other = (r < b) != (c < b), kin = c % b == r % b;
 
@@ -64,7 +64,7 @@ naive_log_sum(size_t b, size_t r, double beta, enum loss_mask mask,
     double sum = 0;
 
     for (size_t c = 0; c < 2 * b; c++)
-        sum += naive_meets(b, r, c, mask) ? exp(beta * s[c]) : 0;
+        sum += naive_is_negative(b, r, c, mask) ? exp(beta * s[c]) : 0;
     return log(sum);
 }
 

@@ -23,7 +23,7 @@ naive_bimodal(const struct naive *k, const double *z)
         double e[NAIVE_ROWS] = {0}, g = 0;
 
         for (size_t c = 0; c < 2 * b; c++)
-            if (naive_meets(b, r, c, mask)) {
+            if (naive_is_negative(b, r, c, mask)) {
                 e[c] = exp((s0[r][c] - s0[r][p]) / tau) / (double)(b - 1);
                 g += e[c];
             }

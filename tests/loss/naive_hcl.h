@@ -20,7 +20,7 @@ naive_hcl(const struct naive *k, const double *z)
         for (size_t c = 0; c < n; c++) {
             const double neg = exp(s[r][c] / tau);
 
-            if (!naive_meets(b, r, c, LOSS_NEGATIVES))
+            if (!naive_is_negative(b, r, c, LOSS_NEGATIVES))
                 continue;
             up += pow(neg, beta) * neg;
             down += pow(neg, beta) / m;

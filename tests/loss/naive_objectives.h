@@ -19,7 +19,7 @@
 #include "loss/naive_tau_simclr.h"
 #include "loss/naive_vicreg.h"
 
-/* value is what is reported, where that is not what is differentiated. */
+/* value is reported; it may differ from the differentiated function. */
 static const struct {
     const char *name;
     double (*loss)(const struct naive *k, const double *z);

@@ -34,7 +34,7 @@ naive_running_rows(const struct naive *k, const double *z)
         const double u = naive_running(k, state, g / m);
 
         for (size_t c = 0; c < n; c++)
-            if (naive_meets(b, r, c, LOSS_NEGATIVES))
+            if (naive_is_negative(b, r, c, LOSS_NEGATIVES))
                 loss += exp(s0[r][c] / tau) / (m * u) * s[r][c];
         loss -= s[r][loss_partner(b, r)];
     }

@@ -1,5 +1,5 @@
 /*
- * What the theory of mini-batches says (Cho et al. 2023, arXiv:2307.05906), of
+ * Checks the theory of mini-batches (Cho et al. 2023, arXiv:2307.05906), of
  * infonce at temperature 1 and free embeddings of six pairs: propositions 1, 2
  * and 3, corollary 1, lemma 2, theorem 7.
  */
@@ -101,7 +101,7 @@ list_batches(size_t b, int apart)
 
 /* How far the whole loss is above the least, after descent on such batches. */
 static double
-miss_by(const struct batches *shown)
+excess(const struct batches *shown)
 {
     static const struct batches whole = {1, PAIRS, {{0, 1, 2, 3, 4, 5}}};
     const double least = 2 * log(1 + (PAIRS - 1) * exp(simplex - 1));
@@ -115,7 +115,7 @@ miss_by(const struct batches *shown)
     return mean_loss(&c, &whole) - least;
 }
 
-/* 1: losses of batches and of all are no multiples of each other. */
+/* 1: the loss of the batches is no multiple of the whole loss. */
 static void
 check_multiples(void)
 {
@@ -137,7 +137,7 @@ check_multiples(void)
     T_NEAR(equal[0], 2 * log(3), 1e-6, "(19)");
     T_NEAR(equal[1], 2 * log(6), 1e-6, "(18)");
     T(fabs(apart[0] / apart[1] - equal[0] / equal[1]) > .05,
-      "proposition 1: no constant makes one of the other");
+      "proposition 1: no constant factor between them");
 }
 
 /* 2 and 3, and theorem 4: which batches of three lead to the optimum.  With two
@@ -150,13 +150,13 @@ check_batches(void)
     const struct batches all = list_batches(3, 0), most = list_batches(3, 1);
 
     T(all.n == 20 && most.n == 16, "batches of three: all, and without a pair");
-    T(miss_by(&all) < 1e-4, "theorem 4: all batches lead to the optimum");
-    T(miss_by(&most) > 1e-3, "proposition 2: without a pair they do not");
-    T(miss_by(&parts) > .03, "proposition 3: nor do batches of a partition");
+    T(excess(&all) < 1e-4, "theorem 4: all batches lead to the optimum");
+    T(excess(&most) > 1e-3, "proposition 2: without a pair they do not");
+    T(excess(&parts) > .03, "proposition 3: nor do batches of a partition");
 }
 
 /* Corollary 1: two linear encoders are one of rows that have each view's
- * numbers in columns of their own. */
+ * numbers in separate columns. */
 static void
 check_linear(void)
 {
@@ -191,7 +191,7 @@ check_linear(void)
 }
 
 /* Lemma 2: two pairs at the angles a and -a, and those at -a and a, have
- * between them the two that are one, where the loss is largest. */
+ * between them two equal pairs, where the loss is largest. */
 static void
 check_geodesic(void)
 {
@@ -209,12 +209,12 @@ check_geodesic(void)
         loss[i] = mean_loss(&c, &two);
     }
     T_NEAR(loss[0], 2 * log(1 + exp(cos(1) - 1)), 1e-6, "lemma 2: an end");
-    T_NEAR(loss[2], loss[0], 1e-6, "the other");
+    T_NEAR(loss[2], loss[0], 1e-6, "the other end");
     T_NEAR(loss[1], 2 * log(2), 1e-6, "their middle");
     T(loss[1] > loss[0] + .1, "lemma 2: a middle is above both of its ends");
 }
 
-/* The weighted loss of osgd, q = 1 of k = 3 out of M: gamma_j = C(M-j,2) /
+/* The weighted loss of osgd, q = 1 of k = 3 of M: gamma_j = C(M-j,2) /
  * C(M,3), its gap to the least, and the batch that a step takes. */
 static double
 weigh_losses(struct cloud *c, const struct batches *all, double *loss)

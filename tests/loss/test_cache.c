@@ -10,7 +10,7 @@ enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D };
 /* Where the bank is the batch, and w the mean over all draws, the gradient is
  * that of -log p_+: SimCLR's, with beta 10. */
 static void
-the_mean_draw_gives_simclr(void)
+mean_draw_is_simclr(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], scale[N * 2], dv[N * D];
     const struct loss_batch batch = {
@@ -64,7 +64,7 @@ reports_the_importance(void)
 int
 main(void)
 {
-    the_mean_draw_gives_simclr();
+    mean_draw_is_simclr();
     reports_the_importance();
     return t_done();
 }

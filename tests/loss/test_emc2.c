@@ -11,11 +11,11 @@
 
 enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D };
 
-/* Chains that have mixed sit on each negative as long as its softmax says:
- * the gradient is that of the denominator without the partner, as in
- * naive.h with beta 10. */
+/* Mixed chains stay on each negative in proportion to its softmax: the gradient
+ * is that of the denominator without the partner, as in naive.h with beta 10.
+ */
 static void
-mixed_chains_give_the_softmax(void)
+mixed_chains_are_the_softmax(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D];
     const struct loss_batch batch = {.b = B, .dim = D, .weights = w};
@@ -35,13 +35,13 @@ mixed_chains_give_the_softmax(void)
     T_NEAR(sum, 33.254410154, 2e-6, "gradient");
     T_NEAR(dv[0], -0.113033264, 2e-6, "its first element");
     T_NEAR(dv[N * D - 1], 0.962717085, 2e-6, "its last element");
-    T_NEAR(infonce, 0.650472417, 2e-6, "InfoNCE beside it");
+    T_NEAR(infonce, 0.650472417, 2e-6, "InfoNCE of the same rows");
     T_NEAR(report.more.value[0].value, 0, 0, "nothing from outside");
 }
 
 /* Of twelfths, as floats, no row sums to 1 exactly. */
 static void
-what_is_rounded_is_not_dropped(void)
+rounded_shares_are_not_dropped(void)
 {
     enum { M = 12 };
     float s[2 * M * 2 * M], w[2 * M * 2 * M];
@@ -56,17 +56,17 @@ what_is_rounded_is_not_dropped(void)
         sum += w[i];
     }
     loss_emc2.run(&batch, &set, NULL, s, &report);
-    T(sum / (2 * M) != 1, "shares are rounded: %.3g are missing",
+    T(sum / (2 * M) != 1, "shares are rounded: the sum lacks %.3g",
       1 - sum / (2 * M));
     T_NEAR(report.more.value[1].value, 0, 0, "nothing is dropped");
     report = (struct loss_report){0};
     w[1] = 0;
     loss_emc2.run(&batch, &set, NULL, s, &report);
     T_NEAR(report.more.value[1].value, 1. / 12 / (2 * M), 1e-7,
-           "one step of many is");
+           "one of many steps is");
 }
 
-/* What a bank has kept gets no gradient, and changes that of no row. */
+/* Rows of a bank get no gradient, and change that of no row. */
 static void
 a_bank_gets_no_gradient(void)
 {
@@ -92,14 +92,14 @@ a_bank_gets_no_gradient(void)
     for (size_t i = 0; i < MOVED * D; i++)
         off = fmax(off, fabs(dz[0][i] - dz[1][i]));
     T(off < 1e-6 && dz[1][MOVED * D] == 7,
-      "what a bank has kept gets no gradient, off by %g", off);
+      "rows of a bank get no gradient, error %g", off);
 }
 
 int
 main(void)
 {
     a_bank_gets_no_gradient();
-    what_is_rounded_is_not_dropped();
-    mixed_chains_give_the_softmax();
+    rounded_shares_are_not_dropped();
+    mixed_chains_are_the_softmax();
     return t_done();
 }

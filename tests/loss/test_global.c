@@ -48,7 +48,7 @@ release(struct example *e)
     free(e->work);
 }
 
-/* L as the header has it, in double. */
+/* L of the header, in double. */
 static double
 naive(const struct example *e, const double *z)
 {
@@ -97,7 +97,7 @@ gradient_is_the_slope(size_t images, size_t views, double beta, int inside,
         off = fmax(off, fabs(e.dz[i] - (up - down) / (2 * h)));
         largest = fmax(largest, fabs(e.dz[i]));
     }
-    T(off <= 1e-5 * largest + 1e-8, "its gradient, off by %.1e of %.1e", off,
+    T(off <= 1e-5 * largest + 1e-8, "its gradient, error %.1e of %.1e", off,
       largest);
     T(loss_global(&e.set, e.zf, NULL, e.work) == value, "the value alone");
     release(&e);
@@ -105,7 +105,7 @@ gradient_is_the_slope(size_t images, size_t views, double beta, int inside,
 
 /* More rows than a tile has: the slope along one direction. */
 static void
-tiles_fit_together(void)
+tiles_add_up(void)
 {
     struct example e = make(301, 2, 8, 25, 1, 0);
     double *side = mem_array(e.n * 8, sizeof *side);
@@ -134,9 +134,9 @@ tiles_fit_together(void)
     release(&e);
 }
 
-/* Of one batch of all images it is what the objectives are. */
+/* Of one batch of all images it equals the objectives. */
 static void
-is_the_objective_of_a_batch_of_all(const char *name, int inside, int cross)
+equals_objectives_of_one_batch(const char *name, int inside, int cross)
 {
     struct example e = make(9, 2, 6, 5, inside, cross);
     struct err err;
@@ -159,7 +159,7 @@ is_the_objective_of_a_batch_of_all(const char *name, int inside, int cross)
 }
 
 static void
-equal_rows_have_no_way_out(void)
+equal_rows_have_no_gradient(void)
 {
     struct example e = make(300, 2, 4, 5, 0, 0);
     double most = 0;
@@ -175,16 +175,16 @@ equal_rows_have_no_way_out(void)
 }
 
 /* s between the two of an image is 1, and -1 to the other: beta 0.5 / tau
- * overflows any exponential that is taken as it stands. */
+ * overflows any plain exponential. */
 static void
-large_beta_is_no_trouble(void)
+large_beta_does_not_overflow(void)
 {
     struct example e = make(2, 2, 1, 1e4, 1, 0);
 
     for (size_t i = 0; i < 4; i++)
         e.zf[i] = i % 2 ? 1 : -1;
     T_NEAR(loss_global(&e.set, e.zf, e.dz, e.work), 0, 1e-9,
-           "beta 10000, positive inside: nothing left to gain");
+           "beta 10000, positive inside: 0");
     e.set.inside = 0;
     T_NEAR(loss_global(&e.set, e.zf, e.dz, e.work), log(2) - 2e4, 1e-9,
            "outside: log 2 - 2 beta");
@@ -206,11 +206,11 @@ main(void)
         gradient_is_the_slope(4, 2, 5, inside, 1);
         gradient_is_the_slope(3, 3, 25, inside, 1);
     }
-    tiles_fit_together();
-    is_the_objective_of_a_batch_of_all("clip", 1, 1);
-    is_the_objective_of_a_batch_of_all("dcl", 0, 0);
-    is_the_objective_of_a_batch_of_all("simclr", 1, 0);
-    equal_rows_have_no_way_out();
-    large_beta_is_no_trouble();
+    tiles_add_up();
+    equals_objectives_of_one_batch("clip", 1, 1);
+    equals_objectives_of_one_batch("dcl", 0, 0);
+    equals_objectives_of_one_batch("simclr", 1, 0);
+    equal_rows_have_no_gradient();
+    large_beta_does_not_overflow();
     return t_done();
 }

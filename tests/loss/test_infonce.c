@@ -42,7 +42,7 @@ value(size_t b, double z[][D], double *slope)
     return loss;
 }
 
-/* Where the theory says that it is least, nothing pulls. */
+/* At the minima of the theory the gradient is 0. */
 static void
 optima(void)
 {
@@ -77,8 +77,8 @@ angles(void)
     T_NEAR(value(2, across, &slope), 0.268615741, 1e-6, "mirror images");
 }
 
-/* The four images of the toy at an angle t from their axis, and how each moves
- * with t. */
+/* The four images of the toy at an angle t from their axis, and the derivative
+ * of each by t. */
 static void
 toy(double t, double z[4][D], double move[4][D])
 {

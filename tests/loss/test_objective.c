@@ -12,8 +12,8 @@
 #include "t.h"
 #include "util/mem.h"
 
-/* A batch of noise; weights and scale as a sampler might say them, and images
- * of which every other was seen before. */
+/* A batch of noise, with weights and scale as of a sampler; every other image
+ * was seen before. */
 struct example {
     const struct loss_objective *objective;
     struct loss_settings set;
@@ -131,7 +131,7 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     example_init(&e, o, shape[0], shape[1], shape[2] + o->aux_columns);
     e.set.value[LOSS_TAU] = tau;
     e.set.reference = reference;
-    if (reference) { // what else is beyond a bend
+    if (reference) { // else the difference crosses a kink
         set_param(&e, "tau-plus", 0.6);
         for (size_t i = 0; i < e.rows * e.batch.dim; i += 2)
             e.z[i] = e.zf[i] *= 8;
@@ -156,14 +156,14 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
         off = fmax(off, fabs(e.dz[i] - (up - down) / (2 * h)));
         largest = fmax(largest, fabs(e.dz[i]));
     }
-    T(off < 2e-5 * largest, "%s: gradient, off by %.1e of %.1e", o->name, off,
+    T(off < 2e-5 * largest, "%s: gradient, error %.1e of %.1e", o->name, off,
       largest);
     free(z0);
     example_release(&e);
 }
 
 static void
-equal_rows_have_no_way_out(const struct loss_objective *o)
+equal_rows_have_no_gradient(const struct loss_objective *o)
 {
     struct example e;
     struct loss_report report;
@@ -190,8 +190,8 @@ equal_rows_have_no_way_out(const struct loss_objective *o)
 
 /* Row r of e is row to[r] of f: so is the gradient, and the state. */
 static void
-rows_may_move(const struct loss_objective *o, const size_t *to,
-              const char *what)
+rows_may_be_permuted(const struct loss_objective *o, const size_t *to,
+                     const char *what)
 {
     enum { B = 4, N = 2 * B };
     const size_t d = 6 + o->aux_columns, columns = o->columns;
@@ -219,8 +219,7 @@ rows_may_move(const struct loss_objective *o, const size_t *to,
             off = fmax(off, fabs(e.state[r % period * columns + k] -
                                  f.state[to[r] % period * columns + k]));
     }
-    T(off < 2e-5, "%s: %s, so is the gradient: off by %.1e", o->name, what,
-      off);
+    T(off < 2e-5, "%s: %s, same gradient: error %.1e", o->name, what, off);
     example_release(&e);
     example_release(&f);
 }
@@ -251,13 +250,13 @@ the_edge(const struct loss_objective *o)
     T(!isfinite(run(&e).value), "%s: NaN in, not finite out", o->name);
     e.zf[0] = 0;
     T(isfinite(run(&e).value) && all_finite(&e),
-      "%s: a row of zeros is bearable", o->name);
+      "%s: a row of zeros gives finite numbers", o->name);
     example_release(&e);
 }
 
-/* Scores a hundred thousand times as far apart as exp() bears. */
+/* Scores that differ by a hundred thousand times the range of exp(). */
 static void
-cold_is_bearable(const struct loss_objective *o)
+large_beta_is_finite(const struct loss_objective *o)
 {
     struct example e;
 
@@ -272,7 +271,7 @@ cold_is_bearable(const struct loss_objective *o)
 
 /* The same image twice in a batch: two images that look alike. */
 static void
-duplicates_are_bearable(const struct loss_objective *o)
+duplicates_are_accepted(const struct loss_objective *o)
 {
     struct example e;
     const size_t d = 5 + o->aux_columns;
@@ -287,18 +286,18 @@ duplicates_are_bearable(const struct loss_objective *o)
     T(!memcmp(e.state + 2 * o->columns, e.state,
               o->columns * sizeof *e.state) ||
           fabs(e.state[2 * o->columns] - e.state[0]) < 1e-5,
-      "%s: has one state after it", o->name);
+      "%s: has one state afterwards", o->name);
     example_release(&e);
 }
 
 static void
-defaults_are_sound(const struct loss_objective *o)
+defaults_are_accepted(const struct loss_objective *o)
 {
     struct loss_settings set = loss_settings_of(o);
     struct err err = {""};
 
     T(!loss_objective_check(o, &set, 256, 128, &err),
-      "%s: its defaults can work %s", o->name, err.msg);
+      "%s: its defaults are accepted %s", o->name, err.msg);
     T(loss_objective_check(o, &set, 1, 128, &err) &&
           strstr(err.msg, "no negatives"),
       "%s: one image is refused", o->name);
@@ -319,7 +318,7 @@ defaults_are_sound(const struct loss_objective *o)
     }
 }
 
-/* rho = log(b - 1) - rho_gap is 0 .. log(b - 1), both ends left out. */
+/* rho = log(b - 1) - rho_gap is 0 .. log(b - 1), both ends excluded. */
 static void
 rho_has_a_range(void)
 {
@@ -331,7 +330,7 @@ rho_has_a_range(void)
 
     T(!loss_objective_check(o, &set, 0, 128, &err) &&
           !loss_objective_check(o, &set, 6, 128, &err),
-      "rho-gap 1.5 can work in batches of 6");
+      "rho-gap 1.5 is accepted in batches of 6");
     T(loss_objective_check(o, &set, 5, 128, &err) && strstr(err.msg, "tau-max"),
       "and not in those of 5: %s", err.msg);
     *gap = log(255);
@@ -339,7 +338,7 @@ rho_has_a_range(void)
       "nor log(b - 1) in batches of b");
     set.reference = 1;
     T(!loss_objective_check(o, &set, 256, 128, &err),
-      "the reference takes what it is given");
+      "the reference accepts any");
     set.reference = 0;
     *gap = 0;
     T(loss_objective_check(o, &set, 256, 128, &err) &&
@@ -365,7 +364,7 @@ flatclr_has_the_weights_of_dcl(void)
 
 /* dL/dx of each scalar against central differences of the formula. */
 static void
-scalars_have_the_slope(const struct loss_objective *o, double tau)
+scalar_gradients_are_slopes(const struct loss_objective *o, double tau)
 {
     const double h = 1e-5;
     const size_t i_naive = naive_find(o);
@@ -395,7 +394,7 @@ scalars_have_the_slope(const struct loss_objective *o, double tau)
 }
 
 static void
-scalars_stand_for_parameters(void)
+scalars_replace_parameters(void)
 {
     struct loss_settings set = loss_settings_of(&loss_clip);
     const struct loss_scalar *scale = &loss_clip.scalars[0];
@@ -404,7 +403,7 @@ scalars_stand_for_parameters(void)
            "the scale of clip begins at log(1 / 0.07)");
     loss_scalar_apply(scale, scale->max, &set);
     T_NEAR(set.value[LOSS_TAU], 0.01, 1e-12, "its bound is tau 0.01");
-    T(loss_scalar_moves(scale, &set), "it is learnt");
+    T(loss_scalar_moves(scale, &set), "it is trained");
     *param_at(loss_clip.params, set.value, "fixed-tau") = 1;
     T(!loss_scalar_moves(scale, &set), "with fixed-tau it is not");
 }
@@ -422,13 +421,13 @@ clip_is_half_of_infonce(void)
     T_NEAR(2 * run(&e).value, run(&f).value, 1e-6, "clip is half of infonce");
     for (size_t i = 0; i < e.rows * e.batch.dim; i++)
         off = fmax(off, fabs(2 * e.dz[i] - f.dz[i]));
-    T(off < 1e-6, "so is its gradient, off by %.1e", off);
+    T(off < 1e-6, "so is its gradient, error %.1e", off);
     example_release(&e);
     example_release(&f);
 }
 
 static void
-reports_the_spread(void)
+reports_uniformity(void)
 {
     struct example e;
     struct loss_report report;
@@ -443,9 +442,9 @@ reports_the_spread(void)
     example_release(&e);
 }
 
-/* S that is given is taken as it is, for one that is computed. */
+/* S may be passed instead of computed. */
 static void
-similarities_may_be_given(void)
+similarities_may_be_passed(void)
 {
     struct example e, f;
     struct loss_report first, second;
@@ -469,19 +468,19 @@ similarities_may_be_given(void)
     first = run(&e);
     f.batch.s = s;
     second = run(&f);
-    T_NEAR(second.value, first.value, 1e-6, "S that is given: the same value");
+    T_NEAR(second.value, first.value, 1e-6, "S passed in: the same value");
     T_NEAR(second.positive, first.positive, 1e-6, "the same report");
     for (size_t i = 0; i < elements; i++)
         e.dz[i] -= f.dz[i];
     T(num_dot(elements, e.dz, e.dz) < 1e-10, "the same gradient");
     memset(s, 0, n * e.rows * sizeof *s);
-    T_NEAR(run(&f).value, 0, 1e-12, "none other is computed");
+    T_NEAR(run(&f).value, 0, 1e-12, "it is not computed");
     free(s);
     example_release(&e);
     example_release(&f);
 }
 
-/* The list has it, however long the name that is none. */
+/* The list is complete, however long the unknown name. */
 static void
 is_listed(const struct loss_objective *o)
 {
@@ -514,21 +513,21 @@ main(void)
             gradient_is_the_slope(o, shapes[i], 0.5, 1);
             gradient_is_the_slope(o, shapes[i], 0.03, 1);
         }
-        equal_rows_have_no_way_out(o);
-        rows_may_move(o, swapped, "views swapped");
-        rows_may_move(o, turned, "images moved");
+        equal_rows_have_no_gradient(o);
+        rows_may_be_permuted(o, swapped, "views swapped");
+        rows_may_be_permuted(o, turned, "images moved");
         the_edge(o);
-        cold_is_bearable(o);
-        duplicates_are_bearable(o);
-        defaults_are_sound(o);
-        scalars_have_the_slope(o, 0.1);
-        scalars_have_the_slope(o, 1);
+        large_beta_is_finite(o);
+        duplicates_are_accepted(o);
+        defaults_are_accepted(o);
+        scalar_gradients_are_slopes(o, 0.1);
+        scalar_gradients_are_slopes(o, 1);
     }
-    scalars_stand_for_parameters();
+    scalars_replace_parameters();
     clip_is_half_of_infonce();
     rho_has_a_range();
     flatclr_has_the_weights_of_dcl();
-    reports_the_spread();
-    similarities_may_be_given();
+    reports_uniformity();
+    similarities_may_be_passed();
     return t_done();
 }

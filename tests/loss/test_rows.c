@@ -8,7 +8,7 @@
 #include "t.h"
 #include "util/mem.h"
 
-enum { MANY_B = 300, MANY = 2 * MANY_B }; // for several threads, and parts
+enum { MANY_B = 300, MANY = 2 * MANY_B }; // for several threads and blocks
 enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D, EXTRA = 3, ROWS = N + EXTRA };
 
 static void
@@ -83,7 +83,7 @@ agrees_with_the_reference(void)
 }
 
 static void
-spreads_to_further_rows(void)
+adds_to_further_rows(void)
 {
     float w[N * ROWS], v[ROWS * D], dv[ROWS * D], all[ROWS * ROWS];
     double x[ROWS * D], off = 0;
@@ -93,7 +93,7 @@ spreads_to_further_rows(void)
     for (size_t i = 0; i < ROWS * D; i++)
         v[i] = (float)x[i];
     memcpy(all, w, sizeof w);
-    all[N * ROWS] = NAN; // nothing is looked at there
+    all[N * ROWS] = NAN; // never read
     loss_similarity_backward(N, ROWS, ROWS, D, all, v, dv);
     for (size_t r = 0; r < ROWS; r++)
         for (size_t k = 0; k < D; k++) {
@@ -116,12 +116,12 @@ spreads_to_further_rows(void)
         for (size_t i = 0; i < moved * D; i++)
             off = fmax(off, fabs(some[i] - dv[i]));
     }
-    T(off < 1e-6, "those that are constants change nothing, and get none");
+    T(off < 1e-6, "constant rows change nothing, and get no gradient");
 }
 
 /* How far p is from a softmax in double, relative to 1e-6 and more. */
 static double
-softmax_off(const float *p, const float *s, double beta)
+softmax_error(const float *p, const float *s, double beta)
 {
     double off = 0;
 
@@ -169,7 +169,7 @@ many_rows_by_any_threads(void)
     loss_similarity_mirror(MANY, MANY, MANY, s);
     omp_set_num_threads(3);
     three = loss_partition(MANY_B, MANY, 20, LOSS_BATCH, t, t);
-    T(softmax_off(t, was, 20) < 1e-5, "a softmax of 600 x 600");
+    T(softmax_error(t, was, 20) < 1e-5, "a softmax of 600 x 600");
     T(is_mirror_sum(s, t), "W + W' of it");
     loss_similarity_mirror(MANY, MANY, MANY, t);
     omp_set_num_threads(threads);
@@ -188,7 +188,7 @@ the_edge(void)
 
     T_NEAR(loss_partition(2, 4, 1e30, LOSS_NEGATIVES, s, p) / 1e30, 32, 1e-6,
            "huge beta: the largest score alone");
-    T(p[1] == 1 && p[3] == 0 && p[0] == 0 && p[2] == 0, "and all of p is its");
+    T(p[1] == 1 && p[3] == 0 && p[0] == 0 && p[2] == 0, "and p is 1 there");
     T_NEAR(loss_partition(2, 4, 1e-30, LOSS_BATCH, s, p), 4 * log(3), 1e-6,
            "tiny beta: all alike");
 }
@@ -202,7 +202,7 @@ main(void)
         agrees_with_naive(LOSS_CROSS, beta);
     }
     agrees_with_the_reference();
-    spreads_to_further_rows();
+    adds_to_further_rows();
     many_rows_by_any_threads();
     the_edge();
     return t_done();

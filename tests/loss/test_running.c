@@ -10,7 +10,7 @@
 
 enum { B = 4, N = 2 * B, D = 5 };
 
-/* S of four images, of which the second view is near the first. */
+/* S of four images whose second view is near the first. */
 static void
 scores(float s[N * N])
 {
@@ -47,7 +47,7 @@ mean_of(const float *s, size_t k, double tau)
     return sum / 2 / (double)loss_mask_count(B, LOSS_NEGATIVES);
 }
 
-/* The first visit counts whole, later ones by gamma. */
+/* The first visit has weight 1, later ones gamma. */
 static void
 means_follow_their_images(void)
 {
@@ -64,7 +64,7 @@ means_follow_their_images(void)
     loss_sogclr.run(&batch, &set, state, s, &(struct loss_report){0});
     for (size_t k = 0; k < B; k++)
         off = fmax(off, fabs(exp(state[2 * k]) / first[k] - 1));
-    T(off < 1e-5, "a first visit counts whole: off by %.1e", off);
+    T(off < 1e-5, "a first visit has weight 1: error %.1e", off);
     off = 0;
     for (size_t k = 0; k < B; k++)
         first[k] = 0.1 * first[k] + 0.9 * mean_of(half, k, set.value[TAU]);
@@ -73,7 +73,7 @@ means_follow_their_images(void)
         g = exp(state[2 * k]) / first[k];
         off = fmax(off, fabs(g - 1));
     }
-    T(off < 1e-5, "a second one counts by gamma: off by %.1e", off);
+    T(off < 1e-5, "a second one has weight gamma: error %.1e", off);
 }
 
 /* Without memory, sogclr is dcl times 2 tau, and the slope in a temperature is
@@ -99,7 +99,7 @@ without_memory(void)
         off = fmax(off, fmax(fabs(s[i] - 2 * set.value[TAU] * same[i]),
                              fabs(s[i] - third[i])));
     T(off < 1e-6,
-      "gamma 1, with and without temperatures: 2 tau times dcl, off by %.1e",
+      "gamma 1, with and without temperatures: 2 tau times dcl, error %.1e",
       off);
     T_NEAR(report_find(&report, "weight"), 1, 1e-6, "weights sum to 1");
     T_NEAR(report_find(&report, "kl"), report_find(&other, "kl"), 1e-6,
@@ -110,8 +110,8 @@ without_memory(void)
            "slope: rho - KL");
 }
 
-/* G by the mean of before, as the paper's algorithm 1 has it: where that was
- * e^-8 of g, nothing bounds G. */
+/* G by the previous mean, as in the paper's algorithm 1: where that was e^-8 of
+ * g, nothing bounds G. */
 static void
 old_mean(void)
 {
@@ -151,7 +151,7 @@ old_mean(void)
             off,
             fabs(state[k * RUNNING_ISOGCLR + RUNNING_MOMENTUM] / slope - 1));
     }
-    T(off < 1e-5, "old-mean: G by the mean of before, off by %.1e", off);
+    T(off < 1e-5, "old-mean: G by the previous mean, error %.1e", off);
 }
 
 /* Temperatures of a batch that never changes: S symmetric, of deviation .3. */
@@ -193,7 +193,7 @@ temperatures_settle(double rho, double least, double most)
         T(kl > 0.29 && kl < 0.31, "KL %.3f is rho, nearly", kl);
 }
 
-/* What the reference keeps after so many visits of a constant g = 1. */
+/* The reference's sum after so many visits of a constant g = 1. */
 static double
 sum_after(int visits, double gamma)
 {
@@ -210,7 +210,7 @@ sum_after(int visits, double gamma)
     return exp(state[0]);
 }
 
-/* Its fixed point, and none. */
+/* Its fixed point, and no fixed point. */
 static void
 sums_of_views(void)
 {
@@ -219,8 +219,8 @@ sums_of_views(void)
 
     T_NEAR(sum_after(200, 0.9), 2.25, 1e-5, "gamma .9: 2.25 g");
     T_NEAR(sum_after(200, 0.8), 8.0 / 3, 1e-5, "gamma .8: 2.667 g");
-    T_NEAR(sum_after(10, 0.5), 10, 1e-4, "gamma .5: g more each visit");
-    T_NEAR(sum_after(20, 0.5), 20, 1e-4, "gamma .5: and so for ever");
+    T_NEAR(sum_after(10, 0.5), 10, 1e-4, "gamma .5: g is added each visit");
+    T_NEAR(sum_after(20, 0.5), 20, 1e-4, "gamma .5: without end");
     T(sum_after(20, 0.4) > 2 * sum_after(10, 0.4), "gamma .4: faster still");
     T(!loss_objective_check(&loss_sogclr, &set, 2, 2, &err),
       "gamma .9 is allowed");
@@ -234,7 +234,7 @@ sums_of_views(void)
 }
 
 static void
-hopeless_settings(void)
+impossible_settings(void)
 {
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     struct err err;
@@ -245,8 +245,7 @@ hopeless_settings(void)
       "rho beyond log m");
     T(!loss_objective_check(&loss_isogclr, &set, 5, 5, &err),
       "rho below log m");
-    T(!loss_objective_check(&loss_isogclr, &set, 0, 0, &err),
-      "rho, while m is not known");
+    T(!loss_objective_check(&loss_isogclr, &set, 0, 0, &err), "rho, without m");
     set.value[TAU] = 2;
     T(loss_objective_check(&loss_isogclr, &set, 5, 5, &err) &&
           strstr(err.msg, "tau-max"),
@@ -265,9 +264,9 @@ main(void)
     old_mean();
     temperatures_settle(0.3, 0.26, 0.46);
     temperatures_settle(0.01, 1, 1);
-    // log 30 is 3.4; up to about 4.2 running means that lag keep some above
+    // log 30 is 3.4; up to about 4.2 lagging running means leave some above
     temperatures_settle(5, 0.05, 0.05);
     sums_of_views();
-    hopeless_settings();
+    impossible_settings();
     return t_done();
 }

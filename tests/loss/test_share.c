@@ -11,23 +11,23 @@ main(void)
     struct loss_share share = {0};
     float w[6 * 7] = {0};
 
-    w[0 * 7 + 1] = .5f;   // of sample 1: the own group
+    w[0 * 7 + 1] = .5f;   // of sample 1: the same group
     w[0 * 7 + 2] = .25f;  // of sample 2
     w[0 * 7 + 3] = -.75f; // the partner
-    w[1 * 7 + 4] = 8;     // its own view: no negative
-    w[1 * 7 + 3] = .125f; // of sample 0: the own group
+    w[1 * 7 + 4] = 8;     // its other view: no negative
+    w[1 * 7 + 3] = .125f; // of sample 0: the same group
     w[2 * 7 + 0] = 1;     // another group
-    w[2 * 7 + 1] = -3;    // pulls: no weight
+    w[2 * 7 + 1] = -3;    // the positive: no weight
     w[2 * 7 + 6] = 16;    // a constant
     loss_share_add(&share, 6, 6, 7, sample, group, w);
-    T_NEAR(share.own, .625, 1e-9, "on the own group");
+    T_NEAR(share.own, .625, 1e-9, "on the same group");
     T_NEAR(share.all, 1.875, 1e-9, "on all negatives");
     T(share.negatives == 24, "four negatives of each of six");
-    T(share.kin == 8, "two of each of four are of the own group");
+    T(share.kin == 8, "two of each of four are of the same group");
     loss_share_add(&share, 6, 6, 7, sample, group, w);
     T(share.kin == 16 && share.all == 3.75, "batches add up");
     share = (struct loss_share){0};
     loss_share_add(&share, 6, 6, 7, sample, alone, w);
-    T(share.own <= 0 && !share.kin, "samples of no group have no kin");
+    T(share.own <= 0 && !share.kin, "samples of no group share none");
     return t_done();
 }

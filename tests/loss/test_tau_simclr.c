@@ -1,9 +1,9 @@
-/* Temperature as uncertainty: a column more. */
+/* Temperature as uncertainty: one more column. */
 #include "loss/tau_simclr.h"
 #include "t.h"
 
-/* What the reference adds to a sum drowns that of negatives this far off, and
- * their pull on t, which is all there is at the second views. */
+/* The constant that the reference adds to a sum exceeds that of such distant
+ * negatives, and their gradient in t, the only one of the second views. */
 static void
 negatives_far_off(int reference)
 {
@@ -18,7 +18,7 @@ negatives_far_off(int reference)
     loss_objective_run(&loss_tau_simclr, &set, &batch, z, NULL, dz, work,
                        &report);
     T(reference ? fabsf(dz[11]) < 1e-4 : fabsf(dz[11]) > 1e-2,
-      "%s: negatives far off pull on the certainty by %.1e",
+      "%s: distant negatives, gradient in the certainty %.1e",
       reference ? "reference" : "paper", dz[11]);
 }
 

@@ -14,8 +14,8 @@ enum { N = 3, WORDS = 7, CONTEXT = 9 };
 
 static const size_t offsets[N + 1] = {0, 1, 4, 12};
 
-/* A graph with its memory.  What its operators read is a table, whose rows are
- * parameters as others are: the gradient of an input is the gradient of one.
+/* A graph with its memory.  Its operators read a table, whose rows are
+ * parameters like others: the gradient of an input is the gradient of a row.
  * Of tokens, three samples have one, three and eight of a vocabulary of seven.
  */
 struct net {
@@ -30,7 +30,7 @@ struct net {
     char *block;
 };
 
-/* A value of that shape that is free to be anything. */
+/* A value of that shape with arbitrary numbers. */
 static inline size_t
 free_value(struct nn_graph *graph, size_t n, struct num_map map)
 {
@@ -70,8 +70,8 @@ plan_of(const struct net *net, const struct nn_input *input, int train)
                                                      .direct = !net->winograd});
 }
 
-/* Spreads numbers over a grid that keeps clear of 0 by .0125, and sums of two
- * by .025: no maximum and no sign changes with a small step. */
+/* Spreads numbers over a grid at least .0125 from 0, and sums of two at least
+ * .025: no maximum and no sign changes with a small step. */
 static inline void
 spread(size_t n, uint64_t use, float *x)
 {
@@ -173,18 +173,19 @@ static inline void
 backward(const struct net *net, int add)
 {
     struct nn_run run = run_of(net, NN_ENCODE);
-    size_t again;
+    size_t recomputed;
 
     run.add = add;
     memcpy(net->block + net->plan->dz, net->weights,
            net->size * sizeof *net->weights);
-    nn_run_backward(&(struct nn_runs){.n = 1, .run = &run, .again = &again});
+    nn_run_backward(
+        &(struct nn_runs){.n = 1, .run = &run, .recomputed = &recomputed});
 }
 
 /* The largest difference between the gradient and central differences over
  * each parameter, in units of the gradient's rms. */
 static inline double
-slope_off(const struct net *net)
+slope_error(const struct net *net)
 {
     const float step = 0.004f;
     const size_t n = net->graph.params;
@@ -230,11 +231,10 @@ adds_up(const struct net *net)
     return twice;
 }
 
-/* How far the output of evaluation is from that of training with fixed
- * statistics, in units of its rms; *merged counts the steps that another one
- * does. */
+/* The error of the output of evaluation against training with fixed statistics,
+ * in units of its rms; *merged counts the steps merged into others. */
 static inline double
-evaluation_off(struct net *net, size_t *merged)
+evaluation_error(struct net *net, size_t *merged)
 {
     struct net other = *net;
     struct nn_run run;

@@ -23,7 +23,7 @@ static struct nn_spec tiny = {
     .deviation = {.25f, .25f, .25f},
 };
 
-/* A net with a batch of images and what comes out of it. */
+/* A net with a batch of images and its results. */
 struct fixture {
     struct nn_net *net;
     enum nn_mode mode; /* of value() */
@@ -119,8 +119,8 @@ value(struct fixture *f)
 
 /*
  * The slope of value() along a direction u in n parameters from `first` on, |u|
- * their size: central differences against <grads, u>, in units of what it would
- * be for a direction like any other, |grads| |u| / sqrt(n).
+ * their size: central differences against <grads, u>, in units of that of a
+ * random direction, |grads| |u| / sqrt(n).
  */
 static inline double
 slope_error(struct fixture *f, size_t first, size_t n, uint64_t trial)

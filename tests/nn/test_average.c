@@ -6,9 +6,9 @@
 #include "nets.h"
 #include "nn/average.h"
 
-/* The weights after step k: noise of their own. */
+/* The weights after step k: independent noise. */
 static void
-move(struct nn_net *net, uint64_t k)
+weights_at(struct nn_net *net, uint64_t k)
 {
     size_t n;
     float *p = nn_net_params(net, &n);
@@ -42,7 +42,7 @@ it_is_the_mean(void)
 
     nn_average_init(&average, net);
     for (uint64_t k = 0; k < STEPS; k++) {
-        move(net, k);
+        weights_at(net, k);
         nn_average_add(&average, net);
         for (size_t i = 0; i < n; i++)
             sum[i] += p[i];
@@ -50,7 +50,7 @@ it_is_the_mean(void)
     for (size_t i = 0; i < n; i++)
         most = fmax(most, fabs(average.mean[i] - sum[i] / STEPS));
     T(average.steps == STEPS, "%ld steps", average.steps);
-    T(most < 1e-13, "their sum over their number, within %g", most);
+    T(most < 1e-13, "their sum divided by their number, within %g", most);
     nn_average_release(&average);
     T(!average.mean, "released");
     nn_average_release(&average);
@@ -58,9 +58,9 @@ it_is_the_mean(void)
     nn_net_free(net);
 }
 
-/* A float of 7 does not move by 1e-7; the mean of a million has to. */
+/* A float of 7 cannot change by 1e-7; the mean of a million must. */
 static void
-a_small_move_counts(void)
+a_small_change_counts(void)
 {
     struct nn_net *net = open_net(&tiny);
     struct nn_average average;
@@ -95,7 +95,7 @@ it_is_saved_and_read(void)
           !nn_average_load(".", net, &b, &err) && b.steps == 0,
       "no step, no file, no step %s", err.msg);
     for (uint64_t k = 0; k < 5; k++) {
-        move(net, k);
+        weights_at(net, k);
         nn_average_add(&a, net);
     }
     T(!nn_average_save(".", &blocks, &a, &err), "saved %s", err.msg);
@@ -131,10 +131,10 @@ main(void)
 
     child_scratch(scratch);
     it_is_the_mean();
-    a_small_move_counts();
+    a_small_change_counts();
     it_is_saved_and_read();
     wide.width = 24;
-    refuses(wide, "tensor 'conv1.weight' has not the net's shape");
+    refuses(wide, "the shape of tensor 'conv1.weight' is not the net's");
     bare.head = "none";
     refuses(bare, "tensors, the net has");
     T(!unlink("average.safetensors") && !chdir("/") && !rmdir(scratch),

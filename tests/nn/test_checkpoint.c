@@ -15,7 +15,7 @@
 
 static char folder[256];
 
-/* A run directory of its own for a check. */
+/* A new run directory for a check. */
 static char *
 new_run(const char *name)
 {
@@ -93,21 +93,22 @@ a_run_of_checkpoints(void)
 
     T(!nn_checkpoint_find(run, &path, &err) && !path, "none at first");
     T(!nn_checkpoint_need(run, &err) && strstr(err.msg, "no checkpoint"),
-      "which whoever needs one is told: %s", err.msg);
+      "and the error says so: %s", err.msg);
     T(!nn_checkpoint_link(run, &err) && !nn_checkpoint_tidy(run, 2, &err),
-      "and nothing is to be put right");
+      "and nothing is to be repaired");
     T(!save(run, 5, 2, 100, &err), "first");
     T(!save(run, 12, 2, 100, &err), "second");
     looks_like(run, "latest step-00000005 step-00000012 ", "two are kept");
     T(!save(run, 100, 2, 100, &err), "third");
-    looks_like(run, "latest step-00000012 step-00000100 ", "the oldest goes");
+    looks_like(run, "latest step-00000012 step-00000100 ",
+               "the oldest is removed");
     path = nn_checkpoint_need(run, &err);
     T(path && strstr(path, "/step-00000100"), "the newest is found");
     T(!nn_checkpoint_verify(path, &err), "and verifies");
     free(path);
     inside = mem_format("%s/latest", run);
     path = nn_checkpoint_need(inside, &err);
-    T(path && !strcmp(path, inside), "a checkpoint is its own");
+    T(path && !strcmp(path, inside), "a checkpoint is found by its path");
     T(!nn_checkpoint_verify(path, &err), "through the symlink");
     free(path);
     free(inside);
@@ -117,7 +118,7 @@ a_run_of_checkpoints(void)
 }
 
 static void
-what_a_link_points_to_stays(void)
+linked_checkpoints_stay(void)
 {
     char *run = new_run("pointed");
     struct err err;
@@ -129,39 +130,40 @@ what_a_link_points_to_stays(void)
       "a link can be moved");
     T(!save(run, 4, 2, 10, &err), "another step");
     looks_like(run, "best latest step-00000001 step-00000003 step-00000004 ",
-               "the two newest stay, and the best");
+               "the two newest remain, and the best");
     T(!nn_checkpoint_point(run, "best", 4, &err) &&
           !nn_checkpoint_tidy(run, 2, &err),
       "another is the best");
     looks_like(run, "best latest step-00000003 step-00000004 ",
-               "the one before goes");
+               "the previous one is removed");
     T(nn_checkpoint_point("/none", "best", 4, &err) == -1 &&
           strstr(err.msg, "/none/best"),
-      "a link that cannot be made is said: %s", err.msg);
+      "a link that cannot be made is reported: %s", err.msg);
     free(run);
 }
 
 static void
-half_written_ones_are_swept(void)
+partial_ones_are_removed(void)
 {
     char *run = new_run("sweep"), *path;
     struct err err;
 
-    T(!save(run, 1, 2, 10, &err), "one is whole");
+    T(!save(run, 1, 2, 10, &err), "one is complete");
     path = nn_checkpoint_begin(run, 2, &err);
-    T(path && !put_file(path, "model.safetensors", 2, 10, &err), "one is not");
+    T(path && !put_file(path, "model.safetensors", 2, 10, &err),
+      "one is partial");
     free(path);
     path = nn_checkpoint_need(run, &err);
-    T(path && strstr(path, "step-00000001"), "readers do not see it");
+    T(path && strstr(path, "step-00000001"), "readers ignore it");
     free(path);
     T(!nn_checkpoint_tidy(run, 2, &err), "tidies up");
-    looks_like(run, "latest step-00000001 ", "it is gone");
+    looks_like(run, "latest step-00000001 ", "it is removed");
     free(run);
 }
 
-/* What a kill between two steps of a commit leaves is put right. */
+/* The state after a kill between two steps of a commit is repaired. */
 static void
-a_commit_is_brought_to_its_end(void)
+an_interrupted_commit_is_completed(void)
 {
     char *run = new_run("cut"), *latest = mem_format("%s/latest", run);
     char *old = mem_format("%s/.step-00000001.old", run), *path;
@@ -170,7 +172,8 @@ a_commit_is_brought_to_its_end(void)
 
     for (long step = 1; step <= 3; step++)
         T(!save(run, step, 9, 10, &err), "step %ld", step);
-    T(!unlink(latest) && !symlink("step-00000002", latest), "latest is behind");
+    T(!unlink(latest) && !symlink("step-00000002", latest),
+      "latest is out of date");
     T(!nn_checkpoint_link(run, &err) &&
           readlink(latest, is, sizeof is - 1) == 13 &&
           !strcmp(is, "step-00000003"),
@@ -178,11 +181,11 @@ a_commit_is_brought_to_its_end(void)
     path = mem_format("%s/step-00000001", run);
     T(!rename(path, old), "a removal was cut off");
     looks_like(run, ".step-00000001.old latest step-00000002 step-00000003 ",
-               "it lies there");
+               "its folder remains");
     T(!nn_checkpoint_tidy(run, 2, &err), "tidies up");
-    looks_like(run, "latest step-00000002 step-00000003 ", "it is gone");
+    looks_like(run, "latest step-00000002 step-00000003 ", "it is removed");
     T(!unlink(latest) && !nn_checkpoint_link(run, &err),
-      "a lost link is made anew");
+      "a lost link is made again");
     looks_like(run, "latest step-00000002 step-00000003 ", "it is there");
     free(path);
     free(old);
@@ -190,14 +193,14 @@ a_commit_is_brought_to_its_end(void)
     free(run);
 }
 
-/* A folder that cannot be read is not one without a checkpoint. */
+/* An unreadable folder is not one without a checkpoint. */
 static void
 unreadable_is_not_empty(void)
 {
     char *run = new_run("dark"), *path = NULL, *none, *file;
     struct err err;
 
-    T(!save(run, 1, 2, 10, &err), "one is there");
+    T(!save(run, 1, 2, 10, &err), "one exists");
     none = mem_format("%s/none", run);
     T(nn_checkpoint_find(none, &path, &err) == -1 && !path,
       "no such folder: %s", err.msg);
@@ -211,7 +214,7 @@ unreadable_is_not_empty(void)
 
 /* Every bit of every eleventh byte, and of each of the last four. */
 static size_t
-flips_that_pass(const char *checkpoint, const char *name)
+undetected_flips(const char *checkpoint, const char *name)
 {
     char *path = mem_format("%s/%s", checkpoint, name);
     struct err err;
@@ -234,7 +237,7 @@ flips_that_pass(const char *checkpoint, const char *name)
 }
 
 static void
-damage_is_seen(void)
+damage_is_detected(void)
 {
     static const char *const files[] = {"MANIFEST.json", "config.json",
                                         "model.safetensors"};
@@ -244,8 +247,8 @@ damage_is_seen(void)
     T(!save(run, 1, 2, 64, &err), "one to damage");
     path = mem_format("%s/step-00000001", run);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        T(!flips_that_pass(path, files[i]), "bits flipped in %s", files[i]);
-    T(!nn_checkpoint_verify(path, &err), "undone, it verifies again");
+        T(!undetected_flips(path, files[i]), "bits flipped in %s", files[i]);
+    T(!nn_checkpoint_verify(path, &err), "flipped back, it verifies again");
 
     T(!put_file(path, "more", 1, 1, &err) &&
           nn_checkpoint_verify(path, &err) < 0 && strstr(err.msg, "more"),
@@ -261,16 +264,16 @@ damage_is_seen(void)
     free(file);
     T(nn_checkpoint_verify(path, &err) < 0 &&
           strstr(err.msg, "config.json' is missing"),
-      "a file gone: %s", err.msg);
+      "a file missing: %s", err.msg);
     T(!save(run, 1, 2, 64, &err) && !nn_checkpoint_verify(path, &err),
-      "a damaged one makes way for the same step");
+      "a damaged one is replaced by the same step");
     free(path);
     free(run);
 }
 
 /* A file may not grow beyond 4 KiB: writing fails in the middle. */
 static void
-a_failed_save_leaves_the_old(void)
+a_failed_save_keeps_the_old(void)
 {
     const struct rlimit small = {4096, RLIM_INFINITY};
     char *run = new_run("limit");
@@ -283,13 +286,13 @@ a_failed_save_leaves_the_old(void)
     setrlimit(RLIMIT_FSIZE, &small);
     T(save(run, 2, 2, 100000, &err) < 0, "writing fails: %s", err.msg);
     setrlimit(RLIMIT_FSIZE, &old);
-    looks_like(run, "latest step-00000001 ", "the old one stays alone");
+    looks_like(run, "latest step-00000001 ", "only the old one remains");
     T(!save(run, 3, 2, 100000, &err), "later it works");
     free(run);
 }
 
 static void
-a_full_disk_leaves_the_old(void)
+a_full_disk_keeps_the_old(void)
 {
     char *run = new_run("full"), *command, *path;
     struct err err;
@@ -301,9 +304,9 @@ a_full_disk_leaves_the_old(void)
     } else {
         T(!save(run, 1, 2, 30000, &err), "an old one on a small disk");
         T(save(run, 2, 2, 100000, &err) < 0, "the disk is full: %s", err.msg);
-        looks_like(run, "latest step-00000001 ", "the old one stays alone");
+        looks_like(run, "latest step-00000001 ", "only the old one remains");
         path = nn_checkpoint_need(run, &err);
-        T(path && !nn_checkpoint_verify(path, &err), "and is whole");
+        T(path && !nn_checkpoint_verify(path, &err), "and is complete");
         free(path);
         T(!save(run, 3, 2, 40000, &err), "a smaller one fits");
         path = mem_format("umount %s", run);
@@ -326,13 +329,13 @@ save_for_ever(const char *run)
 }
 
 static void
-kills_leave_whole_ones(void)
+kills_leave_complete_ones(void)
 {
     char *run = new_run("kill"), *latest = mem_format("%s/latest", run);
     const struct timespec tick = {0, 1000000};
     struct rng rng;
     struct err err;
-    int whole = 0, kept = 0;
+    int complete = 0, found = 0;
 
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
     for (int i = 0; i < 25; i++) {
@@ -352,16 +355,16 @@ kills_leave_whole_ones(void)
         for (size_t k = 0; k < n; k++) {
             char *path = mem_format("%s/step-%08ld", run, steps[k]);
 
-            whole += !nn_checkpoint_verify(path, &err);
-            kept++;
+            complete += !nn_checkpoint_verify(path, &err);
+            found++;
             free(path);
         }
         free(steps);
         if (nn_checkpoint_tidy(run, 2, &err))
             abort();
     }
-    T(kept > 0 && whole == kept, "killed 25 times, %d of %d are whole", whole,
-      kept);
+    T(found > 0 && complete == found, "killed 25 times, %d of %d are complete",
+      complete, found);
     free(latest);
     free(run);
 }
@@ -373,15 +376,15 @@ main(void)
 
     child_folder(folder);
     a_run_of_checkpoints();
-    what_a_link_points_to_stays();
-    half_written_ones_are_swept();
-    a_commit_is_brought_to_its_end();
+    linked_checkpoints_stay();
+    partial_ones_are_removed();
+    an_interrupted_commit_is_completed();
     unreadable_is_not_empty();
-    damage_is_seen();
-    a_failed_save_leaves_the_old();
-    a_full_disk_leaves_the_old();
+    damage_is_detected();
+    a_failed_save_keeps_the_old();
+    a_full_disk_keeps_the_old();
     fflush(stdout);
-    kills_leave_whole_ones();
+    kills_leave_complete_ones();
     file_remove(folder, &err);
     return t_done();
 }

@@ -1,5 +1,5 @@
-/* Transformers in bfloat16: what they compute and learn against the same in
- * f32, which of their results do not depend on what, and what memory they need.
+/* Transformers in bfloat16: outputs and gradients against those of f32, which
+ * results are independent of batch and threads, and memory.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const char *const archs[] = {"bow:24", "clip:32x3x2", "clip:15x1x3",
 
 enum { ARCHS = sizeof archs / sizeof *archs };
 
-/* Texts of 1 to 12 tokens, and images: one of them is read. */
+/* Texts of 1 to 12 tokens, and images: the net reads one kind. */
 struct batch {
     struct nn_input input;
     int32_t ids[N * CONTEXT];
@@ -50,7 +50,7 @@ fill_batch(struct batch *b)
         .n = N, .images = b->images, .ids = b->ids, .offsets = b->offsets};
 }
 
-/* The same weights, larger than they begin, in either precision. */
+/* The same weights, larger than initial ones, in either precision. */
 static struct nn_net *
 net_of(const char *arch, int bf16)
 {
@@ -96,7 +96,7 @@ apart(size_t n, const float *x, const float *y)
 }
 
 static void
-halves_follow_f32(const char *arch, struct batch *b)
+halves_are_near_f32(const char *arch, struct batch *b)
 {
     struct nn_net *net[2] = {net_of(arch, 0), net_of(arch, 1)};
     float z[2][N * DIM], infer[N * DIM];
@@ -110,9 +110,8 @@ halves_follow_f32(const char *arch, struct batch *b)
     }
     off = apart(N * DIM, z[1], z[0]);
     slope = apart(n, nn_net_grads(net[1]), nn_net_grads(net[0]));
-    T(off > 0 && off < 0.02, "%s: embeddings as in f32, off by %.4f", arch,
-      off);
-    T(slope > 0 && slope < 0.03, "%s: gradients, off by %.4f", arch, slope);
+    T(off > 0 && off < 0.02, "%s: embeddings as in f32, error %.4f", arch, off);
+    T(slope > 0 && slope < 0.03, "%s: gradients, error %.4f", arch, slope);
     T(nn_net_memory(net[1]) < nn_net_memory(net[0]),
       "%s: in less memory, %zu bytes for %zu", arch, nn_net_memory(net[1]),
       nn_net_memory(net[0]));
@@ -125,7 +124,7 @@ halves_follow_f32(const char *arch, struct batch *b)
 
 /* A sample alone, and all with another number of threads. */
 static void
-a_sample_depends_on_itself_alone(const char *arch, struct batch *b)
+a_sample_is_independent_of_others(const char *arch, struct batch *b)
 {
     struct nn_net *one = net_of(arch, 1), *three;
     float all[N * DIM], z[N * DIM];
@@ -143,7 +142,7 @@ a_sample_depends_on_itself_alone(const char *arch, struct batch *b)
         most = fmax(most, apart(DIM, z, all + i * DIM));
     }
     // the head is f32, and sums in another order for one row
-    T(most < 1e-6, "%s: a sample alone has the same, off by %.1e", arch, most);
+    T(most < 1e-6, "%s: a sample alone has the same, error %.1e", arch, most);
     nn_net_forward(one, NN_TRAIN, &b->input, NULL, all);
     nn_net_backward(one, b->dz, 0);
     num_threads(3);
@@ -159,7 +158,7 @@ a_sample_depends_on_itself_alone(const char *arch, struct batch *b)
     nn_net_free(three);
 }
 
-/* What is learnt is kept in f32: a step below a bfloat16's last digit. */
+/* Weights are f32: a step below a bfloat16's last digit counts. */
 static void
 weights_stay_f32(struct batch *b)
 {
@@ -189,8 +188,8 @@ main(void)
         T_SKIP("halves", "no AVX-512");
     } else {
         for (size_t i = 0; i < ARCHS; i++) {
-            halves_follow_f32(archs[i], b);
-            a_sample_depends_on_itself_alone(archs[i], b);
+            halves_are_near_f32(archs[i], b);
+            a_sample_is_independent_of_others(archs[i], b);
         }
         weights_stay_f32(b);
     }

@@ -9,9 +9,8 @@
 #include "util/mem.h"
 
 /*
- * Plans are walked through as a run does it, without any numbers: each place
- * that is written is noted with what is there then, and where something is read
- * nobody else may have written since.
+ * Plans are executed without numbers: each write records its contents, and each
+ * read must find the contents that it expects.
  */
 struct note {
     size_t at, bytes, what;
@@ -35,14 +34,13 @@ bytes_of(const struct walk *w, size_t value)
     return num_map_bytes(&map);
 }
 
-/* What is where a value is: one that an operator leaves to the next is that
- * operator's input. */
+/* The contents at a value: a fused norm is the input of its reader. */
 static size_t
 what_of(const struct walk *w, size_t value)
 {
     const size_t writer = w->graph->values[value].writer;
 
-    if (writer == nn_none || !w->plan->steps[writer].left)
+    if (writer == nn_none || !w->plan->steps[writer].fused)
         return value;
     return what_of(w, w->plan->steps[writer].op.in[0]);
 }
@@ -75,7 +73,7 @@ reads_value(struct walk *w, size_t at, size_t value)
     reads(w, at, bytes_of(w, value), what_of(w, value));
 }
 
-/* Sums of images of step i, that a neighbour has made or the step itself. */
+/* Sums of images of step i, by a neighbour or the step itself. */
 static void
 sums(struct walk *w, size_t i, int made)
 {
@@ -101,44 +99,46 @@ forward(struct walk *w)
             writes(w, s->state, s->needs.state, SCRATCH);
         for (size_t k = 0; k < s->op.n_in; k++)
             reads_value(w, s->in[k], s->op.in[k]);
-        sums(w, i, s->summed);
-        if (s->left)
+        sums(w, i, s->sums_by_previous);
+        if (s->fused)
             continue;
         writes(w, s->out, bytes_of(w, s->op.out), s->op.out);
         for (size_t k = 0; k < s->op.n_in; k++) // is read meanwhile
             if (s->in[k] != s->out)
                 reads_value(w, s->in[k], s->op.in[k]);
-        if (i + 1 < w->graph->n_ops && s[1].summed)
+        if (i + 1 < w->graph->n_ops && s[1].sums_by_previous)
             sums(w, i + 1, 0);
     }
     reads_value(w, w->plan->output, w->graph->output);
     reads_value(w, w->plan->feature, w->graph->feature);
 }
 
-/* What backward of a step reads of forward. */
+/* The values of forward that backward of a step reads. */
 static void
 reads_values(struct walk *w, const struct nn_step *s)
 {
     for (size_t k = 0; k < s->op.n_in; k++)
         if (s->needs.reads & 1u << k)
-            reads_value(w, s->again[k] == nn_none ? s->in[k] : s->again[k],
-                        s->op.in[k]);
+            reads_value(
+                w, s->recomputed[k] == nn_none ? s->in[k] : s->recomputed[k],
+                s->op.in[k]);
     if (s->needs.reads & NN_READS_OUT)
-        reads_value(w, s->again_out == nn_none ? s->out : s->again_out,
+        reads_value(w,
+                    s->recomputed_out == nn_none ? s->out : s->recomputed_out,
                     s->op.out);
 }
 
 static void
-makes_again(struct walk *w, const struct nn_again *again)
+recomputes(struct walk *w, const struct nn_recompute *task)
 {
     const struct nn_op *op =
-        &w->plan->steps[w->graph->values[again->value].writer].op;
+        &w->plan->steps[w->graph->values[task->value].writer].op;
 
     for (size_t k = 0; k < op->n_in; k++)
-        reads_value(w, again->in[k], op->in[k]);
-    writes(w, again->out, bytes_of(w, again->value), again->value);
+        reads_value(w, task->in[k], op->in[k]);
+    writes(w, task->out, bytes_of(w, task->value), task->value);
     for (size_t k = 0; k < op->n_in; k++) // is read meanwhile
-        reads_value(w, again->in[k], op->in[k]);
+        reads_value(w, task->in[k], op->in[k]);
 }
 
 static void
@@ -150,7 +150,7 @@ add_up(struct walk *w, size_t value, struct nn_sum sum)
     reads(w, sum.from, bytes_of(w, value), GRADIENT + value);
 }
 
-/* Step i makes the sums of the one before, of what that reads. */
+/* Step i computes the sums of the previous one, of the latter's input. */
 static void
 sums_before(struct walk *w, size_t i)
 {
@@ -179,8 +179,8 @@ back_step(struct walk *w, size_t i)
     for (size_t k = 0; k < s->op.n_in; k++)
         writes(w, s->dx[k], bytes_of(w, s->op.in[k]), GRADIENT + s->op.in[k]);
     reads_values(w, s); // meanwhile
-    sums(w, i, s->back_summed);
-    if (i > 0 && s[-1].back_summed)
+    sums(w, i, s->back_sums_by_next);
+    if (i > 0 && s[-1].back_sums_by_next)
         sums_before(w, i);
     for (size_t k = 0; k < s->op.n_in; k++)
         add_up(w, s->op.in[k], s->after[k]);
@@ -194,12 +194,13 @@ backward(struct walk *w)
     writes(w, w->plan->dz, bytes_of(w, w->graph->output),
            GRADIENT + w->graph->output);
     for (size_t i = w->graph->n_ops; i-- > 0;) {
-        while (next < w->plan->n_again && w->plan->again[next].before == i)
-            makes_again(w, &w->plan->again[next++]);
+        while (next < w->plan->n_recompute &&
+               w->plan->recompute[next].before == i)
+            recomputes(w, &w->plan->recompute[next++]);
         if (w->plan->steps[i].dy != nn_none)
             back_step(w, i);
     }
-    w->wrong += next < w->plan->n_again;
+    w->wrong += next < w->plan->n_recompute;
 }
 
 static void
@@ -220,8 +221,8 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
     graph->output = nn_head(graph, spec->head, graph->feature);
 }
 
-/* Walks through a plan of a graph, which is released: what was lost, and how
- * many bytes the plan has. */
+/* Executes a plan of a graph, which is released: what was lost, and how many
+ * bytes the plan has. */
 static size_t
 lost(struct num_dnn *dnn, struct nn_graph *graph, size_t n, int train,
      size_t *bytes)
@@ -271,10 +272,10 @@ nothing_is_lost(struct num_dnn *dnn, const char *arch, const char *norm,
         T(bytes <= most, "%s: %zu bytes at most, %zu", arch, most, bytes);
 }
 
-/* Of the tokens behind the last attention only one is read, so that no other is
- * computed: what is written there has a row for each sample. */
+/* After the last attention only one token of a sample is read, so no other is
+ * computed: values there have a row for each sample. */
 static void
-one_token_is_left(const char *arch)
+one_token_is_computed(const char *arch)
 {
     const struct nn_spec spec = {.arch = arch,
                                  .head = "32",
@@ -284,20 +285,20 @@ one_token_is_left(const char *arch)
                                  .vocabulary = 100,
                                  .context = 24};
     struct nn_graph graph = {0};
-    size_t behind = 0, rows = 0;
+    size_t after = 0, rows = 0;
 
     build(&graph, &spec);
     for (size_t i = 0; i < graph.feature_ops; i++) {
         if (graph.ops[i].is == &nn_op_attention)
-            behind = rows = 0;
+            after = rows = 0;
         else
             rows += graph.values[graph.ops[i].out].tokens;
-        behind++;
+        after++;
     }
-    T(behind > 5 && !rows,
+    T(after > 5 && !rows,
       "%s: of %zu operators from the last attention on, "
       "%zu compute tokens",
-      arch, behind - 1, rows);
+      arch, after - 1, rows);
     nn_graph_release(&graph);
 }
 
@@ -319,12 +320,11 @@ add_norm(struct nn_graph *graph, size_t in, const char *name, size_t add)
     return nn_graph_norm(graph, in, tensor, NUM_NORM_BATCH, add, 0);
 }
 
-/* A large sum is made again for backward of the operator that reads it, out of
- * `first`, which only a later operator's backward reads: that comes before.
- * The sum has `first` in it, or another sum that has it and that no backward
- * reads. */
+/* A large sum is recomputed for backward of the operator that reads it, from
+ * `first`, which only a later operator's backward reads: that is run earlier.
+ * Its term is `first`, or another sum with `first` that no backward reads. */
 static void
-shortcut_waits_for_its_sum(struct num_dnn *dnn, int deep)
+shortcut_is_kept_for_its_sum(struct num_dnn *dnn, int deep)
 {
     const struct num_map images = {.c = 3, .h = 32, .w = 32, .block = 1};
     struct nn_graph graph = {0};
@@ -341,7 +341,7 @@ shortcut_waits_for_its_sum(struct num_dnn *dnn, int deep)
     graph.feature_ops = graph.n_ops;
     graph.output = nn_head(&graph, "32", graph.feature);
     T(!lost(dnn, &graph, 64, 1, &bytes),
-      "a shortcut %sis there when the sum is made again",
+      "a shortcut %sis there when the sum is recomputed",
       deep ? "of a shortcut " : "");
 }
 
@@ -358,14 +358,14 @@ main(void)
     for (size_t i = 0; i < sizeof arch / sizeof *arch; i++)
         for (int train = 0; train < 2; train++)
             nothing_is_lost(dnn, arch[i], "batch", i == 2 ? 8 : 64, train, 0);
-    one_token_is_left("vit:64x2x4");
-    one_token_is_left("clip:64x2");
-    one_token_is_left("distilbert");
+    one_token_is_computed("vit:64x2x4");
+    one_token_is_computed("clip:64x2");
+    one_token_is_computed("distilbert");
     nothing_is_lost(dnn, "resnet20", "group", 64, 1, 0);
     nothing_is_lost(dnn, "resnet20", "none", 5, 1, 0);
     for (int deep = 0; deep < 2; deep++)
-        shortcut_waits_for_its_sum(dnn, deep);
-    if (num_map_block(16) == 16) // what is kept in between is as it was counted
+        shortcut_is_kept_for_its_sum(dnn, deep);
+    if (num_map_block(16) == 16) // the stored bytes are as counted
         nothing_is_lost(dnn, "resnet18", "batch", 64, 1, (size_t)180 << 20);
     num_dnn_free(dnn);
     return t_done();

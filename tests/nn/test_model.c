@@ -23,7 +23,7 @@ new_optim(struct nn_net *net, const char *name)
     return nn_optim_new(&of, tensors, n, count, &err);
 }
 
-/* Noise in a block, so that no two places hold the same. */
+/* Noise in a block, so that no two elements are equal. */
 static void
 fill(uint64_t seed, size_t n, float *x)
 {
@@ -119,7 +119,7 @@ other_nets_are_refused(void)
     refuses(other, "tensor 'layer1.1.conv1.weight' is missing");
     other = image;
     other.width = 32;
-    refuses(other, "tensor 'conv1.weight' has not the net's shape");
+    refuses(other, "the shape of tensor 'conv1.weight' is not the net's");
     other = image;
     other.norm = "none";
     refuses(other, "tensor 'conv1.bias' is missing");
@@ -147,7 +147,7 @@ names_are_torchvisions(void)
         abort();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         T(nn_arrays_find(a, n, names[i]), "there is %s", names[i]);
-    T(!nn_arrays_find(a, n, "head.0.weight"), "the head is elsewhere");
+    T(!nn_arrays_find(a, n, "head.0.weight"), "the head has other names");
     count = nn_arrays_find(a, n, "layer1.0.bn1.num_batches_tracked");
     T(count && !strcmp(count->dtype, "I64") && count->rank == 0 &&
           *(int64_t *)count->data == 7,
@@ -171,7 +171,7 @@ a_spec_survives(void)
     json_decref(again);
     json_object_del(object, "views");
     T(!nn_spec_get(&got, object, &err) && got.views == 0,
-      "what older ones do not have is 0");
+      "fields that older ones lack are 0");
     json_object_set_new(object, "width", json_string("wide"));
     T(nn_spec_get(&got, object, &err) < 0 && strstr(err.msg, "'width'"), "%s",
       err.msg);
@@ -226,12 +226,12 @@ an_encoder_is_opened(void)
     nn_net_infer(model.net, &(struct nn_input){.n = 2, .images = images}, NULL,
                  got);
     T(!memcmp(want, got, sizeof want), "and gives the same embeddings");
-    T(json_object_get(model.config, "encoder"), "its config comes along");
+    T(json_object_get(model.config, "encoder"), "its config is returned");
     T(json_equal(
           json_object_get(model.about, "head"),
           json_object_get(json_object_get(model.config, "encoder"), "head")) &&
           json_string_length(json_object_get(model.about, "manifest")) == 32,
-      "and what it is, with the digest of its manifest");
+      "and its description, with the digest of its manifest");
     nn_model_release(&model);
     file = mem_format("%s/latest/model.safetensors", run);
     T(!file_write(file, "no", 2, &err) &&
@@ -270,11 +270,11 @@ an_encoder_of_texts_is_opened(void)
     nn_model_release(&model);
     T(!nn_model_open(&model, both, 2, 0, NULL, NULL, &err) &&
           nn_net_kind(model.net) == NN_IMAGES,
-      "that of images is beside it %s", err.msg);
+      "and that of images next to it %s", err.msg);
     nn_model_release(&model);
     T(nn_model_open_text(&model, alone, 2, &err) < 0 &&
-          strstr(err.msg, "has no encoder of texts"),
-      "where there is none: %s", err.msg);
+          strstr(err.msg, "has no text encoder"),
+      "without one: %s", err.msg);
     nn_net_free(net);
     nn_net_free(two);
     free(alone);

@@ -1,4 +1,4 @@
-/* What goes through a network and comes back: values, gradients, statistics. */
+/* Values, gradients and statistics of networks. */
 #include "nets.h"
 #include "num/dnn.h"
 #include "num/threads.h"
@@ -41,7 +41,8 @@ gradient_is_the_slope(void)
     }
 }
 
-/* The three ways to take statistics: which values, which move, which slope. */
+/* The three modes of statistics: their values, their running ones, their
+ * slopes. */
 static void
 modes_differ_in_their_statistics(void)
 {
@@ -66,7 +67,7 @@ modes_differ_in_their_statistics(void)
         off = fmax(off, slope_error(&f, 0, f.params, trial));
     T_NEAR(off, 0, 0.03, "slope with fixed statistics");
     T(!memcmp(stays, nn_net_statistics(f.net, NULL), f.statistics * 4),
-      "neither moves the running ones");
+      "neither updates the running ones");
     memcpy(g.z, f.z, 6 * f.dim * 4);
     infer(f.net, 6, f.images, NULL, g.z);
     value(&f);
@@ -76,9 +77,9 @@ modes_differ_in_their_statistics(void)
     teardown(&g);
 }
 
-/* Rows encoded by one net move the statistics of another as its own would. */
+/* Rows encoded by one net update another's statistics like its own would. */
 static void
-statistics_move_from_elsewhere(void)
+statistics_update_from_other_nets(void)
 {
     struct nn_spec spec = tiny;
     const size_t image = spec.height * spec.image_width * spec.channels;
@@ -94,28 +95,29 @@ statistics_move_from_elsewhere(void)
     }
     T(!memcmp(nn_net_statistics(f.net, NULL), nn_net_statistics(g.net, NULL),
               f.statistics * sizeof(float)),
-      "what is had apart moves statistics as training does, bit for bit");
+      "batch statistics update running ones like training, bit for bit");
     forward(g.net, NN_TRAIN, 6, f.images, NULL, NULL);
     T(memcmp(nn_net_statistics(f.net, NULL), nn_net_statistics(g.net, NULL),
              f.statistics * sizeof(float)),
-      "and other rows move them elsewhere");
+      "and other rows give other statistics");
     teardown(&f);
     teardown(&g);
 }
 
-/* What a watcher saw behind each operator, at the offset that it was told. */
+/* The gradients seen by a watcher after each operator, from the offset on. */
 struct seen {
     struct nn_net *net;
-    float *grads; /* as they were when they were said to be complete */
+    float *grads; /* their numbers when complete */
     size_t from, calls, parts;
 };
 
 static void
-keep_complete(void *self, size_t from)
+watch_complete(void *self, size_t from)
 {
     struct seen *seen = self;
 
-    T(from <= seen->from, "what is complete stays so: from %zu on", from);
+    T(from <= seen->from, "complete gradients do not change: from %zu on",
+      from);
     memcpy(seen->grads + from, nn_net_grads(seen->net) + from,
            (seen->from - from) * sizeof(float));
     seen->parts += from < seen->from;
@@ -124,7 +126,7 @@ keep_complete(void *self, size_t from)
 }
 
 static void
-watchers_see_complete_gradients(void)
+watchers_get_complete_gradients(void)
 {
     struct fixture f = setup(&tiny, 6, 1);
     struct seen seen = {.net = f.net,
@@ -132,13 +134,13 @@ watchers_see_complete_gradients(void)
                         .from = f.params};
 
     value(&f);
-    nn_net_watch(f.net, keep_complete, &seen);
+    nn_net_watch(f.net, watch_complete, &seen);
     nn_net_backward(f.net, f.dz, 0);
     nn_net_watch(f.net, NULL, NULL);
     T(!seen.from && seen.parts > 5 && seen.calls > seen.parts,
-      "%zu pieces of a gradient behind %zu operators", seen.parts, seen.calls);
+      "%zu pieces of a gradient after %zu operators", seen.parts, seen.calls);
     T(!memcmp(seen.grads, nn_net_grads(f.net), f.params * sizeof(float)),
-      "none was touched behind its time");
+      "none changed afterwards");
     free(seen.grads);
     teardown(&f);
 }
@@ -164,7 +166,7 @@ fixed_chunks_add_up(void)
     teardown(&f);
 }
 
-/* Large enough that activations are made again instead of kept. */
+/* Large enough that activations are recomputed instead of stored. */
 static void
 gradient_of_a_large_batch_is_the_slope(void)
 {
@@ -182,7 +184,7 @@ gradient_of_a_large_batch_is_the_slope(void)
 }
 
 static void
-same_again_bit_for_bit(int threads)
+runs_have_the_same_bits(int threads)
 {
     struct fixture a, b;
 
@@ -238,7 +240,7 @@ gradients_add_up(void)
     teardown(&f);
 }
 
-/* Fewer rows than the most: as a net that was made for so many. */
+/* Fewer rows than the maximum: as a net for exactly so many. */
 static void
 any_number_of_rows(void)
 {
@@ -260,11 +262,11 @@ any_number_of_rows(void)
                         own.params * 4);
         teardown(&own);
     }
-    T(same, "1 to 7 rows, more counts than plans are kept");
+    T(same, "1 to 7 rows, more counts than stored plans");
     teardown(&large);
 }
 
-/* Without statistics of the batch, evaluation is what training computes. */
+/* Without batch statistics, evaluation equals training. */
 static void
 inference_is_the_same_function(const char *norm, const char *head)
 {
@@ -284,7 +286,7 @@ inference_is_the_same_function(const char *norm, const char *head)
     teardown(&g);
 }
 
-/* Running statistics of one batch seen for ever are those of the batch. */
+/* Running statistics of one repeated batch converge to those of the batch. */
 static void
 inference_uses_running_statistics(void)
 {
@@ -304,7 +306,7 @@ inference_uses_running_statistics(void)
     T_NEAR(apart(f.n * f.features, h, f.h), 0, 0.02,
            "after 150 times the same batch: its features");
     T(!memcmp(moved, nn_net_statistics(f.net, NULL), f.statistics * 4),
-      "inference moves no statistics");
+      "inference updates no statistics");
     infer(f.net, f.n, f.images, f.h, NULL);
     T(!memcmp(h, f.h, f.n * f.features * 4), "z is not needed for h");
     free(h);
@@ -313,7 +315,7 @@ inference_uses_running_statistics(void)
 }
 
 static void
-inference_keeps_the_last_forward(void)
+inference_preserves_the_last_forward(void)
 {
     struct fixture f = setup(&tiny, 4, 1);
     float *g = nn_net_grads(f.net), *want = mem_array(f.params, sizeof *want);
@@ -325,7 +327,7 @@ inference_keeps_the_last_forward(void)
     infer(f.net, 3, f.images, f.h, NULL);
     nn_net_backward(f.net, f.dz, 0);
     T(!memcmp(g, want, f.params * sizeof *g),
-      "features between forward and backward disturb nothing");
+      "features between forward and backward change nothing");
     free(want);
     teardown(&f);
 }
@@ -379,34 +381,34 @@ winograd_and_halves_are_close(void)
 }
 
 static void
-heads_say_their_width(void)
+heads_have_a_known_width(void)
 {
     T(nn_head_width("512-128") == 128 && nn_head_width("24-8-bn") == 8 &&
           nn_head_width("project:64") == 64,
-      "the width of what a head gives is known from its spec");
+      "the output width of a head is known from its spec");
     T(!nn_head_width("none") && !nn_head_width("8-x"),
-      "but where there is none, or no such one");
+      "but not of none or an unknown one");
 }
 
 int
 main(void)
 {
-    heads_say_their_width();
+    heads_have_a_known_width();
     num_threads(1);
     gradient_is_the_slope();
     gradient_of_a_large_batch_is_the_slope();
     modes_differ_in_their_statistics();
-    statistics_move_from_elsewhere();
-    watchers_see_complete_gradients();
+    statistics_update_from_other_nets();
+    watchers_get_complete_gradients();
     fixed_chunks_add_up();
-    same_again_bit_for_bit(1);
-    same_again_bit_for_bit(2);
+    runs_have_the_same_bits(1);
+    runs_have_the_same_bits(2);
     gradients_add_up();
     any_number_of_rows();
     inference_is_the_same_function("none", "24-8");
     inference_is_the_same_function("group", "none");
     inference_uses_running_statistics();
-    inference_keeps_the_last_forward();
+    inference_preserves_the_last_forward();
     winograd_and_halves_are_close();
     return t_done();
 }

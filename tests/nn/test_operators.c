@@ -1,8 +1,7 @@
 /*
- * Every operator of the table, in small graphs of its own: the shape of what it
- * writes, its gradients against central differences over all inputs and
- * parameters, evaluation against training; and values that many operators
- * read.
+ * Every operator of the table, in small graphs: the shape of its output, its
+ * gradients against central differences over all inputs and parameters,
+ * evaluation against training; and values that many operators read.
  */
 #include "graphs.h"
 #include "num/threads.h"
@@ -47,7 +46,7 @@ conv_and_none(struct nn_graph *graph, size_t x)
     return norm_of(graph, y, NUM_NORM_NONE, x, 0);
 }
 
-/* Its input is read once more, later: the sum must not take its place. */
+/* Its input is read again later: the sum must not overwrite it. */
 static size_t
 conv_and_reader(struct nn_graph *graph, size_t x)
 {
@@ -137,7 +136,7 @@ three_readers(struct nn_graph *graph, size_t x)
     return norm_of(graph, q, NUM_NORM_NONE, v, 0);
 }
 
-/* All of them are there at the same time, and only then added up. */
+/* All of them exist at the same time before they are added. */
 static size_t
 many_readers(struct nn_graph *graph, size_t x)
 {
@@ -151,7 +150,7 @@ many_readers(struct nn_graph *graph, size_t x)
     return part[MANY - 1];
 }
 
-/* Each reads the one value twice, and a norm takes two gradients itself. */
+/* Each reads the value twice, and a norm accepts two gradients itself. */
 static size_t
 readers_of_norm(struct nn_graph *graph, size_t x)
 {
@@ -181,11 +180,12 @@ deep(struct nn_graph *graph, size_t x)
 }
 
 static size_t
-across(struct nn_graph *graph, size_t x)
+transposed(struct nn_graph *graph, size_t x)
 {
     return nn_graph_linear(
         graph, x,
-        &(struct nn_linear){.name = "l", .out = 5, .across = 1, .no_bias = 1});
+        &(struct nn_linear){
+            .name = "l", .out = 5, .transposed = 1, .no_bias = 1});
 }
 
 static size_t
@@ -195,9 +195,9 @@ no_bias(struct nn_graph *graph, size_t x)
         graph, x, &(struct nn_linear){.name = "l", .out = 5, .no_bias = 1});
 }
 
-/* x + W relu(x), where x is read by another later, or by nobody. */
+/* x + W relu(x), where x is read by another operator later, or by none. */
 static size_t
-onto(struct nn_graph *graph, size_t x)
+in_place(struct nn_graph *graph, size_t x)
 {
     const struct nn_linear what = {.name = "l", .out = 4};
     size_t y = norm_of(graph, x, NUM_NORM_NONE, nn_none, 1);
@@ -206,15 +206,15 @@ onto(struct nn_graph *graph, size_t x)
 }
 
 static size_t
-onto_and_reader(struct nn_graph *graph, size_t x)
+in_place_and_reader(struct nn_graph *graph, size_t x)
 {
     const struct nn_linear what = {.name = "m", .out = 4, .no_bias = 1};
-    size_t y = nn_graph_linear_onto(graph, onto(graph, x), x, &what);
+    size_t y = nn_graph_linear_onto(graph, in_place(graph, x), x, &what);
 
     return norm_of(graph, y, NUM_NORM_NONE, gelu_erf(graph, x), 0);
 }
 
-/* A row for each sample, on which every token bears differently. */
+/* A row for each sample that depends differently on each token. */
 static size_t
 pooled(struct nn_graph *graph, size_t x)
 {
@@ -247,7 +247,7 @@ last(struct nn_graph *graph, size_t x)
     return nn_graph_token_pick(graph, x, NN_LAST);
 }
 
-/* Queries, keys and values side by side. */
+/* Queries, keys and values in one array. */
 static size_t
 attention(struct nn_graph *graph, size_t x)
 {
@@ -262,7 +262,7 @@ attention_of_three(struct nn_graph *graph, size_t x)
     return pooled(graph, nn_graph_attention(graph, 3, in, 3, 0));
 }
 
-/* Images of 4x6 in patches of 2x2, and what a linear layer makes of them. */
+/* Images of 4x6 in patches of 2x2, through a linear layer. */
 static size_t
 patches(struct nn_graph *graph, size_t x)
 {
@@ -299,8 +299,8 @@ static const struct graph_test {
     const char *name;
     struct num_map in;
     size_t (*build)(struct nn_graph *graph, size_t x);
-    const char *shape; /* of what it writes */
-    size_t merged;     /* operators in evaluation that another one does */
+    const char *shape; /* of its output */
+    size_t merged;     /* operators merged into others in evaluation */
     int tokens;        /* it reads a row for each token */
 } tests[] = {
     {"conv", "strided", {0, 3, 5, 4, 1, 0}, strided_conv, "4x3x2", 0, 0},
@@ -328,10 +328,16 @@ static const struct graph_test {
     {"graph", "a norm's 3", {0, 5, 2, 2, 1, 0}, readers_of_norm, "5x2x2", 0, 0},
     {"graph", "24 readers", {0, 4, 1, 1, 1, 0}, many_readers, "3x1x1", 0, 0},
     {"graph", "12 layers", {0, 4, 1, 1, 1, 0}, deep, "4x1x1", 0, 0},
-    {"linear", "across", {0, 4, 1, 1, 1, 0}, across, "5x1x1", 0, 0},
+    {"linear", "across", {0, 4, 1, 1, 1, 0}, transposed, "5x1x1", 0, 0},
     {"linear", "no bias", {0, 4, 1, 1, 1, 0}, no_bias, "5x1x1", 0, 0},
-    {"linear", "onto x", {0, 4, 1, 1, 1, 0}, onto, "4x1x1", 0, 0},
-    {"linear", "and later", {0, 4, 1, 1, 1, 0}, onto_and_reader, "4x1x1", 0, 0},
+    {"linear", "onto x", {0, 4, 1, 1, 1, 0}, in_place, "4x1x1", 0, 0},
+    {"linear",
+     "and later",
+     {0, 4, 1, 1, 1, 0},
+     in_place_and_reader,
+     "4x1x1",
+     0,
+     0},
     {"table", "of words", {0, 4, 1, 1, 1, 0}, embedding, "4x1x1", 0, 1},
     {"position", "in a text", {0, 4, 1, 1, 1, 0}, position, "4x1x1", 0, 1},
     {"token_pick", "first", {0, 4, 1, 1, 1, 0}, first, "4x1x1", 0, 1},
@@ -374,12 +380,12 @@ shape_gradient_and_evaluation_are_right(const struct graph_test *test)
     snprintf(shape, sizeof shape, "%zux%zux%zu", map->c, map->h, map->w);
     T(!strcmp(shape, test->shape), "%s: writes %s", name, shape);
     net_end(&net, y);
-    off = slope_off(&net);
-    T(off < 3e-3, "%s: the gradient is the slope, off by %.1e", name, off);
+    off = slope_error(&net);
+    T(off < 3e-3, "%s: the gradient is the slope, error %.1e", name, off);
     T(adds_up(&net), "%s: a second backward adds the same", name);
-    off = evaluation_off(&net, &merged);
+    off = evaluation_error(&net, &merged);
     T(off < 1e-5 && merged == test->merged,
-      "%s: evaluation is training with fixed statistics, off by %.1e, "
+      "%s: evaluation is training with fixed statistics, error %.1e, "
       "%zu merged",
       name, off, merged);
     net_free(&net);

@@ -139,7 +139,7 @@ agrees_with_naive(const struct nn_optim_spec *spec)
     }
     for (size_t i = 0; i < COUNT; i++)
         off = fmax(off, fabs(p[i] - naive.p[i]));
-    T(off < 2e-6, "%s, momentum %g%s, decay %g: off by %.1e", spec->name,
+    T(off < 2e-6, "%s, momentum %g%s, decay %g: error %.1e", spec->name,
       spec->momentum, spec->nesterov ? " Nesterov" : "", spec->weight_decay,
       off);
     T(*nn_optim_moments(optim).steps == 5, "counts its steps");
@@ -148,7 +148,7 @@ agrees_with_naive(const struct nn_optim_spec *spec)
 
 /* Two steps on a fixed matrix, worked out in double. */
 static void
-lars_takes_the_steps_worked_out(const char *name, const double want[2][4])
+lars_takes_known_steps(const char *name, const double want[2][4])
 {
     static const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0, 1};
     const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0, 0, 0, 0};
@@ -166,9 +166,9 @@ lars_takes_the_steps_worked_out(const char *name, const double want[2][4])
     nn_optim_free(optim);
 }
 
-/* A matrix that does not decay is a bias to those who tell them apart. */
+/* A matrix without decay is treated like a bias. */
 static void
-decay_goes_by_the_table(const char *name)
+decay_follows_the_table(const char *name)
 {
     const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0, 0};
     const struct nn_tensor vector = {"p", 1, {4}, 0, 4, 0, 0};
@@ -188,11 +188,11 @@ decay_goes_by_the_table(const char *name)
         nn_optim_free(optim);
     }
     T(!memcmp(p[0], p[1], sizeof p[0]) && memcmp(p[0], p[2], sizeof p[0]),
-      "%s: a matrix that does not decay takes the step of a vector", name);
+      "%s: a matrix without decay takes the step of a vector", name);
 }
 
 static void
-threads_do_not_matter(const char *name)
+independent_of_threads(const char *name)
 {
     static float p[2][COUNT], g[COUNT];
     const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0, 0, 0, 0};
@@ -216,9 +216,9 @@ threads_do_not_matter(const char *name)
       name);
 }
 
-/* Moments that are copied into another optimiser carry everything. */
+/* Moments copied into another optimiser are its whole state. */
 static void
-moments_are_all_there_is(const char *name, long accumulate)
+moments_are_the_whole_state(const char *name, long accumulate)
 {
     static float p[COUNT], q[COUNT], g[COUNT];
     const struct nn_optim_spec spec = {name, 0.9, 0, 1e-2, accumulate, 0, 0, 0};
@@ -241,7 +241,7 @@ moments_are_all_there_is(const char *name, long accumulate)
     noise(&rng, 1, g);
     nn_optim_step(a, 0.1, p, g);
     nn_optim_step(b, 0.1, q, g);
-    T(!memcmp(p, q, sizeof p), "%s: goes on from its moments", name);
+    T(!memcmp(p, q, sizeof p), "%s: continues from its moments", name);
     nn_optim_free(a);
     nn_optim_free(b);
 }
@@ -275,7 +275,7 @@ gradients_accumulate(const char *name)
         for (size_t i = 0; i < COUNT; i++)
             off = fmax(off, fabs(p[i] - q[i]));
     }
-    T(off < 1e-5, "%s: by their mean, off by %.1e", name, off);
+    T(off < 1e-5, "%s: by their mean, error %.1e", name, off);
     T(*nn_optim_moments(b).steps == 2, "%s: two steps", name);
     nn_optim_free(a);
     nn_optim_free(b);
@@ -306,7 +306,7 @@ norm_of_a_gradient(void)
 }
 
 static void
-nonsense_is_refused(void)
+invalid_values_are_refused(void)
 {
     static const struct nn_optim_spec bad[] = {
         {"sgdd", 0.9, 0, 0, 0, 0, 0, 0},   {"sgd", 1, 0, 0, 0, 0, 0, 0},
@@ -347,20 +347,20 @@ main(void)
 
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         agrees_with_naive(specs + i);
-    lars_takes_the_steps_worked_out("lars-a", a);
-    lars_takes_the_steps_worked_out("lars-b", b);
-    decay_goes_by_the_table("adamw");
-    decay_goes_by_the_table("lars-a");
-    threads_do_not_matter("sgd");
-    threads_do_not_matter("adam");
-    threads_do_not_matter("lars-a");
-    moments_are_all_there_is("sgd", 0);
-    moments_are_all_there_is("sgd", 2);
-    moments_are_all_there_is("adamw", 2);
-    moments_are_all_there_is("lars-b", 0);
+    lars_takes_known_steps("lars-a", a);
+    lars_takes_known_steps("lars-b", b);
+    decay_follows_the_table("adamw");
+    decay_follows_the_table("lars-a");
+    independent_of_threads("sgd");
+    independent_of_threads("adam");
+    independent_of_threads("lars-a");
+    moments_are_the_whole_state("sgd", 0);
+    moments_are_the_whole_state("sgd", 2);
+    moments_are_the_whole_state("adamw", 2);
+    moments_are_the_whole_state("lars-b", 0);
     gradients_accumulate("sgd");
     gradients_accumulate("lars-a");
     norm_of_a_gradient();
-    nonsense_is_refused();
+    invalid_values_are_refused();
     return t_done();
 }

@@ -1,5 +1,4 @@
-/* Weights of other programs: their names, what they leave beside, types, and
- * what is refused. */
+/* Weights of other programs: names, skipped tensors, types and refusals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ net_of(const struct nn_spec *spec, uint64_t seed)
     return net;
 }
 
-/* A file that is put together. */
+/* A file under construction. */
 struct file {
     struct nn_array *array;
     size_t n, room;
@@ -40,7 +39,7 @@ add(struct file *file, const char *name, const char *dtype, size_t rank,
     nn_array_init(file->array + file->n++, name, dtype, rank, shape, data);
 }
 
-/* All tensors of a net but its head, with something before their names. */
+/* All tensors of a net but its head, with a prefix to their names. */
 static struct file
 file_of(struct nn_net *net, const char *before)
 {
@@ -110,21 +109,22 @@ same_but_head(struct nn_net *a, struct nn_net *b)
     return same;
 }
 
-/* A file gives a net the weights of `from`, and these words are left out. */
+/* A file gives a net the weights of `from`; `words` are the skipped tensors. */
 static void
 loads(struct file *file, const struct nn_spec *spec, struct nn_net *from,
-      const char *left_out, const char *what)
+      const char *words, const char *what)
 {
     struct nn_net *net = net_of(spec, 2);
     struct err err = {""};
-    char *left = NULL;
+    char *skipped = NULL;
 
     write_out(file);
-    T(!nn_pretrained_load(path, net, &left, &err) && same_but_head(net, from),
+    T(!nn_pretrained_load(path, net, &skipped, &err) &&
+          same_but_head(net, from),
       "%s %s", what, err.msg);
-    T(left && !strcmp(left, left_out), "%s: '%s' is left out", what,
-      left ? left : "?");
-    free(left);
+    T(skipped && !strcmp(skipped, words), "%s: '%s' is skipped", what,
+      skipped ? skipped : "?");
+    free(skipped);
     nn_net_free(net);
     nn_net_free(from);
 }
@@ -156,7 +156,7 @@ torchvisions_resnets_load(void)
             T(!memcmp(nn_net_params(net, NULL) + t[i].offset,
                       nn_net_params(head, NULL) + t[i].offset,
                       t[i].count * sizeof(float)),
-              "and leaves the head as it was");
+              "and does not change the head");
     free(ours);
     nn_net_free(from);
     nn_net_free(net);
@@ -195,7 +195,7 @@ text_towers_load(void)
     add(&file, "visual.proj", "F32", 1, (size_t[]){3}, NULL);
     add(&file, "logit_scale", "F32", 0, NULL, NULL);
     loads(&file, &text, from, "visual. (2), logit_scale (1)",
-          "open_clip's tower behind 'text.'");
+          "open_clip's tower under 'text.'");
     from = net_of(&text, 1);
     file = file_of(from, "");
     loads(&file, &text, from, "", "open_clip's tower");
@@ -227,7 +227,7 @@ more_positions_are_cut(void)
           !nn_pretrained_load(path, net, NULL, &err) &&
           !memcmp(nn_net_params(net, NULL) + t[cut].offset, a->data,
                   t[cut].count * sizeof(float)),
-      "of more positions the first are taken %s", err.msg);
+      "of more positions the first are used %s", err.msg);
     nn_arrays_free(file.array, file.n);
     file = file_of(net, "");
     write_out(&file);
@@ -239,7 +239,7 @@ more_positions_are_cut(void)
     nn_net_free(net);
 }
 
-/* Token vectors as another type, which holds them exactly. */
+/* Token vectors in another type that represents them exactly. */
 static void
 another_type_loads(const char *dtype)
 {

@@ -1,13 +1,13 @@
-/* What a run makes of values that do not fit, and of its inputs. */
+/* How a run treats large values, and its inputs. */
 #include "graphs.h"
 #include "num/threads.h"
 
 /* Where a value takes 8 MB and one operator alone reads it. */
 static void
-large_values_are_made_again(void)
+large_values_are_recomputed(void)
 {
     enum { ROWS = 2048, WIDTH = 1024 };
-    size_t x, y, again = 0;
+    size_t x, y, recomputed = 0;
     struct net net = net_start(ROWS, nn_graph_rows(2), 0, &x);
     double want, side[2], scale;
     const float step = 1e-3f;
@@ -17,9 +17,9 @@ large_values_are_made_again(void)
     y = linear_of(&net.graph, y, WIDTH);
     net_end(&net, linear_of(&net.graph, gelu_erf(&net.graph, y), 2));
     for (size_t i = 0; i < net.plan->n_steps; i++)
-        again += net.plan->steps[i].again[0] != nn_none;
-    T(again == 2, "%zu of two values of 8 MB are made again", again);
-    for (size_t i = 0; i < net.graph.params; i++) // as large as one keeps them
+        recomputed += net.plan->steps[i].recomputed[0] != nn_none;
+    T(recomputed == 2, "%zu of two values of 8 MB are recomputed", recomputed);
+    for (size_t i = 0; i < net.graph.params; i++) // the largest that are stored
         net.params[i] *= i < net.graph.tensors[0].count ? 0.02f : 0.1f;
     value(&net, NN_ENCODE);
     backward(&net, 0);
@@ -75,7 +75,7 @@ a_part_of_a_batch_is_a_batch(void)
     net_free(&net);
 }
 
-/* y = W x + b of the same numbers as f32 rows and as bytes of an image. */
+/* y = W x + b of the same numbers as f32 rows and as image bytes. */
 static void
 rows_and_images_are_read(void)
 {
@@ -110,7 +110,7 @@ int
 main(void)
 {
     num_threads(1);
-    large_values_are_made_again();
+    large_values_are_recomputed();
     a_part_of_a_batch_is_a_batch();
     rows_and_images_are_read();
     return t_done();

@@ -53,7 +53,7 @@ what_is_written_is_read(const char *path)
         return;
     }
     T(n == 4 && !strcmp(a[0].name, "mask") && !strcmp(a[3].name, "none"),
-      "the order of the header is kept");
+      "the order of the header is preserved");
     w = nn_arrays_find(a, n, "layer.weight");
     T(w && w->rank == 2 && w->shape[0] == 2 && w->shape[1] == 3 &&
           !memcmp(w->data, weight, sizeof weight),
@@ -68,7 +68,7 @@ what_is_written_is_read(const char *path)
     nn_arrays_free(a, n);
 }
 
-/* Whether header and len bytes of data are taken. */
+/* Whether header and len bytes of data are accepted. */
 static int
 takes(const char *header, size_t data_len)
 {
@@ -96,7 +96,8 @@ static void
 bad_headers_are_refused(void)
 {
     T(takes("{}", 0), "an empty file is a file");
-    T(takes("{\"a\":" ENTRY("F32", "[2]", 0, 8) "}", 8), "a good one is taken");
+    T(takes("{\"a\":" ENTRY("F32", "[2]", 0, 8) "}", 8),
+      "a good one is accepted");
     T(!takes("{}", 1), "data that no tensor names");
     T(!takes("[]", 0) && !takes("{", 0) && !takes("", 0), "no JSON object");
     T(!takes("{\"a\":" ENTRY("F31", "[2]", 0, 8) "}", 8), "unknown dtype");
@@ -107,7 +108,7 @@ bad_headers_are_refused(void)
     T(!takes("{\"a\":" ENTRY("F32", "[4611686018427387905,4]", 0, 16) "}", 16),
       "a product that wraps around to the right size");
     T(!takes("{\"a\":" ENTRY("F32", "[1,1,1,1,1,1,1,1,1]", 0, 4) "}", 4),
-      "more dimensions than we keep");
+      "more dimensions than foil supports");
     T(!takes("{\"a\":" ENTRY("F32", "[2]", 4, 12) "}", 12), "a gap in front");
     T(!takes("{\"a\":" ENTRY("F32", "[2]", 0, 8) ",\"b\":" ENTRY("F32", "[2]",
                                                                  4, 12) "}",
@@ -147,7 +148,7 @@ cut_files_are_refused(const char *path)
       "a missing file is named");
 }
 
-/* The format as its description says, in Python, by hand. */
+/* The format by its description, in Python, by hand. */
 static const char *const script =
     "import json, struct, sys\n"
     "import numpy as np\n"
@@ -183,11 +184,11 @@ python_agrees(const char *path)
     }
     T(!file_write(program, script, strlen(script), &err), "script written");
     command = mem_format("/usr/bin/python3 %s %s", program, path);
-    T(!system(command), "python reads what we write");
+    T(!system(command), "python reads foil's file");
     theirs = mem_format("%s.py", path);
     T(!nn_arrays_read(theirs, &a, &n, NULL, &err) && n == 1 &&
           !memcmp(a[0].data, weight, sizeof weight),
-      "we read what python writes");
+      "foil reads python's file");
     nn_arrays_free(a, n);
     free(theirs);
     free(command);

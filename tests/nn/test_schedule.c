@@ -12,12 +12,12 @@ cosine_with_warmup(void)
     T(!nn_schedule_parse("cosine", &s, &err), "cosine");
     T_NEAR(nn_schedule_at(&s, 0), 0, 0, "warm-up starts from exactly 0");
     T_NEAR(nn_schedule_at(&s, 5), 0.4, 1e-12, "half way through warm-up");
-    T_NEAR(nn_schedule_at(&s, 10), 0.8, 1e-12, "the base behind it");
+    T_NEAR(nn_schedule_at(&s, 10), 0.8, 1e-12, "the base after it");
     T_NEAR(nn_schedule_at(&s, 50), 0.8 * 0.5868240888334652, 1e-12,
            "E/2: (1 + cos 80 degrees) / 2");
-    T_NEAR(nn_schedule_at(&s, 55), 0.4, 1e-12, "half of what is left: half");
+    T_NEAR(nn_schedule_at(&s, 55), 0.4, 1e-12, "half of the rest: half");
     T_NEAR(nn_schedule_at(&s, 100), 0, 1e-12, "0 at the end");
-    T_NEAR(nn_schedule_at(&s, 7.25), 0.58, 1e-12, "it moves each iteration");
+    T_NEAR(nn_schedule_at(&s, 7.25), 0.58, 1e-12, "it changes each iteration");
 }
 
 static void
@@ -39,11 +39,11 @@ constant_and_steps(void)
 
     T(!nn_schedule_parse("constant", &s, &err), "constant");
     T_NEAR(nn_schedule_at(&s, 0), 2, 0, "no warm-up: the base at once");
-    T_NEAR(nn_schedule_at(&s, 100), 2, 0, "and for ever");
+    T_NEAR(nn_schedule_at(&s, 100), 2, 0, "and at the end");
     T(!nn_schedule_parse("step:60,80.5", &s, &err), "step");
     T_NEAR(nn_schedule_at(&s, 59.99), 2, 0, "before the first drop");
     T_NEAR(nn_schedule_at(&s, 60), 0.2, 1e-12, "from the first on");
-    T_NEAR(nn_schedule_at(&s, 90), 0.02, 1e-12, "behind the second");
+    T_NEAR(nn_schedule_at(&s, 90), 0.02, 1e-12, "after the second");
 }
 
 static double
@@ -58,30 +58,30 @@ at(const char *text, double epoch)
 
 /* From 0.5 to 0.1: lib/algorithms.md 6. */
 static void
-numbers_go_to_their_end(void)
+numbers_reach_their_end(void)
 {
     T_NEAR(at("cosine", 50), 0.3, 1e-12, "half way");
     T_NEAR(at("cosine", 100), 0.1, 1e-12, "it is at its end in the last epoch");
     T_NEAR(at("cosine:20", 10), 0.3, 1e-12, "half way of its span");
-    T_NEAR(at("cosine:20", 70), 0.1, 1e-12, "there it stays");
+    T_NEAR(at("cosine:20", 70), 0.1, 1e-12, "it stays there");
     T_NEAR(at("linear", 25), 0.4, 1e-12, "a quarter of the way");
-    T_NEAR(at("linear:10", 10.5), 0.1, 1e-12, "behind its span");
+    T_NEAR(at("linear:10", 10.5), 0.1, 1e-12, "after its span");
     T_NEAR(at("quarter", 0), 0.5, 1e-12, "begins at its base");
     T_NEAR(at("quarter", 100.0 / 3), 0.1 + 0.4 * sqrt(0.75), 1e-12,
            "cos 30 degrees");
     T_NEAR(at("quarter", 100), 0.1, 1e-12,
            "it is at its end in the last epoch");
-    T_NEAR(at("wave:8", 4), 0.1, 1e-12, "half a period: there");
+    T_NEAR(at("wave:8", 4), 0.1, 1e-12, "half a period: at the end");
     T_NEAR(at("wave:8", 6), 0.3, 1e-12, "on its way back");
     T_NEAR(at("wave:8", 16), 0.5, 1e-12, "two periods: back");
     T_NEAR(at("exp:0.5", 0.9), 0.5, 1e-12, "the first epoch");
-    T_NEAR(at("exp:0.5", 2), 0.2, 1e-12, "a quarter is left after two");
+    T_NEAR(at("exp:0.5", 2), 0.2, 1e-12, "a quarter remains after two");
     T_NEAR(at("constant", 70), 0.5, 0, "an end is of no effect");
     T_NEAR(at("step:10", 70), 0.05, 1e-12, "nor on steps");
 }
 
 static void
-nonsense_is_refused(void)
+invalid_values_are_refused(void)
 {
     static const char *const bad[] = {
         "",           "cosin",
@@ -109,7 +109,7 @@ main(void)
     cosine_with_warmup();
     warmup_that_fills_the_run();
     constant_and_steps();
-    numbers_go_to_their_end();
-    nonsense_is_refused();
+    numbers_reach_their_end();
+    invalid_values_are_refused();
     return t_done();
 }

@@ -1,11 +1,11 @@
-/* What a spec makes: tensors, their names, their first values; or a refusal. */
+/* The net of a spec: tensors, names, initial values; or a refusal. */
 #include "nets.h"
 #include "num/threads.h"
 
 /* torchvision's counts of parameters, without fc: 11,689,512 - 513,000 and so
  * on; a batch norm has as many statistics as parameters. */
 static void
-as_large_as_torchvision_says(void)
+sizes_are_torchvisions(void)
 {
     static const struct {
         const char *arch;
@@ -34,7 +34,7 @@ as_large_as_torchvision_says(void)
               nn_net_dim(net) == nets[i].features,
           "features, which are z without a head");
         T(tensors == nets[i].tensors, "%zu tensors", tensors);
-        T(!nn_net_check(&spec, &err), "nn_net_check() has nothing against it");
+        T(!nn_net_check(&spec, &err), "nn_net_check() accepts it");
         nn_net_free(net);
     }
 }
@@ -80,7 +80,7 @@ weights_are_drawn_as_torchvision_does(void)
     const struct nn_tensor *norm = named(&f, "layer2.0.bn1.weight");
     double square = num_dot(conv->count, p + conv->offset, p + conv->offset);
 
-    // 64 x 9 weights lead out of each channel; relative error 1 / sqrt(2 n)
+    // each channel has 64 x 9 outgoing weights; relative error 1 / sqrt(2 n)
     T_NEAR(square / (double)conv->count * (64 * 9) / 2, 1, 0.03,
            "convolutions: variance 2 / fan_out");
     for (size_t i = 0; i < linear->count; i++)
@@ -94,7 +94,7 @@ weights_are_drawn_as_torchvision_does(void)
     nn_net_init(f.net, 2);
     T(p[0] != first, "another seed, other weights");
     nn_net_init(f.net, 1);
-    T(p[0] == first, "the seed again, the weights again");
+    T(p[0] == first, "the same seed, the same weights");
     teardown(&f);
 }
 
@@ -111,7 +111,7 @@ refuses(struct nn_spec spec, const char *why)
 }
 
 static void
-senseless_specs_are_refused(void)
+invalid_specs_are_refused(void)
 {
     static const char *heads[] = {"",      "0",        "512-",       "-5",
                                   "bn",    "5-bn-6",   "a-b",        "5 6",
@@ -152,7 +152,7 @@ senseless_specs_are_refused(void)
     nn_net_free(NULL);
 }
 
-/* A net by that name, of what it says it reads. */
+/* A net by that name, with inputs that it reads. */
 static void
 has_a_net(const char *arch, enum nn_input_kind kind)
 {
@@ -167,9 +167,9 @@ has_a_net(const char *arch, enum nn_input_kind kind)
     s.context = 8;
     net = nn_net_new(&s, 2, 0, &err);
     T(net && nn_net_kind(net) == kind && nn_encoder_reads(arch, kind),
-      "there is a net %s of what it reads: %s", arch, err.msg);
+      "a net %s of its kind of inputs: %s", arch, err.msg);
     T(net && nn_net_context(net) == (kind == NN_TOKENS ? 8 : 0),
-      "%s knows how long a text may be", arch);
+      "%s has a largest length of texts", arch);
     nn_net_free(net);
 }
 
@@ -199,8 +199,8 @@ each_encoder_has_a_net(void)
     T(n == 13, "thirteen encoders");
     T(nn_encoder_looks_up("rows") && !nn_encoder_looks_up("table") &&
           !nn_encoder_looks_up("linear"),
-      "one looks up what it is given");
-    T(!nn_encoder_reads("resnet", NN_IMAGES), "what is no encoder reads none");
+      "one looks up given rows");
+    T(!nn_encoder_reads("resnet", NN_IMAGES), "an unknown encoder reads none");
 }
 
 int
@@ -208,9 +208,9 @@ main(void)
 {
     num_threads(1);
     each_encoder_has_a_net();
-    as_large_as_torchvision_says();
+    sizes_are_torchvisions();
     names_are_those_of_the_state_dict();
     weights_are_drawn_as_torchvision_does();
-    senseless_specs_are_refused();
+    invalid_specs_are_refused();
     return t_done();
 }

@@ -57,18 +57,18 @@ rows_are_parameters(void)
     nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .ids = ids}, h, z);
     for (size_t i = 0; i < N; i++)
         off += !!memcmp(z + i * 7, p + ids[i] * 7, 7 * sizeof *z);
-    T(!off && !memcmp(h, z, sizeof h), "z is the rows of those ids");
+    T(!off && !memcmp(h, z, sizeof h), "z is the rows of the ids");
     for (size_t i = 0; i < N * 7; i++) {
         dz[i] = (float)i;
         want[ids[i / 7] * 7 + i % 7] += (float)i;
     }
     nn_net_backward(net, dz, 0);
-    T(!memcmp(g, want, sizeof want), "their gradients come to them, all of it");
+    T(!memcmp(g, want, sizeof want), "their gradients are theirs alone");
     nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .ids = ids}, h, z);
     nn_net_backward(net, dz, 1);
     for (size_t i = 0; i < 8 * 7; i++)
         off += g[i] != 2 * want[i];
-    T(!off, "and are added where that is asked for");
+    T(!off, "and are added with add");
     nn_net_infer(net, &(struct nn_input){.n = N, .ids = other}, NULL, z);
     T(!memcmp(z + 28, p + 49, 7 * sizeof *z), "inference looks them up, too");
     nn_net_free(net);
@@ -111,10 +111,10 @@ a_head_may_follow(void)
                    z);
     nn_net_backward(net, dz, 0);
     nn_net_params(net, &n);
-    T(nn_net_dim(net) == 3 && nn_net_features(net) == 7, "a head behind rows");
+    T(nn_net_dim(net) == 3 && nn_net_features(net) == 7, "a head after rows");
     T(num_dot(7, nn_net_grads(net), nn_net_grads(net)) > 0 &&
           num_dot(7, nn_net_grads(net) + 7, nn_net_grads(net) + 7) == 0,
-      "lets the gradient through to the row that it is of");
+      "passes the gradient to its row");
     nn_net_free(net);
 }
 
@@ -133,7 +133,7 @@ with_basis(long k)
 /* z = W B (x - o) + b, naively. */
 /* B (x - o) of each image, [N,k]. */
 static void
-what_w_sees(size_t k, const uint8_t *images, const float *rows, double *seen)
+inputs_of_w(size_t k, const uint8_t *images, const float *rows, double *seen)
 {
     for (size_t i = 0; i < N * k; i++) {
         seen[i] = 0;
@@ -169,7 +169,7 @@ a_basis_is_fixed(void)
     nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .images = images},
                    NULL, z);
     nn_net_backward(net, dz, 0);
-    what_w_sees(K, images, rows, seen);
+    inputs_of_w(K, images, rows, seen);
     for (size_t i = 0; i < N * 6; i++) {
         double want = w[6 * K + i % 6];
 
@@ -177,7 +177,7 @@ a_basis_is_fixed(void)
             want += w[i % 6 * K + k] * seen[i / 6 * K + k];
         off = fmax(off, fabs(z[i] - want));
     }
-    T(off < 1e-4, "z = W B (x - o) + b, off by %.1e", off);
+    T(off < 1e-4, "z = W B (x - o) + b, error %.1e", off);
     for (size_t i = 0; i < 6 * K; i++) {
         double want = 0;
 
@@ -185,12 +185,12 @@ a_basis_is_fixed(void)
             want += dz[r * 6 + i / K] * seen[r * K + i % K];
         slope = fmax(slope, fabs(g[i] - want));
     }
-    T(slope < 1e-3, "dW is that of what W sees, off by %.1e", slope);
+    T(slope < 1e-3, "dW is that of W's inputs, error %.1e", slope);
     nn_net_free(net);
 }
 
 static void
-weights_behind_a_basis_are_normal(void)
+weights_of_a_basis_are_normal(void)
 {
     struct nn_spec spec = with_basis(64);
     struct nn_net *net;
@@ -207,7 +207,7 @@ weights_behind_a_basis_are_normal(void)
     nn_net_free(net);
 }
 
-/* z = W row + b, and no step moves a row. */
+/* z = W row + b, and no step changes a row. */
 enum { GIVEN = 4 }; /* numbers of a row */
 
 /* A linear layer of 6 outputs on 8 rows, two of each of 4 samples. */
@@ -222,9 +222,10 @@ open_on_rows(void)
     return open_net(&spec, 1);
 }
 
-/* How far z is from W row + b, with W and b in w. */
+/* The error of z against W row + b, with W and b in w. */
 static double
-off_linear(const float *w, const float *row, const int32_t *ids, const float *z)
+linear_error(const float *w, const float *row, const int32_t *ids,
+             const float *z)
 {
     double off = 0;
 
@@ -239,9 +240,10 @@ off_linear(const float *w, const float *row, const int32_t *ids, const float *z)
     return off;
 }
 
-/* How far dW is from the sum of dz row' over rows. */
+/* The error of dW against the sum of dz row' over rows. */
 static double
-off_slope(const float *dz, const float *row, const int32_t *ids, const float *g)
+gradient_error(const float *dz, const float *row, const int32_t *ids,
+               const float *g)
 {
     double off = 0;
 
@@ -270,9 +272,10 @@ given_rows_stay(void)
       "rows are a statistic, [samples,views,numbers]");
     row = nn_net_statistics(net, &n);
     nn_net_running(net, &running);
-    T(n == 8 * GIVEN && !running, "which no step moves");
+    T(n == 8 * GIVEN && !running, "that no step changes");
     w = nn_net_params(net, &n);
-    T(n == 6 * (GIVEN + 1) && nn_net_ids(net) == 8, "only the layer is learnt");
+    T(n == 6 * (GIVEN + 1) && nn_net_ids(net) == 8,
+      "only the layer is trained");
     for (size_t i = 0; i < 8 * GIVEN; i++)
         before[i] = row[i] = (float)sin((double)i);
     for (size_t i = 0; i < N * 6; i++)
@@ -280,15 +283,15 @@ given_rows_stay(void)
     nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .ids = ids}, NULL,
                    z);
     nn_net_backward(net, dz, 0);
-    T(off_linear(w, row, ids, z) < 1e-5, "z = W row + b");
-    T(off_slope(dz, row, ids, nn_net_grads(net)) < 1e-5,
+    T(linear_error(w, row, ids, z) < 1e-5, "z = W row + b");
+    T(gradient_error(dz, row, ids, nn_net_grads(net)) < 1e-5,
       "dW is that of the rows");
-    T(!memcmp(before, row, sizeof before), "the rows are as they were given");
+    T(!memcmp(before, row, sizeof before), "the rows are unchanged");
     nn_net_free(net);
 }
 
 static void
-weights_behind_rows_are_as_behind_a_basis(void)
+weights_of_rows_are_normal(void)
 {
     struct nn_spec spec = with_basis(64);
     struct nn_net *net;
@@ -302,19 +305,19 @@ weights_behind_rows_are_as_behind_a_basis(void)
     net = open_net(&spec, 0);
     w = nn_net_params(net, &n);
     square = num_dot(n, w, w);
-    T_NEAR(65 * square / (double)n, 1, 0.04, "variance 1 / 65 behind rows");
+    T_NEAR(65 * square / (double)n, 1, 0.04, "variance 1 / 65 after rows");
     nn_net_free(net);
 }
 
 static void
-senseless_specs_are_refused(void)
+invalid_specs_are_refused(void)
 {
     struct nn_spec none = table, many = table, deep = with_basis(4);
     struct nn_spec empty = table;
     struct err err;
 
     empty.arch = "rows";
-    T(!nn_net_new(&empty, N, 1, &err) && strstr(err.msg, "rows of no numbers"),
+    T(!nn_net_new(&empty, N, 1, &err) && strstr(err.msg, "rows of 0 numbers"),
       "%s", err.msg);
 
     none.samples = 0;
@@ -336,9 +339,9 @@ main(void)
     rows_are_normal();
     a_head_may_follow();
     a_basis_is_fixed();
-    weights_behind_a_basis_are_normal();
+    weights_of_a_basis_are_normal();
     given_rows_stay();
-    weights_behind_rows_are_as_behind_a_basis();
-    senseless_specs_are_refused();
+    weights_of_rows_are_normal();
+    invalid_specs_are_refused();
     return t_done();
 }

@@ -1,9 +1,9 @@
 /*
- * An encoder of ours in torchvision: model.safetensors loads with strict names
- * and gives the same features.  What torchvision then writes, with a classifier
- * behind it, loads here.  Skipped without Debian's python3-torchvision.
+ * An encoder of foil's in torchvision: model.safetensors loads with strict
+ * names and gives the same features.  torchvision's file of it, with a
+ * classifier, loads here.  Skipped without Debian's python3-torchvision.
  *
- * Not for sanitizers: torchvision, which writes and reads here, is not ours.
+ * Not for sanitizers: torchvision is not foil's code.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static const char *const script =
     "1)\n"
     "    with torch.no_grad(): h = net.eval()(x)\n"
     "    off = ((h - ours['features']).norm() / h.norm()).item()\n"
-    "    print('# %s, %s: off by %.1e' % (arch, stem, off), flush=True)\n"
+    "    print('# %s, %s: error %.1e' % (arch, stem, off), flush=True)\n"
     "    assert off < 1e-4 and h.norm() > 1e-3\n"
     "    setattr(net, last, classifier)\n"
     "    write(folder + '/torch.safetensors', net.state_dict())\n"
@@ -151,7 +151,7 @@ folder_of(const struct example *e)
     return mem_format("%s/%s-%s", folder, e->arch, e->stem);
 }
 
-/* An encoder, images and what it makes of them, in a folder of their own. */
+/* An encoder, images and their features, in a new folder. */
 static void
 write_example(const struct example *e)
 {
@@ -193,28 +193,28 @@ same(const struct nn_tensor *t, struct nn_net *a, struct nn_net *b)
            !memcmp(x + t->offset, y + t->offset, t->count * sizeof *x);
 }
 
-/* What torchvision wrote is what we had, and its classifier is left out. */
+/* torchvision wrote the same weights; its classifier is skipped. */
 static void
-comes_back(const struct example *e)
+loads_again(const struct example *e)
 {
     const struct nn_spec spec = spec_of(e);
     char *in = folder_of(e), *path = mem_format("%s/torch.safetensors", in);
     struct err err = {""};
     struct nn_net *ours = nn_net_new(&spec, n_images, 0, &err);
     struct nn_net *theirs = nn_net_new(&spec, n_images, 0, &err);
-    char *left = NULL;
+    char *skipped = NULL;
     size_t n;
     const struct nn_tensor *t = nn_net_tensors(ours, &n);
     int good = !nn_model_load(in, ours, &err) &&
-               !nn_pretrained_load(path, theirs, &left, &err);
+               !nn_pretrained_load(path, theirs, &skipped, &err);
 
     for (size_t i = 0; good && i < n; i++)
         good &= same(t + i, ours, theirs);
-    T(good && strstr(left, " (2)"), "%s, %s stem: comes back without %s %s",
-      e->arch, e->stem, left ? left : "?", err.msg);
+    T(good && strstr(skipped, " (2)"), "%s, %s stem: loads without %s %s",
+      e->arch, e->stem, skipped ? skipped : "?", err.msg);
     nn_net_free(ours);
     nn_net_free(theirs);
-    free(left);
+    free(skipped);
     free(path);
     free(in);
 }
@@ -234,7 +234,7 @@ main(void)
         n_images = 1;
         examples[i].side /= 4;
     }
-    // encoders come and go: their pages stay, since new ones cost a fault each
+    // keep freed pages for the next encoder, since new ones cost a fault each
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     setenv("MALLOC_MMAP_THRESHOLD_", "1073741824", 1);
@@ -257,7 +257,7 @@ main(void)
     fflush(stdout);
     T(!system(command), "torchvision loads them and agrees");
     for (size_t i = 0; i < EXAMPLES; i++)
-        comes_back(&examples[i]);
+        loads_again(&examples[i]);
     free(command);
     free(program);
     file_remove(folder, &err);

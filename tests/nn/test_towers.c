@@ -1,5 +1,5 @@
-/* Encoders of texts, and the vision transformer: gradients of whole nets, what
- * packing does, initial values, names and what decays. */
+/* Encoders of texts, and the vision transformer: gradients of whole nets,
+ * packing, initial values, names and decay. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +47,9 @@ value(struct nn_net *net, const float *weights)
 }
 
 /* Central differences along a random direction against the gradient, in units
- * of what it is along any. */
+ * of that of a typical direction. */
 static double
-slope_off(struct nn_net *net, uint64_t trial)
+slope_error(struct nn_net *net, uint64_t trial)
 {
     size_t n;
     float *p = nn_net_params(net, &n), *at = mem_array(n, sizeof *at);
@@ -80,7 +80,7 @@ slope_off(struct nn_net *net, uint64_t trial)
     return fabs((side[1] - side[0]) / (2 * step) - want) / scale;
 }
 
-/* Larger than they begin, so that scores and norms matter. */
+/* Larger than initial ones, so that scores and norms matter. */
 static void
 fill(struct nn_net *net)
 {
@@ -101,12 +101,12 @@ gradient_is_the_slope(const char *arch)
 
     fill(net);
     for (uint64_t trial = 0; trial < 3; trial++)
-        off = fmax(off, slope_off(net, trial));
-    T(off < 3e-3, "%s: the gradient is the slope, off by %.1e", arch, off);
+        off = fmax(off, slope_error(net, trial));
+    T(off < 3e-3, "%s: the gradient is the slope, error %.1e", arch, off);
     nn_net_free(net);
 }
 
-/* The most by which two texts of a batch differ from themselves alone, and
+/* The largest difference of two texts in a batch from each alone, and of
  * training from inference. */
 static void
 packing_changes_nothing(const char *arch)
@@ -128,8 +128,8 @@ packing_changes_nothing(const char *arch)
     }
     for (size_t i = 0; i < N * DIM; i++)
         mode = fmax(mode, fabs((double)infer[i] - all[i]));
-    T(off < 2e-6, "%s: a text alone gives the same, off by %.1e", arch, off);
-    T(mode < 2e-6, "%s: as does inference, off by %.1e", arch, mode);
+    T(off < 2e-6, "%s: a text alone gives the same, error %.1e", arch, off);
+    T(mode < 2e-6, "%s: as does inference, error %.1e", arch, mode);
     nn_net_free(net);
 }
 
@@ -180,12 +180,12 @@ clip_begins_as_published(void)
 
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         T_NEAR(deviation_of(net, want[i].name), want[i].deviation,
-               want[i].deviation * .08 + 1e-9, "%s begins with deviation %g",
+               want[i].deviation * .08 + 1e-9, "%s starts with deviation %g",
                want[i].name, want[i].deviation);
     nn_net_free(net);
 }
 
-/* Only matrices that are no vectors of places decay. */
+/* Only matrices other than vectors of positions decay. */
 static void
 positions_and_vectors_do_not_decay(void)
 {

@@ -41,8 +41,8 @@ multiply(const struct bounded *by, const struct shape *s, const float *x,
     free(rows);
 }
 
-/* The error of the worst product, by what it may be; infinite where one with a
- * row of zeros is not 0, and one that is no number counts as infinite, too. */
+/* The largest error of a product relative to its bound; infinite where a
+ * product with a row of zeros is not 0, or where one is no number. */
 static inline double
 worst_error(const struct bounded *by, const struct shape *s, const float *x,
             const float *y, const float *c)
@@ -81,7 +81,7 @@ products_are_within_their_bound(const struct bounded *by, const char *kind,
     num_threads(2);
     multiply(by, s, x, y, two);
     worst = worst_error(by, s, x, y, one);
-    T(worst < 1, "%s, %zu x %zu of %zu: %.2f of what may be", kind, s->m, s->n,
+    T(worst < 1, "%s, %zu x %zu of %zu: %.2f of the bound", kind, s->m, s->n,
       s->d, worst);
     T(!memcmp(one, two, s->m * s->n * sizeof *one),
       "two threads have the same bits");

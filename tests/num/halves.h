@@ -7,8 +7,8 @@
 #include "num/half.h"
 #include "util/mem.h"
 
-/* halves_of() rounds x to bfloat16 where it is, and returns the same numbers as
- * such; what is to be freed. */
+/* Rounds x to bfloat16 in place, and returns the numbers as bfloat16, which the
+ * caller frees. */
 static inline void *
 halves_of(size_t n, float *x)
 {
@@ -19,9 +19,9 @@ halves_of(size_t n, float *x)
     return halves;
 }
 
-/* halves_are() returns 1 where bfloat16 are numbers of f32, rounded. */
+/* Returns 1 if bfloat16 are numbers of f32, rounded. */
 static inline int
-halves_are(size_t n, const void *got, const float *want)
+halves_equal(size_t n, const void *got, const float *want)
 {
     void *halves = mem_array(n, 2);
     int same;

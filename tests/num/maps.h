@@ -8,7 +8,7 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* Normal numbers, n of them; each use of a test has a number of its own. */
+/* n normal numbers; each use in a test has a different stream number. */
 static inline float *
 normal(size_t n, uint64_t use)
 {
@@ -21,7 +21,7 @@ normal(size_t n, uint64_t use)
     return x;
 }
 
-/* The largest error, in units of the rms of what is wanted. */
+/* The largest error, in units of the rms of the expected. */
 static inline double
 worst(size_t n, const float *got, const float *want)
 {
@@ -34,7 +34,7 @@ worst(size_t n, const float *got, const float *want)
     return off / sqrt(square / (double)n + 1e-30);
 }
 
-/* Plain numbers as a map, to be freed; and an empty map. */
+/* Plain numbers as a map, which the caller frees; and an empty map. */
 static inline void *
 packed(const struct num_map *map, const float *plain)
 {
@@ -63,7 +63,7 @@ map_worst(const struct num_map *map, const void *data, const float *want)
     return off;
 }
 
-/* Rounds plain numbers as a map would, so that both sides start alike. */
+/* Rounds plain numbers as a map would, so that both sides start equal. */
 static inline void
 rounded(const struct num_map *map, float *plain)
 {

@@ -13,10 +13,10 @@
 #include "util/err.h"
 
 /*
- * What tests of our own convolutions share: the definition in double, the
- * three passes of an instruction set, and what must hold of them.  Whoever
- * includes this has defined OWN(f) as the function f of the convolution, own as
- * its struct, and NAME as the field that names it.
+ * Shared by the tests of foil's convolutions: the definition in double, the
+ * three passes of an instruction set, and their checks.  The including file
+ * defines OWN(f) as the function f of the convolution, own as its struct, and
+ * NAME as the field that names it.
  */
 
 /* n images of h x w pixels, from c channels to o. */
@@ -104,7 +104,7 @@ naive_release(struct naive *v)
         free(all[i]);
 }
 
-/* What an instruction set makes of it, as plain numbers. */
+/* The result of an instruction set, as plain numbers. */
 struct result {
     float *y, *dx, *dw;
 };
@@ -207,9 +207,9 @@ threads_change_nothing(const struct shape *s, const struct naive *v,
 
         T(!memcmp(r.y, one->y, v->y_size * sizeof *r.y) &&
               !memcmp(r.dx, one->dx, v->x_size * sizeof *r.dx),
-          "%s: %d threads make the same y and dx", name, threads);
+          "%s: %d threads compute the same y and dx", name, threads);
         T(!memcmp(r.dw, again.dw, v->w_size * sizeof *r.dw),
-          "%s: %d threads make the same dw each time", name, threads);
+          "%s: %d threads compute the same dw each time", name, threads);
         T_NEAR(error_of(v->w_size, r.dw, v->dw), 0, bound, "%s: %d threads: dw",
                name, threads);
         result_release(&r);
@@ -217,7 +217,7 @@ threads_change_nothing(const struct shape *s, const struct naive *v,
     }
 }
 
-/* Of numbers that are bfloat16 already, results are those of f32, rounded. */
+/* Of bfloat16 inputs, results are those of f32, rounded. */
 static void
 halves_are_rounded_once(const struct shape *s, const struct winograd_isa *isa,
                         struct naive v, const char *name)
@@ -244,8 +244,8 @@ halves_are_rounded_once(const struct shape *s, const struct winograd_isa *isa,
     free(v.dy);
 }
 
-/* Loops of an instruction set know nothing of threads: those are tried with one
- * whose blocks have 8 channels, as all shapes do. */
+/* Loops of an instruction set do not depend on threads: threads are tried with
+ * one whose blocks have 8 channels, which fit all shapes. */
 enum { THREADED_ISA = 1 };
 
 /* bound: of y and dx, and of dw. */

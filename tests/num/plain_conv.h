@@ -9,8 +9,8 @@
 /* The equation of num/conv.h in loops, for plain f32 maps. */
 
 /*
- * Goes over all products w x y of the equation and adds two of the factors'
- * product to the third: to y forward, to x for its gradient, to w for its own.
+ * For all products w x y of the equation, adds the product of two factors to
+ * the third: to y forward, to x for its gradient, to w for its gradient.
  */
 static inline void
 add_products(const struct num_conv_spec *c, enum num_conv_pass pass, float *x,

@@ -23,7 +23,7 @@ costs(size_t n, size_t k, int whole, uint64_t seed)
     return cost;
 }
 
-/* The least cost of all ways to place points i.. in what room is left. */
+/* The least cost of all assignments of points i.. to the remaining capacity. */
 static double
 best_of_all(size_t i, size_t n, size_t k, const float *cost, size_t *room)
 {
@@ -41,9 +41,9 @@ best_of_all(size_t i, size_t n, size_t k, const float *cost, size_t *room)
 }
 
 /*
- * The same by the assignment problem of n rows and as many columns as there is
- * room: the Hungarian method with potentials u, v, a row at a time, O(n^2 m).
- * Columns are counted from 1; match[j] is the row of column j.
+ * The same by the assignment problem of n rows and a column for each place of
+ * the capacity: the Hungarian method with potentials u, v, a row at a time,
+ * O(n^2 m).  Columns are counted from 1; match[j] is the row of column j.
  */
 struct hungarian {
     size_t m, k, *owner, *match, *way;
@@ -126,10 +126,10 @@ hungarian(size_t n, size_t k, const float *cost, const size_t *room)
     return total;
 }
 
-/* The answer fits, and costs what it says. */
+/* The answer fits, and its cost is as reported. */
 static int
-sound(size_t n, size_t k, const float *cost, const size_t *room,
-      const uint32_t *to, double total)
+check_assignment(size_t n, size_t k, const float *cost, const size_t *room,
+                 const uint32_t *to, double total)
 {
     size_t *count = mem_array(k, sizeof *count);
     double sum = 0;
@@ -149,30 +149,31 @@ sound(size_t n, size_t k, const float *cost, const size_t *room,
 }
 
 static void
-is_the_best_of_all(void)
+is_the_optimum(void)
 {
     int wrong = 0, hungarians = 0;
 
     for (uint64_t seed = 0; seed < 300; seed++) {
-        size_t n = 1 + seed % 7, k = 1 + seed % 4, room[4] = {0}, left = n;
+        size_t n = 1 + seed % 7, k = 1 + seed % 4, room[4] = {0}, remaining = n;
         float *cost = costs(n, k, seed % 3 == 0, seed);
         uint32_t to[8];
         double total, want;
         struct rng rng;
 
         rng_init(&rng, seed, RNG_TEST, 0, 0, 1);
-        left += seed % 5 == 0; // a place too many
-        while (left--)
+        remaining += seed % 5 == 0; // a place too many
+        while (remaining--)
             room[rng_below(&rng, k)]++;
         total = num_assign(n, k, cost, room, to);
         want = best_of_all(0, n, k, cost, room);
-        wrong +=
-            !sound(n, k, cost, room, to, total) || fabs(total - want) > 1e-12;
+        wrong += !check_assignment(n, k, cost, room, to, total) ||
+                 fabs(total - want) > 1e-12;
         hungarians += fabs(hungarian(n, k, cost, room) - want) > 1e-12;
         free(cost);
     }
-    T(!wrong, "small: the best of all ways, ties, uneven rooms, none at all");
-    T(!hungarians, "and so is what larger ones are compared with");
+    T(!wrong,
+      "small: the optimum of all, with ties, uneven and zero capacities");
+    T(!hungarians, "and so is the Hungarian method's");
 }
 
 static void
@@ -187,8 +188,8 @@ agrees_with_hungarian(size_t n, size_t k, size_t spare, int whole)
         room[i % k]++;
     total = num_assign(n, k, cost, room, to);
     want = hungarian(n, k, cost, room);
-    T(sound(n, k, cost, room, to, total), "%zu points, %zu centres: fits", n,
-      k);
+    T(check_assignment(n, k, cost, room, to, total),
+      "%zu points, %zu centres: fits", n, k);
     T_NEAR(total / want, 1, 1e-12, "and is the optimum%s",
            whole ? ", with ties" : "");
     free(cost);
@@ -205,19 +206,19 @@ edges(void)
 
     T(num_assign(3, 1, one, (size_t[]){3}, to) == 4 && !to[0] && !to[2],
       "one centre takes all, at any cost");
-    T(num_assign(6, 2, same, (size_t[]){3, 3}, to) == 6, "all alike");
+    T(num_assign(6, 2, same, (size_t[]){3, 3}, to) == 6, "equal costs");
     T(num_assign(6, 2, same, (size_t[]){0, 6}, to) == 6 && to[5] == 1,
-      "no room at the first");
+      "no capacity at the first");
     T(num_assign(2, 2, crowd, (size_t[]){1, 1}, to) == 7 && !to[0] && to[1],
-      "the one who minds less goes");
+      "the point with less extra cost moves");
     T(num_assign(1, 3, one, (size_t[]){1, 1, 1}, to) == -3 && to[0] == 1,
-      "more room than points");
+      "more capacity than points");
 }
 
 int
 main(void)
 {
-    is_the_best_of_all();
+    is_the_optimum();
     agrees_with_hungarian(60, 60, 0, 0);
     agrees_with_hungarian(200, 7, 0, 0);
     agrees_with_hungarian(200, 7, 0, 1);

@@ -15,7 +15,7 @@ static const size_t offsets[TEXTS + 1] = {0, 1, 4, 12, 29, 45, 78};
 
 static const struct shape {
     size_t heads, d;
-    int causal, packed; /* packed: queries, keys and values side by side */
+    int causal, packed; /* packed: queries, keys and values in one array */
 } shapes[] = {
     {1, 16, 0, 1}, {2, 8, 1, 1}, {3, 5, 0, 0},
     {2, 64, 1, 1}, {1, 1, 1, 0}, {8, 48, 0, 1},
@@ -23,8 +23,8 @@ static const struct shape {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* The arguments with memory of their own: queries, keys and values, in one
- * array or three. */
+/* The arguments with their memory: queries, keys and values, in one array or
+ * three. */
 struct data {
     struct num_attention a;
     size_t width, all; /* of a token; floats of q, k and v */
@@ -96,10 +96,10 @@ slice(const float *x, size_t stride, size_t text, size_t head, size_t d)
     return to;
 }
 
-/* The largest difference from what is wanted of a text and a head. */
+/* The largest difference from the expected of a text and a head. */
 static double
-off(const float *got, size_t stride, size_t text, size_t head, size_t d,
-    const double *want)
+largest_error(const float *got, size_t stride, size_t text, size_t head,
+              size_t d, const double *want)
 {
     const size_t len = offsets[text + 1] - offsets[text];
     double *is = slice(got, stride, text, head, d), most = 0;
@@ -128,10 +128,14 @@ compare(const struct data *p, size_t text, size_t head, double *forward,
     plain_attention_forward(len, d, a->causal, q, k, v, out[0], weights);
     plain_attention_backward(len, d, q, k, v, weights, dy, out[1], out[2],
                              out[3]);
-    *forward = fmax(*forward, off(a->y, p->width, text, head, d, out[0]));
-    *backward = fmax(*backward, off(a->dq, a->stride, text, head, d, out[1]));
-    *backward = fmax(*backward, off(a->dk, a->stride, text, head, d, out[2]));
-    *backward = fmax(*backward, off(a->dv, a->stride, text, head, d, out[3]));
+    *forward =
+        fmax(*forward, largest_error(a->y, p->width, text, head, d, out[0]));
+    *backward =
+        fmax(*backward, largest_error(a->dq, a->stride, text, head, d, out[1]));
+    *backward =
+        fmax(*backward, largest_error(a->dk, a->stride, text, head, d, out[2]));
+    *backward =
+        fmax(*backward, largest_error(a->dv, a->stride, text, head, d, out[3]));
     for (int i = 0; i < 4; i++)
         free(out[i]);
     free(q);
@@ -142,7 +146,7 @@ compare(const struct data *p, size_t text, size_t head, double *forward,
 }
 
 static void
-each_text_is_the_equation(void)
+each_text_follows_the_equation(void)
 {
     for (size_t i = 0; i < SHAPES; i++) {
         const struct shape *s = &shapes[i];
@@ -153,9 +157,9 @@ each_text_is_the_equation(void)
         for (size_t text = 0; text < TEXTS; text++)
             for (size_t head = 0; head < s->heads; head++)
                 compare(&p, text, head, &forward, &backward);
-        T(forward < 2e-6, "%zu heads of %zu%s: outputs, off by %.1e", s->heads,
+        T(forward < 2e-6, "%zu heads of %zu%s: outputs, error %.1e", s->heads,
           s->d, s->causal ? ", causal" : "", forward);
-        T(backward < 1e-5, "%zu heads of %zu%s: gradients, off by %.1e",
+        T(backward < 1e-5, "%zu heads of %zu%s: gradients, error %.1e",
           s->heads, s->d, s->causal ? ", causal" : "", backward);
         data_release(&p);
     }
@@ -204,7 +208,7 @@ gradient_is_the_slope(void)
             x[i] = at;
             most = fmax(most, fabs((up - down) / (2 * step) - dx[i]));
         }
-        T(most < 1e-8, "the gradient%s is the slope, off by %.1e",
+        T(most < 1e-8, "the gradient%s is the slope, error %.1e",
           causal ? ", causal," : "", most);
         free(from);
     }
@@ -219,7 +223,7 @@ closed_forms(void)
     double most = 0;
     int same = 1;
 
-    for (size_t t = 0; t < TOKENS; t++) // equal keys: each sees all alike
+    for (size_t t = 0; t < TOKENS; t++) // equal keys: equal weights
         memcpy(p.x + t * 3 * p.width + p.width, p.x + p.width,
                p.width * sizeof *p.x);
     run(&p);
@@ -231,7 +235,7 @@ closed_forms(void)
         for (size_t t = last; t < TOKENS; t++)
             most = fmax(most, fabs(p.y[t * p.width + c] - mean));
     }
-    T(most < 1e-6, "equal keys give the mean of the values, off by %.1e", most);
+    T(most < 1e-6, "equal keys give the mean of the values, error %.1e", most);
     p.a.causal = 1;
     run(&p);
     for (size_t i = 0; i < TEXTS; i++)
@@ -243,7 +247,7 @@ closed_forms(void)
 }
 
 static void
-tokens_do_not_see_what_comes_later(void)
+tokens_ignore_later_ones(void)
 {
     const struct shape s = {2, 8, 1, 1};
     struct data p = data_of(&s);
@@ -258,16 +262,16 @@ tokens_do_not_see_what_comes_later(void)
     T(!memcmp(want, p.a.y, from * row * sizeof *want) &&
           !memcmp(want + offsets[4] * row, p.y + offsets[4] * row,
                   (TOKENS - offsets[4]) * row * sizeof *want),
-      "the end of a text leaves its beginning and other texts as they were");
+      "the end of a text does not change its beginning or other texts");
     T(memcmp(want + from * row, p.y + from * row, row * sizeof *want),
-      "and changes itself");
+      "but changes its own outputs");
     free(want);
     data_release(&p);
 }
 
 /* Texts 2 to 4 alone, and all with another number of threads. */
 static void
-bits_depend_on_the_text_alone(void)
+bits_depend_only_on_the_text(void)
 {
     const struct shape s = {2, 8, 1, 1};
     struct data p = data_of(&s), part = data_of(&s);
@@ -308,7 +312,7 @@ large_scores_are_finite(void)
     data_release(&p);
 }
 
-/* The same numbers as bfloat16: what they give in f32, rounded. */
+/* The same numbers as bfloat16: the results of f32, rounded. */
 static void
 halves_are_f32_rounded(void)
 {
@@ -333,9 +337,8 @@ halves_are_f32_rounded(void)
         run(&p);
         num_attention_forward(&a);
         num_attention_backward(&a);
-        T(halves_are(rows, y, p.y) && halves_are(p.all, dx, p.dx),
-          "%zu heads of %zu: of bfloat16 it is the same, rounded", s->heads,
-          s->d);
+        T(halves_equal(rows, y, p.y) && halves_equal(p.all, dx, p.dx),
+          "%zu heads of %zu: bfloat16 gives the same, rounded", s->heads, s->d);
         free(x);
         free(dx);
         free(dy);
@@ -348,11 +351,11 @@ int
 main(void)
 {
     num_threads(1);
-    each_text_is_the_equation();
+    each_text_follows_the_equation();
     gradient_is_the_slope();
     closed_forms();
-    tokens_do_not_see_what_comes_later();
-    bits_depend_on_the_text_alone();
+    tokens_ignore_later_ones();
+    bits_depend_only_on_the_text();
     large_scores_are_finite();
     halves_are_f32_rounded();
     return t_done();

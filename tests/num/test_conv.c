@@ -8,8 +8,8 @@
 #include "plain_conv.h"
 #include "t.h"
 
-/* Shapes at which something could go wrong: odd sizes, one pixel, strides that
- * leave a rest, kernels larger than the image. */
+/* Difficult shapes: odd sizes, one pixel, strides that leave a remainder,
+ * kernels larger than the image. */
 static const struct num_conv_spec specs[] = {
     // n, c, h, w, block, bf16; out, block, kernel, stride, pad, bias
     {{2, 3, 9, 7, 1, 0}, 16, 16, 3, 1, 1, 0, .how = NUM_CONV_TABLE},
@@ -167,7 +167,7 @@ agrees_with_plain(struct num_dnn *dnn, const struct num_conv_spec *shape)
     num_conv_free(conv);
 }
 
-/* y = max(0, y + b + sum), as inference has it. */
+/* y = max(0, y + b + sum), as in inference. */
 static void
 adds_and_clips(struct num_dnn *dnn, int winograd)
 {
@@ -188,15 +188,14 @@ adds_and_clips(struct num_dnn *dnn, int winograd)
     num_conv_forward(conv, d.mx, d.w, d.b, d.mdy, d.scratch);
     plain_conv_forward(&spec, d.x, d.w, d.b, d.dy);
     T_NEAR(map_worst(&d.out, d.mdy, d.dy), 0, tolerance(&spec),
-           "added to what is there, then clipped%s",
-           winograd ? ", Winograd" : "");
+           "added to y, then clipped%s", winograd ? ", Winograd" : "");
     data_release(&d);
     num_conv_free(conv);
 }
 
-/* A kernel that is 1 in the middle hands the image on. */
+/* A kernel that is 1 in the middle copies the image. */
 static void
-identity_is_a_closed_form(struct num_dnn *dnn)
+identity_kernel_copies(struct num_dnn *dnn)
 {
     struct num_conv_spec spec = {.in = {1, 32, 6, 6, 16, 0},
                                  .out = 32,
@@ -214,7 +213,7 @@ identity_is_a_closed_form(struct num_dnn *dnn)
     num_conv_forward(conv, d.mx, d.w, NULL, d.mdy, d.scratch);
     T(map_worst(&d.out, d.mdy, d.x) == 0, "the identity kernel");
     T(!strcmp(num_conv_name(conv, NUM_CONV_BACK_DATA), "-"),
-      "a pass that is not wanted has no name");
+      "a pass that is not computed has no name");
     data_release(&d);
     num_conv_free(conv);
 }
@@ -268,7 +267,7 @@ main(void)
     num_threads(1);
     adds_and_clips(dnn, 0);
     adds_and_clips(dnn, 1);
-    identity_is_a_closed_form(dnn);
+    identity_kernel_copies(dnn);
     nothing_is_slow(dnn);
     num_conv_free(NULL);
     num_dnn_free(dnn);

@@ -1,5 +1,5 @@
 /* Dense layers against the equation in double, of f32 and of bfloat16; the
- * products of the latter, by every way that there is. */
+ * products of the latter, by every method. */
 #include <math.h>
 
 #include "halves.h"
@@ -14,7 +14,7 @@
 
 static const struct shape {
     size_t n, in, out;
-    int across;
+    int transposed;
 } shapes[] = {
     {1, 1, 1, 0},    {1, 1, 1, 1},      {3, 8, 3, 0},    {8, 3, 8, 1},
     {7, 5, 3, 0},    {7, 5, 3, 1},      {97, 33, 65, 0}, {97, 33, 65, 1},
@@ -23,8 +23,8 @@ static const struct shape {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* A layer in f32, what the equation makes of it in double, and the same layer
- * of bfloat16, of the same numbers. */
+/* A layer in f32, the results of the equation in double, and the same layer of
+ * bfloat16, of the same numbers. */
 struct data {
     struct num_dense plain, half;
     float *w, *b, *x, *r, *dy; /* rounded: exact in both */
@@ -45,20 +45,21 @@ doubles(size_t n, const float *x)
 
 /* W [out,in] of either layout. */
 static double *
-upright(const struct shape *s, const float *w)
+untransposed(const struct shape *s, const float *w)
 {
     double *to = mem_array(s->in * s->out, sizeof *to);
 
     for (size_t o = 0; o < s->out; o++)
         for (size_t k = 0; k < s->in; k++)
-            to[o * s->in + k] = w[s->across ? k * s->out + o : o * s->in + k];
+            to[o * s->in + k] =
+                w[s->transposed ? k * s->out + o : o * s->in + k];
     return to;
 }
 
 static void
 equation(const struct shape *s, struct data *p)
 {
-    double *x = doubles(s->n * s->in, p->x), *w = upright(s, p->w);
+    double *x = doubles(s->n * s->in, p->x), *w = untransposed(s, p->w);
     double *b = doubles(s->out, p->b), *r = doubles(s->n * s->out, p->r);
     double *dy = doubles(s->n * s->out, p->dy);
 
@@ -93,7 +94,7 @@ data_of(const struct shape *s)
     p.half = (struct num_dense){.n = s->n,
                                 .in = s->in,
                                 .out = s->out,
-                                .across = s->across,
+                                .transposed = s->transposed,
                                 .bf16 = 1,
                                 .w = p.w,
                                 .b = p.b,
@@ -155,9 +156,9 @@ run(const struct num_dense *a)
     num_dense_back_data(a);
 }
 
-/* The largest error, in units of the rms of what is wanted. */
+/* The largest error, in units of the rms of the expected. */
 static double
-off(size_t n, int bf16, const void *got, const double *want)
+largest_error(size_t n, int bf16, const void *got, const double *want)
 {
     float *is = mem_array(n, sizeof *is);
     double most = 0, square = 0;
@@ -173,23 +174,23 @@ off(size_t n, int bf16, const void *got, const double *want)
 
 /* The same of W or W'. */
 static double
-weights_off(const struct shape *s, const float *got, const double *want)
+weights_error(const struct shape *s, const float *got, const double *want)
 {
-    double *w = upright(s, got), error;
+    double *w = untransposed(s, got), error;
     float *is = mem_array(s->in * s->out, sizeof *is);
 
     for (size_t i = 0; i < s->in * s->out; i++)
         is[i] = (float)w[i];
-    error = off(s->in * s->out, 0, is, want);
+    error = largest_error(s->in * s->out, 0, is, want);
     free(w);
     free(is);
     return error;
 }
 
-/* The largest error of bfloat16 beyond that of rounding what is wanted, which
- * is at most 2^-8 of it. */
+/* The largest error of bfloat16 beyond that of rounding the expected, which is
+ * at most 2^-8 of it. */
 static double
-beyond(size_t n, const void *got, const double *want)
+error_beyond(size_t n, const void *got, const double *want)
 {
     float *is = mem_array(n, sizeof *is);
     double most = 0, square = 0;
@@ -213,18 +214,18 @@ layers_agree_with_the_definition(void)
 
         run(&p.plain);
         run(&p.half);
-        plain = fmax(off(p.size[0], 0, p.y, p.want[0]),
-                     off(p.size[1], 0, p.dx, p.want[1]));
-        plain = fmax(plain, off(p.size[3], 0, p.db, p.want[3]));
-        plain = fmax(plain, weights_off(s, p.dw, p.want[2]));
-        params = fmax(off(p.size[3], 0, p.half.db, p.want[3]),
-                      weights_off(s, p.half.dw, p.want[2]));
-        rows = fmax(beyond(p.size[0], p.half.y, p.want[0]),
-                    beyond(p.size[1], p.half.dx, p.want[1]));
-        T(plain < 2e-6, "%zu rows of %zu to %zu%s: f32, off by %.1e", s->n,
-          s->in, s->out, s->across ? ", across" : "", plain);
-        T(params < 5e-6, "of bfloat16: dw and db, off by %.1e", params);
-        T(rows < 2e-6, "y and dx, off by %.1e beyond their rounding", rows);
+        plain = fmax(largest_error(p.size[0], 0, p.y, p.want[0]),
+                     largest_error(p.size[1], 0, p.dx, p.want[1]));
+        plain = fmax(plain, largest_error(p.size[3], 0, p.db, p.want[3]));
+        plain = fmax(plain, weights_error(s, p.dw, p.want[2]));
+        params = fmax(largest_error(p.size[3], 0, p.half.db, p.want[3]),
+                      weights_error(s, p.half.dw, p.want[2]));
+        rows = fmax(error_beyond(p.size[0], p.half.y, p.want[0]),
+                    error_beyond(p.size[1], p.half.dx, p.want[1]));
+        T(plain < 2e-6, "%zu rows of %zu to %zu%s: f32, error %.1e", s->n,
+          s->in, s->out, s->transposed ? ", transposed" : "", plain);
+        T(params < 5e-6, "of bfloat16: dw and db, error %.1e", params);
+        T(rows < 2e-6, "y and dx, error %.1e beyond their rounding", rows);
         data_release(&p);
     }
 }
@@ -288,7 +289,7 @@ threads_change_no_bit(void)
 }
 
 static void
-gradients_are_added_and_results_written_over(void)
+gradients_are_added_and_results_overwritten(void)
 {
     for (size_t i = 4; i < 8; i++) {
         const struct shape *s = &shapes[i];
@@ -296,7 +297,7 @@ gradients_are_added_and_results_written_over(void)
         float *start = normal(once.size[2], 6);
         double most = 0;
 
-        more.half.add = 1; // to what is there from data_of()
+        more.half.add = 1; // to the numbers of data_of()
         run(&once.half);
         memcpy(more.half.y, more.half.r, 2 * more.size[0]);
         free((void *)more.half.r);
@@ -305,7 +306,7 @@ gradients_are_added_and_results_written_over(void)
         for (size_t k = 0; k < once.size[2]; k++)
             most =
                 fmax(most, fabs(more.half.dw[k] - start[k] - once.half.dw[k]));
-        T(most < 1e-5, "add = 1 adds to dw, off by %.1e", most);
+        T(most < 1e-5, "add = 1 adds to dw, error %.1e", most);
         T(!memcmp(once.half.y, more.half.y, 2 * once.size[0]),
           "y over the residual has the same bits");
         more.half.r = NULL;
@@ -343,7 +344,7 @@ product_is_the_sum(const struct half_kernel *kernel, size_t rows, size_t depth)
             most = fmax(most, fabs(sum - c[i * HALF_PANEL + j]));
         }
     T(most < 2e-6 * sqrt((double)depth) * 4,
-      "%s, %zu rows, %zu words: off by %.1e", kernel->name, rows, depth, most);
+      "%s, %zu rows, %zu words: error %.1e", kernel->name, rows, depth, most);
     free(numbers);
     free(a);
 }
@@ -375,6 +376,6 @@ main(void)
     gradient_of_the_definition_is_its_slope();
     layers_agree_with_the_definition();
     threads_change_no_bit();
-    gradients_are_added_and_results_written_over();
+    gradients_are_added_and_results_overwritten();
     return t_done();
 }

@@ -99,7 +99,7 @@ agrees(const char *what, size_t n, size_t k, double tol, const float *a)
     for (size_t i = 0; i < k; i++)
         off = fmax(off, fabs(value[i] - want[i]));
     T(residual <= 2 * tol * norm && skew < 1e-5 && off <= 2 * tol * norm,
-      "%s, %zu of %zu: residual %.1g, skew %.1g, values off by %.1g of %.3g",
+      "%s, %zu of %zu: residual %.1g, skew %.1g, error of values %.1g of %.3g",
       what, k, n, residual, skew, off, norm);
     free(value);
     free(vector);
@@ -136,8 +136,8 @@ random_matrices(void)
     }
 }
 
-/* Twenty cliques: the largest eigenvalue is there twenty times, more than a
- * block of vectors can show. */
+/* Twenty cliques: the largest eigenvalue occurs twenty times, more than a block
+ * of vectors can find. */
 static void
 multiplicity(double spread)
 {
@@ -169,7 +169,7 @@ hidden_multiplicity(void)
     free(a);
 }
 
-/* A hundred equal ones above a crowd, and little is asked for. */
+/* A hundred equal ones above many others, with a loose tolerance. */
 static void
 loose_multiplicity(void)
 {
@@ -204,7 +204,7 @@ degenerate(void)
     free(a);
 }
 
-/* The path of n nodes has eigenvalues 2 cos(pi i / (n + 1)): crowded at the
+/* The path of n nodes has eigenvalues 2 cos(pi i / (n + 1)): dense at the
  * upper end, where Lanczos' method is slow. */
 static void
 closed_form(void)
@@ -221,7 +221,7 @@ closed_form(void)
     num_eigen(N, K, a, 1e-5, &rng, value, vector);
     for (int i = 0; i < K; i++)
         off = fmax(off, fabs(value[i] - 2 * cos(acos(-1) * (i + 1) / (N + 1))));
-    T(off < 2e-5, "path: off by %.1g", off);
+    T(off < 2e-5, "path: error %.1g", off);
     free(a);
     free(vector);
 }

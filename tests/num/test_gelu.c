@@ -57,8 +57,8 @@ loops_agree_with_the_definition(int f)
             slope, fabs(dx[i] - dy[i] * plain_gelu_slope(forms[f].form, x[i])) /
                        fmax(1, fabsf(dy[i] * x[i])));
     }
-    T(most < 4e-7, "%s: y of -8 to 8, off by %.1e", forms[f].name, most);
-    T(slope < 1e-6, "%s: dx, off by %.1e", forms[f].name, slope);
+    T(most < 4e-7, "%s: y of -8 to 8, error %.1e", forms[f].name, most);
+    T(slope < 1e-6, "%s: dx, error %.1e", forms[f].name, slope);
     num_threads(3);
     num_gelu_backward(forms[f].form, N, 0, x, dy, y);
     num_gelu_backward(forms[f].form, N, 0, x, dy, dy);
@@ -76,7 +76,7 @@ loops_agree_with_the_definition(int f)
 }
 
 static void
-ends_are_finite_and_nan_is_not_hidden(int f)
+ends_are_finite_and_nan_stays(int f)
 {
     float x[] = {-1e4f, -100, 0, 100, 1e4f, NAN}, y[6], dx[6];
     const float one[] = {1, 1, 1, 1, 1, 1};
@@ -88,10 +88,10 @@ ends_are_finite_and_nan_is_not_hidden(int f)
       "%s: 0 far below, x far above", forms[f].name);
     T(fabsf(dx[0]) < 1e-20f && dx[2] == 0.5f && dx[4] == 1,
       "%s: slopes 0 far below, 1/2 at 0, 1 far above", forms[f].name);
-    T(isnan(y[5]) && isnan(dx[5]), "%s: a NaN stays one", forms[f].name);
+    T(isnan(y[5]) && isnan(dx[5]), "%s: a NaN stays a NaN", forms[f].name);
 }
 
-/* The same numbers as bfloat16: what they give in f32, rounded. */
+/* The same numbers as bfloat16: the results of f32, rounded. */
 static void
 halves_are_f32_rounded(int f)
 {
@@ -105,8 +105,8 @@ halves_are_f32_rounded(int f)
     num_gelu_backward(forms[f].form, N, 0, x, dy, dx);
     num_gelu_forward(forms[f].form, N, 1, half, to);
     num_gelu_backward(forms[f].form, N, 1, half, dhalf, dhalf);
-    T(halves_are(N, to, y) && halves_are(N, dhalf, dx),
-      "%s: of bfloat16 it is the same, rounded", forms[f].name);
+    T(halves_equal(N, to, y) && halves_equal(N, dhalf, dx),
+      "%s: bfloat16 gives the same, rounded", forms[f].name);
     free(x);
     free(dy);
     free(y);
@@ -123,7 +123,7 @@ main(void)
     for (int f = 0; f < FORMS; f++) {
         slope_of_the_definition_is_a_central_difference(f);
         loops_agree_with_the_definition(f);
-        ends_are_finite_and_nan_is_not_hidden(f);
+        ends_are_finite_and_nan_stays(f);
         halves_are_f32_rounded(f);
     }
     return t_done();

@@ -17,7 +17,7 @@ static const size_t shapes[][3] = {
 typedef void product(size_t m, size_t n, size_t k, float alpha, const float *a,
                      const float *b, float beta, float *c);
 
-/* How A and B lie: A B, A B', A' B. */
+/* The layouts of A and B: A B, A B', A' B. */
 static const struct way {
     const char *name;
     product *multiply;
@@ -26,7 +26,7 @@ static const struct way {
             {"nt", num_gemm_nt, 0, 1},
             {"tn", num_gemm_tn, 1, 0}};
 
-/* The largest error; in units of the rms of what is wanted. */
+/* The largest error, in units of the rms of the expected. */
 static const double bound = 5e-6;
 
 static double
@@ -42,7 +42,7 @@ wanted(const struct way *way, const size_t shape[3], const float *a,
     return sum;
 }
 
-/* alpha A B + beta C; what beta = 0 must not read is NaN. */
+/* alpha A B + beta C; with beta = 0, C is NaN and not read. */
 static void
 agrees(const struct way *way, const size_t shape[3], float alpha, float beta)
 {

@@ -11,14 +11,14 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* Panels and rows that do not fill, several of them, sums in several parts. */
+/* Partial panels and rows, several of them, sums in several parts. */
 static const size_t shapes[][3] = {
     {16, 2, 1},    {17, 5, 3},    {16, 32, 8},   {32, 8, 32},
     {46, 33, 46},  {27, 65, 19},  {100, 31, 5},  {193, 97, 7},
     {16, 16, 384}, {16, 17, 385}, {20, 40, 512}, {16, 24, 1000},
 };
 
-/* How A and B lie: A B, A B', A' B. */
+/* The layouts of A and B: A B, A B', A' B. */
 static const struct way {
     const char *name;
     int a_down, b_down;
@@ -56,7 +56,7 @@ chain(const struct num_gemm *g, size_t i, size_t j, size_t from, size_t to)
     return sum;
 }
 
-/* The element as the header says: with alpha 1, beta 0 or 1. */
+/* The element by the header: with alpha 1, beta 0 or 1. */
 static float
 naive(const struct num_gemm *g, size_t i, size_t j, float old)
 {
@@ -64,11 +64,12 @@ naive(const struct num_gemm *g, size_t i, size_t j, float old)
     int first = g->beta == 0;
 
     for (size_t from = 0, to; from < g->k; from = to) {
-        const size_t left = g->k - from;
-        const float sum = chain(g, i, j, from,
-                                to = from + (left >= 768  ? 384
-                                             : left > 384 ? (left + 1) / 2
-                                                          : left));
+        const size_t remaining = g->k - from;
+        const float sum =
+            chain(g, i, j, from,
+                  to = from + (remaining >= 768  ? 384
+                               : remaining > 384 ? (remaining + 1) / 2
+                                                 : remaining));
 
         c = first ? sum : sum + c;
         first = 0;
@@ -76,7 +77,7 @@ naive(const struct num_gemm *g, size_t i, size_t j, float old)
     return c;
 }
 
-/* Elements that differ from those of the equation by a bit. */
+/* Elements that differ from the equation in any bit. */
 static size_t
 wrong(struct num_gemm *g)
 {
@@ -137,9 +138,9 @@ is_scaled(const struct way *way)
     free(c);
 }
 
-/* A row of A B' has the same bits beside however many others. */
+/* A row of A B' has the same bits whatever the other rows. */
 static void
-stands_anywhere(size_t n)
+is_independent_of_its_place(size_t n)
 {
     enum { ROWS = 37, DEPTH = 12 };
     float *a = normal(ROWS * DEPTH, 1), *b = normal(n * DEPTH, 2);
@@ -153,7 +154,7 @@ stands_anywhere(size_t n)
             num_gemm_nt(m, n, DEPTH, 1, a + from * DEPTH, b, 0, part);
             same &= !memcmp(part, c + from * n, m * n * sizeof *c);
         }
-    T(same, "%zu dot products: a row may stand anywhere", n);
+    T(same, "%zu dot products: independent of the row's place", n);
     free(a);
     free(b);
     free(c);
@@ -161,7 +162,7 @@ stands_anywhere(size_t n)
 }
 
 static void
-leaves(size_t m, size_t n, size_t k, int down, const char *what)
+refuses(size_t m, size_t n, size_t k, int down, const char *what)
 {
     float x = 1;
     const struct num_gemm g = {.m = m,
@@ -177,7 +178,7 @@ leaves(size_t m, size_t n, size_t k, int down, const char *what)
                                .c_row = n,
                                .c_step = 1};
 
-    T(!num_gemm_small(&g) && x == 1, "not its own: %s", what);
+    T(!num_gemm_small(&g) && x == 1, "refuses: %s", what);
 }
 
 int
@@ -186,7 +187,7 @@ main(void)
     const struct winograd_isa *isa = num_winograd_isa(0);
 
     for (size_t n = 2; n < 40 && isa->lanes < 16; n += 3)
-        stands_anywhere(n);
+        is_independent_of_its_place(n);
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         // where there is no such instruction, nothing is fused
         for (size_t s = 0;
@@ -195,11 +196,11 @@ main(void)
             is_a_chain(shapes[s], &ways[w]);
         is_scaled(&ways[w]);
     }
-    leaves(256, 256, 128, 0, "8 million multiplications");
-    leaves((size_t)1 << 32, (size_t)1 << 32, 1, 0, "sizes that overflow");
-    leaves(1, 16, 16, 0, "a row");
-    leaves(16, 1, 16, 0, "a column");
+    refuses(256, 256, 128, 0, "8 million multiplications");
+    refuses((size_t)1 << 32, (size_t)1 << 32, 1, 0, "sizes that overflow");
+    refuses(1, 16, 16, 0, "a row");
+    refuses(16, 1, 16, 0, "a column");
     if (isa->lanes == 16)
-        leaves(15, 16, 16, 1, "few rows of dot products");
+        refuses(15, 16, 16, 1, "few rows of dot products");
     return t_done();
 }

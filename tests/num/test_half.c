@@ -45,11 +45,11 @@ numbers_are_rounded_to_even(void)
     plain[0] = NAN;
     num_half_put(1, 1, plain, half);
     num_half_get(1, 1, half, back);
-    T(isnan(back[0]), "a NaN stays one");
+    T(isnan(back[0]), "a NaN stays a NaN");
 }
 
 static void
-every_half_is_itself(void)
+every_half_survives(void)
 {
     enum { ALL = 1 << 16 };
     uint16_t *half = mem_array(ALL, sizeof *half);
@@ -63,7 +63,7 @@ every_half_is_itself(void)
     num_half_put(ALL, 1, plain, back);
     for (size_t i = 0; i < ALL; i++)
         same &= half[i] == back[i] || isnan(plain[i]);
-    T(same, "each of the 65,536 is itself again");
+    T(same, "each of the 65,536 survives");
     free(half);
     free(back);
     free(plain);
@@ -99,7 +99,7 @@ int
 main(void)
 {
     numbers_are_rounded_to_even();
-    every_half_is_itself();
+    every_half_survives();
     sums_are_f32();
     T(num_half_bytes(3, 1) == 6 && num_half_bytes(3, 0) == 12,
       "halves take two bytes");

@@ -27,8 +27,8 @@ distance(size_t d, const float *x, const float *y)
     return sum;
 }
 
-/* What is claimed is so: labels are the nearest, the sum is theirs, and centres
- * are (almost) the means of their points. */
+/* The results agree: labels are the nearest centres, the sum is that of their
+ * distances, and centres are (almost) the means of their points. */
 static void
 judge(const char *what, size_t n, size_t d, size_t k, const float *x)
 {
@@ -115,7 +115,7 @@ finds_clusters(void)
     free(x);
 }
 
-/* On a line the best division is known: that of its sorted points. */
+/* On a line the best partition is known: that of its sorted points. */
 static void
 line(void)
 {
@@ -158,7 +158,7 @@ edges(void)
         same[i] = 8; // two of ten
     T_NEAR(num_kmeans(10, 2, 5, same, &rng, centre, label), 0, 1e-9,
            "fewer different points than centres");
-    T(label[0] == label[1] || centre[label[0] * 2] == 8, "each at its own");
+    T(label[0] == label[1] || centre[label[0] * 2] == 8, "each at its centre");
     free(x);
 }
 

@@ -87,9 +87,9 @@ data_release(struct data *p)
         free(all[i]);
 }
 
-/* The largest error, in units of the rms of what is wanted. */
+/* The largest error, in units of the rms of the expected. */
 static double
-off(size_t n, const float *got, const double *want)
+largest_error(size_t n, const float *got, const double *want)
 {
     double most = 0, square = 0;
 
@@ -116,7 +116,7 @@ value(struct data *p)
 /* The largest difference between central differences over n numbers and their
  * gradient. */
 static double
-slope_off(struct data *p, size_t n, double *x, const double *grad)
+slope_error(struct data *p, size_t n, double *x, const double *grad)
 {
     const double step = 1e-5;
     double most = 0;
@@ -144,9 +144,9 @@ gradient_of_the_definition_is_its_slope(void)
 
         plain_layer_norm_backward(p.n, p.d, epsilon, p.x, p.gamma, p.dy, p.dx,
                                   p.dgamma, p.dbeta);
-        T(slope_off(&p, p.n * p.d, p.x, p.dx) < 1e-7 &&
-              slope_off(&p, p.d, p.gamma, p.dgamma) < 1e-7 &&
-              slope_off(&p, p.d, p.beta, p.dbeta) < 1e-7,
+        T(slope_error(&p, p.n * p.d, p.x, p.dx) < 1e-7 &&
+              slope_error(&p, p.d, p.gamma, p.dgamma) < 1e-7 &&
+              slope_error(&p, p.d, p.beta, p.dbeta) < 1e-7,
           "rows of %zu: dx, dgamma and dbeta are central differences in double",
           widths[i]);
         data_release(&p);
@@ -166,20 +166,22 @@ rows_agree_with_the_definition(void)
                                   p.dgamma, p.dbeta);
         num_layer_norm_forward(&p.fast);
         num_layer_norm_backward(&p.fast);
-        T(off(p.n * p.d, p.fast.y, p.y) < 2e-6, "rows of %zu: y, off by %.1e",
-          p.d, off(p.n * p.d, p.fast.y, p.y));
+        T(largest_error(p.n * p.d, p.fast.y, p.y) < 2e-6,
+          "rows of %zu: y, error %.1e", p.d,
+          largest_error(p.n * p.d, p.fast.y, p.y));
         if (p.d > 1) // of one number dx and dgamma are 0
-            T(off(p.n * p.d, p.fast.dx, p.dx) < 5e-6 &&
-                  off(p.d, p.fast.dgamma, p.dgamma) < 2e-6,
-              "rows of %zu: dx and dgamma, off by %.1e", p.d,
-              off(p.n * p.d, p.fast.dx, p.dx));
-        T(off(p.d, p.fast.dbeta, p.dbeta) < 2e-6, "rows of %zu: dbeta", p.d);
+            T(largest_error(p.n * p.d, p.fast.dx, p.dx) < 5e-6 &&
+                  largest_error(p.d, p.fast.dgamma, p.dgamma) < 2e-6,
+              "rows of %zu: dx and dgamma, error %.1e", p.d,
+              largest_error(p.n * p.d, p.fast.dx, p.dx));
+        T(largest_error(p.d, p.fast.dbeta, p.dbeta) < 2e-6,
+          "rows of %zu: dbeta", p.d);
         data_release(&p);
     }
 }
 
 static void
-results_may_take_the_place_of_arguments(void)
+results_may_overwrite_arguments(void)
 {
     struct data p = data_of(5, 24, 0), q = data_of(5, 24, 0);
 
@@ -212,8 +214,8 @@ a_large_mean_costs_no_digits(void)
 
     value(&p);
     num_layer_norm_forward(&p.fast);
-    T(off(3 * 64, p.fast.y, p.y) < 1e-4, "mean 1000: y, off by %.1e",
-      off(3 * 64, p.fast.y, p.y));
+    T(largest_error(3 * 64, p.fast.y, p.y) < 1e-4, "mean 1000: y, error %.1e",
+      largest_error(3 * 64, p.fast.y, p.y));
     data_release(&p);
 }
 
@@ -245,7 +247,7 @@ threads_change_no_bit_and_gradients_add_up(void)
     data_release(&b);
 }
 
-/* The same numbers as bfloat16: what they give in f32, rounded. */
+/* The same numbers as bfloat16: the results of f32, rounded. */
 static void
 halves_are_f32_rounded(void)
 {
@@ -267,10 +269,10 @@ halves_are_f32_rounded(void)
         num_layer_norm_backward(&p.fast);
         num_layer_norm_forward(&a);
         num_layer_norm_backward(&a);
-        T(halves_are(n, y, p.fast.y) && halves_are(n, dx, p.fast.dx) &&
+        T(halves_equal(n, y, p.fast.y) && halves_equal(n, dx, p.fast.dx) &&
               !memcmp(a.dgamma, p.fast.dgamma, p.d * sizeof(float)) &&
               !memcmp(a.dbeta, p.fast.dbeta, p.d * sizeof(float)),
-          "rows of %zu: of bfloat16 they are the same, rounded", p.d);
+          "rows of %zu: bfloat16 gives the same, rounded", p.d);
         free(x);
         free(y);
         free(dy);
@@ -286,7 +288,7 @@ main(void)
     num_threads(1);
     gradient_of_the_definition_is_its_slope();
     rows_agree_with_the_definition();
-    results_may_take_the_place_of_arguments();
+    results_may_overwrite_arguments();
     a_large_mean_costs_no_digits();
     threads_change_no_bit_and_gradients_add_up();
     halves_are_f32_rounded();

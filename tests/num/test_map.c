@@ -13,7 +13,7 @@ round_trip_in_every_layout(void)
         float *x = normal(num_map_size(&map), 1);
         void *data = packed(&map, x);
 
-        T(map_worst(&map, data, x) == 0, "block %zu: back as it was",
+        T(map_worst(&map, data, x) == 0, "block %zu: there and back",
           blocks[i]);
         free(data);
         free(x);

@@ -6,7 +6,7 @@
 #include "plain_norm.h"
 #include "t.h"
 
-/* Everything that goes into a norm and comes out, plain. */
+/* All inputs and outputs of a norm, plain. */
 struct data {
     size_t size, c, counts;
     float *x, *add, *dy, *dy2, *gamma, *beta;
@@ -52,8 +52,7 @@ data_release(struct data *d)
         free(all[i]);
 }
 
-/* A norm of these arrays, without those that are not always there: add, dy2,
- * dadd. */
+/* A norm of these arrays, without the optional ones: add, dy2, dadd. */
 static struct num_norm
 norm_of(const struct num_norm *norm, const struct data *d)
 {
@@ -73,7 +72,7 @@ norm_of(const struct num_norm *norm, const struct data *d)
     return n;
 }
 
-/* Both passes by the plain functions; dy and dy2 arrive as their sum. */
+/* Both passes by the plain functions; dy and dy2 are passed as their sum. */
 static void
 plain_of(const struct num_norm *norm, struct data *d, int add, int two)
 {
@@ -91,8 +90,8 @@ plain_of(const struct num_norm *norm, struct data *d, int add, int two)
 }
 
 /*
- * The fast one against the plain one, with everything in place that may be: y
- * over x forward where nothing needs x, dx over dy, dadd over dy.
+ * The fast one against the plain one, in place where possible: y over x forward
+ * where nothing needs x, dx over dy, dadd over dy.
  */
 static void
 agrees(const struct num_norm *norm, int add, int two, const char *name)
@@ -162,7 +161,7 @@ part_of(const struct num_norm *whole, size_t from, size_t n, double *work)
     return part;
 }
 
-/* Both passes of a batch whose first image is a part of its own. */
+/* Both passes of a batch whose first image is one part and the rest another. */
 static void
 run_parts(const struct num_norm *whole, int remake)
 {
@@ -312,7 +311,7 @@ given_statistics_are_used(void)
 }
 
 static void
-nan_is_not_hidden(void)
+nan_stays(void)
 {
     struct num_norm norm = {
         .kind = NUM_NORM_BATCH, .map = {2, 16, 5, 5, 16, 0}, .relu = 1};
@@ -354,7 +353,7 @@ threads_change_no_bit(void)
     data_release(&b);
 }
 
-/* Both passes, whose images are measured apart, the last one first. */
+/* Both passes, with images measured separately, the last one first. */
 static void
 run_measured(struct num_norm *norm, float *scale)
 {
@@ -372,7 +371,7 @@ run_measured(struct num_norm *norm, float *scale)
 }
 
 static void
-images_measured_apart_change_no_bit(int add)
+images_measured_separately_change_no_bit(int add)
 {
     const struct num_norm norm = {
         .kind = NUM_NORM_BATCH, .map = {5, 32, 3, 3, 16, 0}, .relu = 1};
@@ -397,7 +396,7 @@ images_measured_apart_change_no_bit(int add)
           !memcmp(a.dx, b.dx, a.size * sizeof *a.dx) &&
           !memcmp(a.dadd, b.dadd, a.size * sizeof *a.dadd) &&
           !memcmp(a.dgamma, b.dgamma, a.c * sizeof *a.dgamma),
-      "images measured apart%s: the same bits", add ? ", with a sum" : "");
+      "images measured separately%s: the same bits", add ? ", with a sum" : "");
     data_release(&a);
     data_release(&b);
 }
@@ -438,9 +437,9 @@ main(void)
     agrees_with_plain();
     output_is_standard();
     given_statistics_are_used();
-    nan_is_not_hidden();
+    nan_stays();
     threads_change_no_bit();
-    images_measured_apart_change_no_bit(0);
-    images_measured_apart_change_no_bit(1);
+    images_measured_separately_change_no_bit(0);
+    images_measured_separately_change_no_bit(1);
     return t_done();
 }

@@ -6,10 +6,10 @@
 #include "num/planes.h"
 #include "t.h"
 
-/* Planes up to this many elements, and what stands behind them. */
+/* Planes up to this many elements, and the elements after them. */
 enum { MOST = 400, BEHIND = 64, ALL = MOST + BEHIND };
 
-/* What goes in, of one type; by lane. */
+/* The inputs, of one type; by lane. */
 static struct {
     float x[ALL], add[ALL], dy[ALL], dy2[ALL], y[ALL];
 } in;
@@ -38,7 +38,7 @@ fill_in(int bf16)
 
 /* g of element i, plainly. */
 static float
-flows(const struct num_planes_flow *flow, size_t i, int bf16)
+gradient_at(const struct num_planes_flow *flow, size_t i, int bf16)
 {
     const float d = number_at(in.x, i, bf16) - lane.centre[i % LANES];
     float g = number_at(flow->dy, i, bf16), y = 1;
@@ -52,7 +52,7 @@ flows(const struct num_planes_flow *flow, size_t i, int bf16)
     return y <= 0 ? 0 : g;
 }
 
-/* Sums of a, and of a b, each of 32 elements apart first. */
+/* Sums of a, and of a b, each first by lane of 32. */
 struct sums {
     float sum[2 * LANES], product[2 * LANES];
 };
@@ -80,7 +80,7 @@ same_sums(const struct sums *want, const float *sum, const float *product)
     return 1;
 }
 
-/* Whether `size` elements are as wanted and those behind as they were: 7. */
+/* Whether `size` elements are as expected and those after them still 7. */
 static int
 same(const float *got, const float *want, size_t size, int bf16)
 {
@@ -105,7 +105,7 @@ sevens(int bf16)
 }
 
 static int
-measures(const struct num_planes *planes, size_t size, int bf16)
+check_sums(const struct num_planes *planes, size_t size, int bf16)
 {
     float sum[LANES], square[LANES];
     struct sums want = {{0}, {0}}, plain = {{0}, {0}};
@@ -125,8 +125,8 @@ measures(const struct num_planes *planes, size_t size, int bf16)
 }
 
 static int
-applies(const struct num_planes *planes, size_t size, int bf16, int also,
-        int relu)
+check_norm(const struct num_planes *planes, size_t size, int bf16, int also,
+           int relu)
 {
     float *y = sevens(bf16), want[ALL];
 
@@ -144,39 +144,39 @@ applies(const struct num_planes *planes, size_t size, int bf16, int also,
 }
 
 static int
-goes_back(const struct num_planes *planes, size_t size, int bf16,
-          struct num_planes_flow flow, int keep)
+check_backward(const struct num_planes *planes, size_t size, int bf16,
+               struct num_planes_flow flow, int keep)
 {
-    float want[ALL], kept[ALL], sum[LANES], along[LANES], *to;
+    float want[ALL], stored[ALL], sum[LANES], along[LANES], *to;
     struct sums sums = {{0}, {0}};
     int good;
 
     for (size_t i = 0; i < size; i++) {
         const size_t l = i % LANES;
         const float d = number_at(in.x, i, bf16) - lane.centre[l];
-        const float g = flows(&flow, i, bf16);
+        const float g = gradient_at(&flow, i, bf16);
 
         add(&sums, i, g, d);
-        number_to(kept, i, g, bf16);
+        number_to(stored, i, g, bf16);
         number_to(want, i, lane.p[l] * g + lane.q[l] * d + lane.shift[l], bf16);
     }
     to = sevens(bf16);
     planes->back_measure(size, bf16, flow, in.x, lane.centre, keep ? to : NULL,
                          sum, along);
     good =
-        same_sums(&sums, sum, along) && (!keep || same(to, kept, size, bf16));
+        same_sums(&sums, sum, along) && (!keep || same(to, stored, size, bf16));
     planes->back(size, bf16, flow, in.x, lane.centre, lane.p, lane.q,
                  lane.shift, to = sevens(bf16));
     good &= same(to, want, size, bf16);
     if (!flow.scale) {
         planes->flow(size, bf16, flow, to = sevens(bf16));
-        good &= same(to, kept, size, bf16);
+        good &= same(to, stored, size, bf16);
     }
     return good;
 }
 
 static int
-fills(const struct num_planes *planes, size_t size, int bf16)
+check_fill(const struct num_planes *planes, size_t size, int bf16)
 {
     float *y = sevens(bf16), want[ALL];
 
@@ -186,7 +186,7 @@ fills(const struct num_planes *planes, size_t size, int bf16)
     return same(y, want, size, bf16);
 }
 
-/* Whole lines, a pair of each width, and elements that are left. */
+/* Whole lines, a pair of each width, and remaining elements. */
 static const size_t sizes[] = {1, 7, 8, 16, 24, 31, 32, 40, 56, 63, 200, MOST};
 
 static void
@@ -206,17 +206,18 @@ all_loops(enum util_isa isa, int bf16)
 
     fill_in(bf16);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        good[0] &= measures(planes, sizes[k], bf16);
+        good[0] &= check_sums(planes, sizes[k], bf16);
         for (int i = 0; i < 4; i++)
-            good[1] &= applies(planes, sizes[k], bf16, i % 2, i / 2);
+            good[1] &= check_norm(planes, sizes[k], bf16, i % 2, i / 2);
         for (size_t i = 0; i < sizeof flows / sizeof *flows; i++)
             for (int keep = 0; keep < 2; keep++)
-                good[2] &= goes_back(planes, sizes[k], bf16, flows[i], keep);
-        good[3] &= fills(planes, sizes[k], bf16);
+                good[2] &=
+                    check_backward(planes, sizes[k], bf16, flows[i], keep);
+        good[3] &= check_fill(planes, sizes[k], bf16);
     }
     T(good[0], "%s, %s: sums to the bit", name, type);
     T(good[1], "%s, %s: a norm applied to the bit", name, type);
-    T(good[2], "%s, %s: what flows back to the bit", name, type);
+    T(good[2], "%s, %s: gradients to the bit", name, type);
     T(good[3], "%s, %s: planes filled", name, type);
 }
 

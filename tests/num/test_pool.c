@@ -42,7 +42,7 @@ inference_needs_no_places(struct num_dnn *dnn)
     struct num_pool_spec spec = {{1, 16, 5, 5, 16, 0}, 3, 2, 1, 0};
     struct num_pool *pool = num_pool_new(dnn, &spec);
 
-    T(num_pool_argmax_bytes(pool) == 0, "nothing is remembered");
+    T(num_pool_argmax_bytes(pool) == 0, "without places, the same y");
     num_pool_free(pool);
     num_pool_free(NULL);
 }

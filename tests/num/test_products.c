@@ -14,8 +14,8 @@ enum {
     LINE = WIDTH + 5
 };
 
-/* The sum in the order of k, in f32, is what every instruction set gives; with
- * AVX2 and more products are fused with it. */
+/* The sum in the order of k, in f32, is the result of every instruction set;
+ * with AVX2 and later, products are fused into it. */
 static int
 rows_are_sums(const struct num_products *loops, struct products_rows p)
 {
@@ -65,8 +65,8 @@ all_rows(const struct num_products *loops, const char *name)
 
                 good &= rows_are_sums(loops, p);
             }
-        T(good, "%s: %zu rows are sums in turn, and nothing beyond", name,
-          rows);
+        T(good, "%s: %zu rows are sums in order, and nothing else is written",
+          name, rows);
     }
     free(a);
     free(b);
@@ -111,13 +111,13 @@ halves_are_sums(const struct num_products *loops, const char *name)
         }
         good &= !memcmp(&sum, &got[at], sizeof sum);
     }
-    T(good, "%s: products of halves are sums in turn", name);
+    T(good, "%s: products of halves are sums in order", name);
     free(x);
 }
 
 /* Two numbers from -most to most in a word. */
 static uint32_t
-wholes_at(size_t i, int most)
+whole_numbers_at(size_t i, int most)
 {
     const uint32_t wide = 2 * (uint32_t)most + 1, hash = (uint32_t)i * 40503;
     const int low = i % 7 ? (int)(hash % wide) - most : most;
@@ -135,9 +135,9 @@ scaled_are_exact(const struct num_products *loops, const char *name)
     int good = 1;
 
     for (size_t i = 0; i < ROWS * NEXT; i++)
-        a[i] = wholes_at(i, 0x3fff); // sums stay below 2^31
+        a[i] = whole_numbers_at(i, 0x3fff); // sums stay below 2^31
     for (size_t i = 0; i < NEXT * SCALED_PANEL; i++)
-        b[i] = wholes_at(i + 3, 0x7fff);
+        b[i] = whole_numbers_at(i + 3, 0x7fff);
     for (size_t i = 0; i < ROWS; i++)
         memcpy(a + i * NEXT + DEEP, scale + i, sizeof *scale);
     memcpy(b + DEEP * SCALED_PANEL, scale + ROWS, SCALED_PANEL * sizeof *scale);

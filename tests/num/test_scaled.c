@@ -44,7 +44,7 @@ rows_are_within_their_bound(enum kind kind, const struct shape *s)
     products_are_within_their_bound(&scaled, names[kind], s, x, y);
     T(num_scaled_rest(s->m, s->d, x) <=
           1.01 * sqrt((double)s->d) / 2 / 32767 * 1.001,
-      "and what is left is as small as the header says");
+      "and the residual is as small as in the header");
     free(y);
     free(x);
 }

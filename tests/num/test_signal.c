@@ -1,7 +1,7 @@
 /*
- * A signal may come in the middle of a product.  oneDNN has its stack pointer
- * in the heap then, below which the frame of a handler destroys what is there:
- * so stop_fd() has no handler.
+ * A signal may arrive during a product.  oneDNN's stack pointer is then in the
+ * heap, below which the frame of a handler overwrites data: so stop_fd() has no
+ * handler.
  */
 #include <signal.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 
 enum { ROWS = 16, IN = 512, OUT = 32, TRIES = 64 };
 
-/* Another process ends the caller in some microseconds. */
+/* Another process ends the caller after some microseconds. */
 static void
 end_me_in(long us)
 {
@@ -29,7 +29,8 @@ end_me_in(long us)
     }
 }
 
-/* oneDNN's memory begins behind ours: how far from the next page, varies. */
+/* oneDNN's memory begins after foil's, at a varying distance from the next
+ * page. */
 static void
 multiply_until_stopped(const void *arg)
 {

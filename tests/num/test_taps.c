@@ -6,9 +6,9 @@ typedef struct num_taps own;
 #include "own_conv.h"
 #include "plain_conv.h"
 
-/* One pixel, borders on all sides, strides that leave a rest and kernels that
- * leave pixels out or lie outside of the image, an odd number of vectors, one
- * group of images and several, the last one smaller. */
+/* One pixel, borders on all sides, strides that leave a remainder and kernels
+ * that leave pixels out or lie outside of the image, an odd number of vectors,
+ * one group of images and several, the last one smaller. */
 static const struct shape shapes[] = {
     {5, 32, 1, 1, 48, 3, 1, 1},  {70, 16, 2, 2, 32, 3, 1, 1},
     {3, 48, 2, 3, 16, 3, 1, 1},  {2, 16, 5, 7, 32, 3, 2, 1},
@@ -43,11 +43,11 @@ refuses_other_blocks(const struct winograd_isa *isa)
     in.in.block = 2 * isa->lanes;
     out.block = 1;
     T(num_taps_init(&taps, &good, isa) == 0, "%s: blocks", isa->NAME);
-    T(num_taps_init(&taps, &in, isa) == -1, "%s: others in", isa->NAME);
+    T(num_taps_init(&taps, &in, isa) == -1, "%s: other blocks in", isa->NAME);
     T(num_taps_init(&taps, &out, isa) == -1, "%s: no blocks out", isa->NAME);
 }
 
-/* y = max(y + w x + b, 0), as a merged operator wants it. */
+/* y = max(y + w x + b, 0), for a merged operator. */
 static void
 adds_and_clips(const struct winograd_isa *isa)
 {
@@ -142,7 +142,7 @@ images_are_read(const struct winograd_isa *isa, const struct shape *s, int bf16)
 
     spec.in.block = 1;
     REQUIRE(!num_taps_init(&taps, &spec, isa));
-    T(!num_taps_does(&taps, NUM_CONV_BACK_DATA), "%s: images have no gradient",
+    T(!num_taps_does(&taps, NUM_CONV_BACK_DATA), "%s: no gradient of images",
       isa->taps);
     images_give_y(&spec, &taps);
     images_give_dw(&spec, &taps);
@@ -150,14 +150,14 @@ images_are_read(const struct winograd_isa *isa, const struct shape *s, int bf16)
 
 /* The gradient does not depend on the number of threads, and is added. */
 static void
-gradient_is_one(const struct winograd_isa *isa)
+gradient_is_independent_of_threads(const struct winograd_isa *isa)
 {
     struct naive v = naive_of(&shapes[4]);
     struct result one = run(&shapes[4], &v, isa, 1, 0);
     struct result three = run(&shapes[4], &v, isa, 3, 0);
 
     T(!memcmp(one.dw, three.dw, v.w_size * sizeof *one.dw),
-      "%s: three threads make the same dw", isa->NAME);
+      "%s: three threads compute the same dw", isa->NAME);
     result_release(&one);
     result_release(&three);
     naive_release(&v);
@@ -169,7 +169,7 @@ main(void)
     for (size_t i = 0; i < WINOGRAD_ISAS; i++) {
         refuses_other_blocks(num_winograd_isa(i));
         adds_and_clips(num_winograd_isa(i));
-        gradient_is_one(num_winograd_isa(i));
+        gradient_is_independent_of_threads(num_winograd_isa(i));
         for (size_t k = 0; k < 2 * sizeof images / sizeof *images; k++)
             images_are_read(num_winograd_isa(i), &images[k / 2], k % 2);
     }

@@ -8,9 +8,10 @@
 
 static char *self;
 
-/* This program again, with a word that makes it call num_threads_sleep(). */
+/* Runs this program again, with an argument that makes it call
+ * num_threads_sleep(). */
 static void
-start_again(const void *spin)
+run_again(const void *spin)
 {
     unsetenv("OMP_WAIT_POLICY");
     unsetenv("GOMP_SPINCOUNT");
@@ -20,7 +21,7 @@ start_again(const void *spin)
     exit(127);
 }
 
-/* Says what came through the second execution. */
+/* Prints what the second execution received. */
 static int
 sleeper(char **argv)
 {
@@ -43,9 +44,10 @@ main(int argc, char **argv)
         T_SKIP("executed again", "an emulator starts no programs");
         return t_done();
     }
-    c = child_run(start_again, NULL);
+    c = child_run(run_again, NULL);
     T(!strcmp(c.out, "own name sleep 500"), "executed again: '%s'", c.out);
-    c = child_run(start_again, "7");
-    T(!strcmp(c.out, "own name sleep 7"), "not where it is set: '%s'", c.out);
+    c = child_run(run_again, "7");
+    T(!strcmp(c.out, "own name sleep 7"), "not where the variable is set: '%s'",
+      c.out);
     return t_done();
 }

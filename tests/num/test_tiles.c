@@ -14,8 +14,8 @@ struct shape {
     size_t n, c, h, w, o, kernel, stride, pad;
 };
 
-/* One pixel, borders on all sides, strides that leave a rest and kernels that
- * leave pixels out or lie outside of the image, half a tile of channels on
+/* One pixel, borders on all sides, strides that leave a remainder and kernels
+ * that leave pixels out or lie outside of the image, half a tile of channels on
  * either side, lines of less and of more than a product, one block of images,
  * several, some lines of an image, and more blocks than parts. */
 static const struct shape shapes[] = {
@@ -57,8 +57,8 @@ struct data {
     struct num_conv_spec spec;
     struct num_map out;
     size_t x_size, y_size, w_size;
-    float *x, *w, *b, *dy, *y, *dx, *dw; /* the last three: as they must be */
-    void *mx, *mdy, *my;                 /* my: what is added to */
+    float *x, *w, *b, *dy, *y, *dx, *dw; /* the last three: expected */
+    void *mx, *mdy, *my;                 /* my: y before adding */
 };
 
 static struct data
@@ -278,7 +278,7 @@ threads_change_no_bit(const struct tile_kernel *kernel)
 
     sums_are_near(kernel, 1, one);
     sums_are_near(kernel, 2, two);
-    T(!memcmp(one, two, sizeof one), "%s: two threads make the same dw",
+    T(!memcmp(one, two, sizeof one), "%s: two threads compute the same dw",
       kernel->name);
 }
 

@@ -1,4 +1,5 @@
-/* What tokens share: rows of a table, vectors of places, sums of columns. */
+/* Parameters that tokens share: rows of a table, vectors of positions, sums of
+ * columns. */
 #include <string.h>
 
 #include "halves.h"
@@ -37,7 +38,7 @@ rows_are_looked_up_and_summed(void)
     int32_t ids[N];
     int same = 1, overwritten = 1, added = 1;
 
-    for (size_t i = 0; i < N; i++) // nobody is 6
+    for (size_t i = 0; i < N; i++) // no token has id 6
         ids[i] = (int32_t)(i * i % 11 % 6);
     num_embed(N, D, 0, ids, table, y);
     for (size_t i = 0; i < N; i++)
@@ -54,13 +55,13 @@ rows_are_looked_up_and_summed(void)
         }
     }
     T(overwritten, "a row's gradient is the sum in the order of tokens, zero "
-                   "where there is none");
-    T(added, "and is added where that is asked for");
+                   "without one");
+    T(added, "and is added with add = 1");
     num_threads(1);
     num_embed_back(1, D, 0, ROWS, ids, dy, 0, once, order);
     T(table_row_is(0, ids, dy, NULL, once) == 0 &&
           !memcmp(once, dy, D * sizeof *dy),
-      "of a lone token too");
+      "of a single token too");
     free(table);
     free(dy);
     free(y);
@@ -71,7 +72,7 @@ rows_are_looked_up_and_summed(void)
 }
 
 static void
-places_count_from_each_beginning(void)
+positions_count_from_each_text(void)
 {
     const size_t offsets[] = {0, 1, 4, 12}, longest = 10;
     float *x = normal(12 * D, 1), *p = normal(longest * D, 2);
@@ -84,7 +85,7 @@ places_count_from_each_beginning(void)
             for (size_t c = 0; c < D; c++)
                 same &=
                     y[t * D + c] == x[t * D + c] + p[(t - offsets[i]) * D + c];
-    T(same, "a token gets the vector of its place in the text");
+    T(same, "a token gets the vector of its position in the text");
     num_position(3, offsets, D, 0, p, x, x);
     T(!memcmp(x, y, 12 * D * sizeof *x), "in place as well");
     num_position_back(3, offsets, longest, D, 0, y, 0, dp);
@@ -93,7 +94,7 @@ places_count_from_each_beginning(void)
         back &= dp[2 * D + c] == y[3 * D + c] + y[6 * D + c];
         back &= dp[7 * D + c] == y[11 * D + c] && dp[8 * D + c] == 0;
     }
-    T(back, "its gradient is the sum over texts that have the place");
+    T(back, "its gradient is the sum over texts with that position");
     num_position_back(3, offsets, longest, D, 0, y, 1, dp);
     T(dp[7 * D] == 2 * y[11 * D] && dp[9 * D] == 0, "and is added");
     free(x);
@@ -128,7 +129,7 @@ columns_are_summed_in_double(void)
     free(more);
 }
 
-/* Rows of bfloat16: rounded where they are written, summed in f32. */
+/* Rows of bfloat16: rounded when written, summed in f32. */
 static void
 halves_are_f32_rounded(void)
 {
@@ -142,10 +143,10 @@ halves_are_f32_rounded(void)
 
     num_embed(12, D, 0, ids, table, y);
     num_embed(12, D, 1, ids, table, to);
-    T(halves_are(12 * D, to, y), "rows of a table, of bfloat16, are rounded");
+    T(halves_equal(12 * D, to, y), "rows of a table, of bfloat16, are rounded");
     num_position(3, offsets, D, 0, p, x, y);
     num_position(3, offsets, D, 1, p, half, to);
-    T(halves_are(12 * D, to, y), "as are those with their places");
+    T(halves_equal(12 * D, to, y), "as are those with positions");
     for (int bf16 = 0; bf16 < 2; bf16++) {
         const void *dy = bf16 ? half : x;
 
@@ -159,7 +160,7 @@ halves_are_f32_rounded(void)
     T(!memcmp(sum[0], sum[1], D * sizeof **sum) &&
           !memcmp(dp[0], dp[1], longest * D * sizeof **dp) &&
           !memcmp(dtable[0], dtable[1], ROWS * D * sizeof **dtable),
-      "gradients of what they share are the same sums in f32");
+      "gradients of shared parameters are the same sums in f32");
     for (int bf16 = 0; bf16 < 2; bf16++) {
         free(sum[bf16]);
         free(dp[bf16]);
@@ -179,7 +180,7 @@ main(void)
 {
     num_threads(1);
     rows_are_looked_up_and_summed();
-    places_count_from_each_beginning();
+    positions_count_from_each_text();
     columns_are_summed_in_double();
     halves_are_f32_rounded();
     return t_done();

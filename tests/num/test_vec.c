@@ -1,4 +1,4 @@
-/* Sums and the largest of vectors of every length, where lanes and rest meet.
+/* Sums and the largest of vectors of every length, across lanes and remainder.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,11 +26,11 @@ sums_are_in_double(void)
         sum += x[n];
         dot += (double)x[n] * y[n];
     }
-    T(off < 1e-13, "sums of 0 .. %d, off by %.1e", LONGEST - 1, off);
+    T(off < 1e-13, "sums of 0 .. %d, error %.1e", LONGEST - 1, off);
     x[0] = 1e8f;
     x[1] = 1;
     x[2] = -1e8f;
-    T(num_sum(3, x) == 1, "nothing is lost beside a large one");
+    T(num_sum(3, x) == 1, "small numbers are not lost next to a large one");
     T(num_dot_doubles(3, (double[]){1, 2, 3}, (double[]){4, 5, -6}) == -4 &&
           num_dot_doubles(0, NULL, NULL) == 0,
       "a product of doubles");
@@ -48,7 +48,7 @@ the_largest(void)
                 x[i] = i == at ? -1 : i % 3 ? -2 : NAN;
             wrong += num_max(n, x) != -1;
         }
-    T(!wrong, "it is found wherever it is, beside NaN");
+    T(!wrong, "it is found anywhere, NaN ignored");
     x[0] = NAN;
     T(num_max(0, x) == -INFINITY && num_max(1, x) == -INFINITY,
       "of nothing, and of NaN alone, it is -infinity");
@@ -71,7 +71,7 @@ rows_are_scaled(size_t n)
     num_scale_rows(n, D, scale, x, x);
     for (size_t i = 0; i < n * D; i++)
         wrong += x[i] != scale[i / D] * (float)i;
-    T(!wrong, "%zu rows, each by a number of its own, in place", n);
+    T(!wrong, "%zu rows, each by a different number, in place", n);
     free(x);
     free(scale);
 }

@@ -5,8 +5,8 @@
 typedef struct num_winograd own;
 #include "own_conv.h"
 
-/* Tiles that do not fill, one pixel, an odd number of vectors, few and many
- * channels, threads that work apart and together, on one group of tiles and on
+/* Partial tiles, one pixel, an odd number of vectors, few and many channels,
+ * threads that work separately and together, on one group of tiles and on
  * several. */
 static const struct shape shapes[] = {
     {2, 16, 1, 1, 16, 3, 1, 1},    {1, 16, 2, 3, 32, 3, 1, 1},
@@ -120,10 +120,10 @@ normalise(const struct shape *s, const struct num_conv_norm *norm, float *x)
         }
 }
 
-/* What is made behind a norm that is not written is that of a written one, to
- * the bit. */
+/* Results after a norm that is not written are those of a written one, to the
+ * bit. */
 static void
-takes_a_norm(const struct shape *s, const struct winograd_isa *isa)
+fuses_a_norm(const struct shape *s, const struct winograd_isa *isa)
 {
     const struct num_conv_spec spec = spec_of(s, isa, 0);
     const struct num_map out = num_conv_out(&spec);
@@ -137,17 +137,17 @@ takes_a_norm(const struct shape *s, const struct winograd_isa *isa)
 
     REQUIRE(!num_winograd_init(&wino, &spec, isa));
     for (int written = 0; written < 2; written++) {
-        const struct num_conv_beside beside = {.norm = written ? NULL : &norm};
+        const struct num_conv_fused fused = {.norm = written ? NULL : &norm};
         void *scratch = scratch_of(&wino, NUM_CONV_FORWARD);
 
         if (written)
             normalise(s, &norm, x);
         in = packed(&spec.in, x);
-        num_winograd_forward_beside(&wino, &beside, in, w, NULL, y[written],
-                                    scratch);
+        num_winograd_forward_fused(&wino, &fused, in, w, NULL, y[written],
+                                   scratch);
         free(scratch);
         scratch = scratch_of(&wino, NUM_CONV_BACK_WEIGHTS);
-        num_winograd_norm_back_weights(&wino, in, beside.norm, dy, dw[written],
+        num_winograd_norm_back_weights(&wino, in, fused.norm, dy, dw[written],
                                        0, scratch);
         free(scratch);
         free(in);
@@ -168,15 +168,15 @@ takes_a_norm(const struct shape *s, const struct winograd_isa *isa)
 }
 
 static void
-norms_are_taken(void)
+norms_are_fused(void)
 {
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (size_t i = 0; i < WINOGRAD_ISAS; i++)
             if (shapes[k].c % num_winograd_isa(i)->lanes == 0)
-                takes_a_norm(&shapes[k], num_winograd_isa(i));
+                fuses_a_norm(&shapes[k], num_winograd_isa(i));
 }
 
-/* What a task does with an image: it takes a copy. */
+/* The task of an image: it copies it. */
 struct copies {
     const char *from;
     char *to;
@@ -195,9 +195,9 @@ copy_image(const void *self, size_t i)
            copies->each);
 }
 
-/* Behind each image of a pass a task finds it written. */
+/* After each image of a pass its task finds it written. */
 static void
-images_are_whole(const struct shape *s, enum num_conv_pass pass, int threads)
+images_are_complete(const struct shape *s, enum num_conv_pass pass, int threads)
 {
     const int back = pass == NUM_CONV_BACK_DATA;
     const struct num_conv_spec spec = spec_of(s, num_winograd_isa(0), 0);
@@ -208,7 +208,7 @@ images_are_whole(const struct shape *s, enum num_conv_pass pass, int threads)
     void *in = packed(back ? &out : &spec.in, x), *got = empty(to);
     struct copies copies = {got, empty(to), num_map_bytes(to) / s->n, {0}};
     struct copies *self = &copies;
-    const struct num_conv_beside beside = {
+    const struct num_conv_fused fused = {
         .after = {copy_image, &self, {in}, copies.each}};
     struct num_winograd wino;
     int once = 1;
@@ -219,9 +219,9 @@ images_are_whole(const struct shape *s, enum num_conv_pass pass, int threads)
     T(num_winograd_by_image(&wino, pass), "%d threads: by image", threads);
     scratch = scratch_of(&wino, pass);
     if (back)
-        num_winograd_back_data_beside(&wino, &beside, in, w, got, scratch);
+        num_winograd_back_data_fused(&wino, &fused, in, w, got, scratch);
     else
-        num_winograd_forward_beside(&wino, &beside, in, w, NULL, got, scratch);
+        num_winograd_forward_fused(&wino, &fused, in, w, NULL, got, scratch);
     for (size_t i = 0; i < s->n; i++)
         once &= copies.calls[i] == 1;
     T(once && !memcmp(got, copies.to, num_map_bytes(to)),
@@ -247,8 +247,8 @@ works_by_image(void)
 
     for (size_t k = 0; k < 2; k++)
         for (int threads = 1; threads <= 3; threads++) {
-            images_are_whole(&some[k], NUM_CONV_FORWARD, threads);
-            images_are_whole(&some[k], NUM_CONV_BACK_DATA, threads);
+            images_are_complete(&some[k], NUM_CONV_FORWARD, threads);
+            images_are_complete(&some[k], NUM_CONV_BACK_DATA, threads);
         }
     REQUIRE(!num_winograd_init(&wino, &few, num_winograd_isa(0)));
     T(!num_winograd_by_image(&wino, NUM_CONV_FORWARD), "few images: in groups");
@@ -290,7 +290,7 @@ refuses_other_shapes(const struct winograd_isa *isa)
     T(num_winograd_init(&wino, &good, isa) == 0, "%s: 3x3", isa->name);
     for (size_t i = 0; i < 5; i++)
         T(num_winograd_init(&wino, &bad[i], isa) == -1,
-          "%s: not shape %zu of those that are none of its own", isa->name, i);
+          "%s: refuses shape %zu of other convolutions", isa->name, i);
 }
 
 int
@@ -300,7 +300,7 @@ main(void)
         refuses_other_shapes(num_winograd_isa(i));
     all_agree(sizeof shapes / sizeof *shapes, shapes, bound);
     stride_2_agrees();
-    norms_are_taken();
+    norms_are_fused();
     works_by_image();
     does_forward_alone_with_stride_2();
     return t_done();

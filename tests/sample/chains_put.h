@@ -10,7 +10,7 @@ chains_put(struct sample_chains *chains, size_t v, size_t b, const int64_t *ids,
            const float *score)
 {
     for (size_t row = 0; row < v * b; row++) {
-        const size_t at = sample_chains_place(chains, b, ids, variants, row);
+        const size_t at = sample_chains_index(chains, b, ids, variants, row);
 
         chains->state[at] = state[row];
         if (score)

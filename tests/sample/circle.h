@@ -15,9 +15,9 @@ circle_init(struct sample_bank *bank, size_t size, const double *cosine)
         const float row[2] = {(float)cosine[j],
                               (float)sqrt(1 - cosine[j] * cosine[j])};
 
-        sample_bank_push(bank, 0, id,
-                         (struct sample_shown){(int32_t)j % 2, (int32_t)j + 3},
-                         row);
+        sample_bank_push(
+            bank, 0, id,
+            (struct sample_row_view){(int32_t)j % 2, (int32_t)j + 3}, row);
     }
     sample_bank_advance(bank, 0);
 }

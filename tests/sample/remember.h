@@ -44,7 +44,7 @@ same_banks(const struct sample_bank *a, const struct sample_bank *b)
                n == b->n && a->known == b->known && a->slots == b->slots &&
                same_bytes(a->rows, b->rows, rows * d * sizeof *a->rows) &&
                same_bytes(a->when, b->when, rows * 8) &&
-               same_bytes(a->shown, b->shown, rows * sizeof *a->shown) &&
+               same_bytes(a->view, b->view, rows * sizeof *a->view) &&
                same_bytes(a->taken, b->taken, a->slots) &&
                same_bytes(a->queue, b->queue, n * sizeof *a->queue) &&
                same_bytes(a->queue_z, b->queue_z, n * d * sizeof *a->queue_z);

@@ -13,15 +13,15 @@ row_is(const struct sample_bank *bank, size_t i, const float *want,
 {
     return !memcmp(bank->rows + i * DIM, want, DIM * sizeof *want) &&
            bank->when[i] == when &&
-           (when < 0 || (bank->shown[i].view == (int32_t)i &&
-                         bank->shown[i].epoch == when));
+           (when < 0 ||
+            (bank->view[i].view == (int32_t)i && bank->view[i].epoch == when));
 }
 
 static void
 push(struct sample_bank *bank, int64_t when, int64_t id, const float *row)
 {
     sample_bank_push(bank, when, id,
-                     (struct sample_shown){(int32_t)id, (int32_t)when}, row);
+                     (struct sample_row_view){(int32_t)id, (int32_t)when}, row);
 }
 
 static void

@@ -89,7 +89,7 @@ states_from_outside_are_judged(void)
     T(!sample_chains_set(&chains, place, (struct sample_state){-1, -1, 0}, 0,
                          &err),
       "none is a state, too");
-    T(sample_chains_place(&chains, B, ids, NULL, B + 2) == 2 * V + 1,
+    T(sample_chains_index(&chains, B, ids, NULL, B + 2) == 2 * V + 1,
       "the place of a row");
     sample_chains_release(&chains);
 }

@@ -44,7 +44,7 @@ struct world {
 
 static struct world *
 world_new(const char *words, size_t captions, size_t b,
-          enum sample_elsewhere elsewhere, size_t burn)
+          enum sample_score_source elsewhere, size_t burn)
 {
     struct sample_how how = how_of(words);
     struct world *w = mem_array(1, sizeof *w);
@@ -294,7 +294,7 @@ measure(const struct world *w)
 /* What is asked of chains, and how far from the softmax they may be. */
 struct target {
     const char *how;
-    enum sample_elsewhere elsewhere;
+    enum sample_score_source elsewhere;
     size_t captions, b, burn, visits; /* of each image */
     double bound, mean_bound;
 };
@@ -369,7 +369,7 @@ banks_know_what_would_come(size_t captions)
  * the middle goes on to the same weights. */
 static void
 goes_on_to_the_same_bits(const char *how, size_t captions,
-                         enum sample_elsewhere elsewhere)
+                         enum sample_score_source elsewhere)
 {
     struct world *one = world_new(how, captions, 8, elsewhere, 2),
                  *other = world_new(how, captions, 8, elsewhere, 2);
@@ -435,8 +435,8 @@ views_are_known_by_their_slot(void)
     T(!wrong && source.memory.bank.known == 2 * N, "it is nobody else's");
     step.extra.n = 1;
     T(sample_source_weigh(&source, &step, &w, &err) &&
-          strstr(err.msg, "scored by the bank"),
-      "nothing may come along: %s", err.msg);
+          strstr(err.msg, "the bank scores states"),
+      "extra samples are refused: %s", err.msg);
     sample_source_release(&source);
 }
 
@@ -454,7 +454,7 @@ captions_come_with_captions(void)
 
     sample_source_init(&source, &how, 9);
     T(sample_source_weigh(&source, &step, &w, &err) &&
-          strstr(err.msg, "these are views"),
+          strstr(err.msg, "this batch has views"),
       "views of images: %s", err.msg);
     sample_source_release(&source);
 }

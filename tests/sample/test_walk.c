@@ -112,7 +112,7 @@ each_view_has_its_distribution(void)
         for (size_t k = 0; k < 2; k++)
             target[k][at] = at < 2 ? 0 : exp(e.step.beta * row[k]);
         if (at != 2 * MISSING + 1)
-            sample_bank_push(&bank, 0, at, (struct sample_shown){0}, row);
+            sample_bank_push(&bank, 0, at, (struct sample_row_view){0}, row);
     }
     sample_bank_advance(&bank, 0);
     for (size_t r = 0; r < ROWS; r++)
@@ -151,7 +151,7 @@ each_side_meets_the_other(void)
     e.how.cross = 1;
     sample_bank_init(&bank, SIZE, 3, 2);
     for (int64_t at = 0; at < 3 * SIZE; at++)
-        sample_bank_push(&bank, 0, at, (struct sample_shown){0}, row);
+        sample_bank_push(&bank, 0, at, (struct sample_row_view){0}, row);
     sample_bank_advance(&bank, 0);
     for (size_t r = 0; r < ROWS; r++)
         variants[r] = r % 3;

@@ -233,7 +233,7 @@ main(void)
     hardest_of_each_group();
     hardest_of_all();
     new_samples_are_not_forgotten();
-    refuses("osgd", 64, 8, 3, 4, 0, "4 batches to keep of 3");
+    refuses("osgd", 64, 8, 3, 4, 0, "top=4 of draws=3");
     refuses("osgd", 4, 2, 7, 1, 1, "only 6 different ones of 2");
     refuses("osgd-full", 64, 8, 10, 1, 0, "more different batches of 8");
     refuses("osgd-full", 50000, 256, 10, 1, 0, "than the 1048576");
