@@ -3,47 +3,47 @@
 # STUDY has a folder for each trial, and in it, once the trial is evaluated,
 # result.tsv: a trial that has results is not trained again.  foil-run(1).
 
-# make_folder FOLDER : ours alone, unless it is there
+# make_folder FOLDER : with mode 0700, unless it exists
 make_folder() {
     [ ! -d "$1" ] || return 0
     mkdir -p "$1"
     chmod 700 "$1"
 }
 
-# settings SETTING... : what the results of the study depend on, a line each
+# settings SETTING... : all settings that the results depend on, a line each
 settings() {
     printf '%s\n' "$@" "$PRIMARY" "$FOIL_OPERANDS" "${FOIL_EMBED:+ $FOIL_EMBED}" \
         "${FOIL_SELECT:+ $FOIL_SELECT}" "${FOIL_TRAIN:+ $FOIL_TRAIN}" \
         "${FOIL_NEGATIVES:+ $FOIL_NEGATIVES}" "${FOIL_AUGMENT:+ $FOIL_AUGMENT}"
 }
 
-# lock_study : no other call prepares or gathers from here to the next trial
+# lock_study : until the next trial no other call prepares or gathers
 lock_study() {
     exec 9>"$STUDY/lock"
     flock 9
 }
 
-# study SETTING... : makes the folder, or goes on in one with the same settings
+# study SETTING... : creates the folder, or continues one with the same settings
 study() {
     make_folder "$STUDY"
     lock_study
     settings "$@" >"$STUDY/settings.new"
     if [ -e "$STUDY/settings" ] && ! cmp -s "$STUDY/settings.new" "$STUDY/settings"; then
         rm "$STUDY/settings.new"
-        fail "'$STUDY' holds a study with other settings: -r takes another"
+        fail "'$STUDY' has a study with other settings: name another folder by -r"
     fi
     mv "$STUDY/settings.new" "$STUDY/settings"
     rm -f "$STUDY/table.txt"
 }
 
-# enter_run FOLDER : it is RUN from here on, and no other foil run's
+# enter_run FOLDER : makes it RUN, and locks it against another foil run
 enter_run() {
     make_folder "$1"
     exec 8<"$1"
     flock -n 8 || fail "another foil run uses '$1'"
     RUN=$1 FOIL_HELD=$1
     export RUN FOIL_HELD
-    # a subshell has lost the traps, by which a signal waits for the command to end
+    # a subshell loses traps, which make a signal wait for the end of the command
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
@@ -57,7 +57,7 @@ trial() {
     named_trial "$_name" "$_name" "$@"
 }
 
-# named_trial NAME SENTENCE COMMAND... : the same, and says the sentence
+# named_trial NAME SENTENCE COMMAND... : the same, and prints the sentence
 named_trial() {
     flock -u 9
     [ ! -e "$STUDY/$1/result.tsv" ] || return 0
@@ -73,8 +73,8 @@ named_trial() {
     )
 }
 
-# trials COMMAND... : a trial of the command with METHOD and SEED behind it, for
-# each of METHODS and SEEDS
+# trials COMMAND... : for each of METHODS and SEEDS a trial of the command with METHOD
+# and SEED as last arguments
 trials() {
     for _seed in $(seq "$SEED" $((SEED + SEEDS - 1))); do
         for _method in $(echo "$METHODS" | tr , ' '); do
