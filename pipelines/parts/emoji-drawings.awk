@@ -70,7 +70,7 @@ BEGIN {
 FNR == 1 { operand++ }
 
 operand == 1 && /"unicode": / { k = key(value()) }
-operand == 1 && /"name": / { said[k] = value() }
+operand == 1 && /"name": / { known[k] = value() }
 operand == 1 && /"keywords": \[/ { words = ""; inside = 1; next }
 operand == 1 && inside && /\]/ { keywords[k] = words; inside = 0 }
 operand == 1 && inside {
@@ -103,7 +103,7 @@ END {
         if (toned(k))
             continue
         if (!(k in name))
-            name[k] = said[k]
+            name[k] = known[k]
         if (name[k] == "")
             continue
         gsub(/[\t\\]/, " ", name[k])

@@ -62,5 +62,5 @@ LC_ALL=C awk -v out="$data" -f "${0%/*}/emoji-drawings.awk" "$names" "$tests" \
 for part in full train drawing twin concept; do
     [[ -s $data/$part.txt ]] || fail "'$packages' has too few drawings"
     foil-data index -o "$data/$part.foil" --captions "$data/$part.tsv" \
-        "$data/$part.txt" 2>"$data/said" || fail "$(<"$data/said")"
+        "$data/$part.txt" 2>"$data/error" || fail "$(<"$data/error")"
 done

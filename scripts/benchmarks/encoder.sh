@@ -26,10 +26,10 @@ pretend() {
     foil-select -r "$1" -b "$2" -e 12 "$1.tar" 2>/dev/null &
     foil-augment -r "$1" --size "$3" "$1.tar" 2>/dev/null &
     foil-train -r "$1" --max-batch 256 --threads 1 --encoder \
-        "'$python' '$here/encoder_peer.py' gpu '$work/$1.said' $4 ${5-}" 2>"$1.err" ||
+        "'$python' '$here/encoder_peer.py' gpu '$work/$1.report' $4 ${5-}" 2>"$1.err" ||
         cat "$1.err" >&2
     wait
-    cat "$1.said"
+    cat "$1.report"
 }
 read -r waits loss < <(pretend gpu 256 224 "${SLEEP:-2500}")
 printf 'bench encoder-waits ours %s ms peer 20 ratio %s\n' "$waits" \

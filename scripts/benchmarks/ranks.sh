@@ -49,8 +49,8 @@ run() {
 "$bin/foil-data" index "$work/set.tar" 2>/dev/null
 one=
 for w in "${ranks[@]}"; do
-    said=$(run "$w")
-    read -r seconds share <<<"$said"
+    line=$(run "$w")
+    read -r seconds share <<<"$line"
     one=${one:-$seconds}
     printf 'bench ranks-%s-%sT ours %.4f s peer %.4f s ratio %s (others %.1f %%)\n' \
         "$w" "$threads" "$seconds" "$one" "$(ratio 2 "$one" "$seconds")" \
