@@ -1,39 +1,38 @@
 # make            build the tools and the library into build/release
 # make help       this list
-# make demo       set-up, build, and the whole pipeline on real images
+# make demo       set-up, build, and a whole pipeline on real images
 # make test       set-up, build, the tools as users meet them, unit tests by floor
-# make times      what each test of the last run has cost
+# make times      the time of each test of the last run
 # make test-studies  the tests that train each study, in some minutes
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
-# make check      what must pass before a commit: lint, test, test under asan
-# make ci         what CI runs: check, with all that foil is compared with, then
+# make check      must pass before a commit: lint, test, test under asan
+# make ci         CI: check, with all peers that foil is compared with, then
 #                 packages, short studies, tsan, AVX2 and plain x86-64,
 #                 processors by an emulator, ranks in a Debian 13, clang,
 #                 fuzz-smoke and a small pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
-# make fuzz       feed the decoders noise: F=name for one, N=runs each
+# make fuzz       fuzz the decoders: F=name for one, N=runs each
 # make fuzz-smoke 1,000 runs of each
 # make simulate   producer, relays and consumer, service and client in virtual
-#                 time: N=schedules of each from SEED=n on; N=1 tells one event
-#                 by event
-# make rules      each rule of the protocol is switched off once, and missed
-# make cover      lines and functions that the tests reach
+#                 time: N=schedules of each from SEED=n on; N=1 prints each event
+# make rules      without any one rule of the protocol, some test fails
+# make cover      lines and functions that the tests execute
 # make html       the manual as pages with links, in build/release/html
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
-# make uninstall  what was installed there, and nothing else
+# make uninstall  remove exactly what was installed
 # make deb        Debian packages of it, in build/deb
 # make fmt, clean
 #
 # B=name picks a build; each has a folder of its own: release debug asan tsan
-# cover fuzz.  ISA=x86-64-v3 or x86-64 binds what is tested to that instruction
-# set (foil(7)), OpenBLAS with it.  V=1 shows the commands that build.  CC, CFLAGS, CPPFLAGS, LDFLAGS
-# and PKG_CONFIG are yours.  DEVELOPER=1 makes warnings errors; lint, check and
-# ci set it.  Without -jN it builds on all processors.
+# cover fuzz.  ISA=x86-64-v3 or x86-64 limits tests to that instruction set
+# (foil(7)), including OpenBLAS.  V=1 shows the commands.  CC, CFLAGS, CPPFLAGS,
+# LDFLAGS and PKG_CONFIG are yours.  DEVELOPER=1 makes warnings errors; lint, check
+# and ci set it.  Without -jN it builds on all processors.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS) $(shell echo "$$MAKEFLAGS")),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-# Several goals of one command are made one after the other, each by a make of its
+# Several goals of one command run one after the other, each in a make of its
 # own: lint compiles the files of all again, and clean deletes them.
 ifneq ($(and $(filter 0,$(MAKELEVEL)),$(word 2,$(MAKECMDGOALS)),\
        $(filter-out %/%,$(MAKECMDGOALS))),)
@@ -58,13 +57,13 @@ OUT     := build/$(B)
 # failure is the deepest one.
 ROOMS   := util num ranks wire image text flow data nn loss sample select stage eval run train
 
-# Libraries; what is missing is said before anything is compiled.
+# Libraries; missing ones are reported before anything is compiled.
 PKG_CONFIG  ?= pkg-config
 LIB_CFLAGS  := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries cflags)
 LIBS        := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries libs) -lm \
                $(if $(filter tsan,$(B)),-lgomp)
 
-# Optimisation and debugging are the user's to replace; sanitizers are not.
+# The user may replace flags for optimisation and debugging, not for sanitizers.
 CFLAGS_release := -O3 -g
 CFLAGS_debug   := -Og -g3
 CFLAGS_asan    := -O1 -g1
@@ -77,7 +76,7 @@ MODE_asan    := -fsanitize=address,undefined -fno-sanitize-recover=all \
                 -fno-omit-frame-pointer
 MODE_cover   := --coverage
 MODE_fuzz    := -fsanitize=fuzzer-no-link,address,undefined
-# gcc's OpenMP is not made for tsan, which would see races in every barrier.
+# tsan does not support gcc's OpenMP: it would report races in every barrier.
 MODE_tsan    := -fsanitize=thread -fno-openmp -Wno-unknown-pragmas \
                 -Wno-unused-variable
 MODE_release  = -fstack-protector-strong $(FORTIFY)
@@ -97,8 +96,8 @@ OWN_CPPFLAGS  = $(INCLUDES) -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS)
 OWN_CFLAGS    = -std=c11 -fopenmp -fno-math-errno -ffp-contract=off -fPIC \
                 -fno-semantic-interposition $(WARN) $(MODE_$(B))
 OWN_LDFLAGS  := -Wl,-z,relro,-z,now,--as-needed
-# Under ASan a program at any address relocates one for each global, and shared
-# runtimes are two, both searched for leaks: a start would fault in twice the pages.
+# A position-independent program under ASan has a relocation for each global, and two
+# shared runtimes, both searched for leaks: twice the page faults at each start.
 PROGRAM_asan := -no-pie $(if $(findstring clang,$(CC)),,-static-libasan \
                 -static-libubsan)
 PROGRAM       = $(or $(PROGRAM_$(B)),-pie)
@@ -106,24 +105,24 @@ COMPILER      = $(CC)
 COMPILE       = $(COMPILER) $(OWN_CPPFLAGS) $(CPPFLAGS) $(OWN_CFLAGS) $(CFLAGS)
 LINK          = $(COMPILER) $(OWN_CFLAGS) $(CFLAGS) $(PROGRAM) $(OWN_LDFLAGS) $(LDFLAGS)
 
-# gcc for aarch64 before 14 crashes over some loops that look for a maximum, where
-# it makes vectors of them: in this file, and in some of the tests.
+# gcc for aarch64 before 14 crashes on some loops that search for a maximum, when
+# it vectorises them: in this file, and in some of the tests.
 OLD_ARM      := $(filter aarch64 4 5 6 7 8 9 10 11 12 13,$(shell \
                 $(CC) -dumpmachine 2>/dev/null | cut -d- -f1; \
                 $(CC) -dumpversion 2>/dev/null))
 OLD_ARM      := $(filter-out aarch64,$(if $(filter aarch64,$(OLD_ARM)),$(OLD_ARM)))
 NO_VECTORS   := $(OUT)/lib/num/eigen.o $(OUT)/tests/%.o
 
-# $(call say,CC,file) before a command prints a short line in place of it.
+# $(call say,CC,file) before a command prints a short line instead of it.
 say      = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 
-# Calls with a better way in lib/util: lint refuses them.
+# Calls that lib/util replaces: lint refuses them.
 BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|atof|rand|gets|system)\(
 
-# After so many seconds a test counts as hanging.
+# A test that takes longer, in seconds, fails.
 LIMIT   ?= $(if $(filter asan tsan,$(B)),1200,600)
 
-# As a processor of less instructions would.
+# Like a processor with fewer instructions.
 CORETYPE_x86-64    := Prescott
 CORETYPE_x86-64-v3 := Haswell
 ifdef ISA
@@ -131,7 +130,7 @@ export FOIL_ISA := $(ISA)
 export OPENBLAS_CORETYPE := $(CORETYPE_$(ISA))
 endif
 
-# How many tests run at a time: three that mostly wait, and others.
+# Number of parallel tests: three that mostly wait, and others.
 JOBS    ?= $(shell echo $$(($$(nproc) + 4)))
 
 LIB     := $(OUT)/libfoil.a
@@ -141,20 +140,20 @@ LEVELS  := any $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),av
 LOOPS   := $(wildcard lib/num/*_loops.c)
 LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(LOOPS),$(wildcard lib/*/*.c))) \
            $(foreach l,$(LEVELS),$(LOOPS:%.c=$(OUT)/%_$l.o))
-# It replaces functions of the C library: for tools and tests, not for libfoil.
+# This replaces functions of the C library: for tools and tests, not for libfoil.
 GATE    := $(OUT)/tools/shared/gate.o
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
-# foil-train for ranks (foil-ranks(7)) is built where there is an MPI.
+# foil-train for ranks (foil-ranks(7)) is built if there is an MPI.
 MPICC   ?= mpicc
 MPI     := $(if $(shell command -v $(MPICC)),tools/foil-train/mpi.c)
 TOOLS   += $(if $(MPI),$(OUT)/bin/foil-train-mpi)
 TESTS   := $(foreach r,$(ROOMS) foil-*,\
            $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
-# What starts each test, so that nothing of it is left.
+# Starts each test, and ends its processes.
 ALONE   := $(OUT)/tests/alone
-# What shell tests start: the program of conformance vectors, a warm Python, and
-# what they preload: a clock that jumps.
+# For shell tests: the program of conformance vectors, a forking Python, and a preloaded
+# clock that jumps.
 HELPERS := $(OUT)/tests/conformance $(OUT)/tests/forked \
            $(OUT)/tests/skewed_clock.so
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -169,7 +168,7 @@ CLI     := $(filter-out $(STUDIES),$(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
-# Scripts of foil run, whose first line names no shell.
+# Scripts of foil run; their first line has no shell.
 PIPELINES := $(shell grep -lsx '\#!/usr/bin/env foil-run' pipelines/* pipelines/studies/*)
 SCRIPTS := $(filter-out %.md $(patsubst %/,%,$(wildcard scripts/*/)),$(wildcard scripts/*)) \
            $(wildcard scripts/benchmarks/*.sh scripts/pictures/*.sh pipelines/*/*.sh \
@@ -186,15 +185,14 @@ all: $(TOOLS) $(if $(filter release debug,$(B)),$(SHARED))
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-# setup-LIST installs what a list of scripts/setup has; NOSETUP=1 leaves out what
-# wants root.
+# setup-LIST installs a list of scripts/setup; NOSETUP=1 skips that.
 setup-%: FORCE
 	@$(if $(NOSETUP),:,scripts/setup $*)
 setup:
 	@$(if $(NOSETUP),:,scripts/setup test lint)
 
-# What all objects are made with: other flags, other objects.  Libraries are
-# looked for when the flags are new.
+# The commands for all objects: new flags rebuild them, and search for the
+# libraries.
 $(OUT)/flags: export FLAGS := $(COMPILE) $(LINK) $(LIBS)
 $(OUT)/flags: FORCE
 	@mkdir -p $(@D)
@@ -203,7 +201,7 @@ $(OUT)/flags: FORCE
 	    echo "$$FLAGS" >$@; }
 .PHONY: FORCE
 
-# Each object leaves a .d beside it: the headers it was made from.
+# Each object x.o has a file x.d with its headers.
 define compile
 	@mkdir -p $(@D)
 	$(call say,CC,$(@:$(OUT)/%.o=%)) $(COMPILE) -MMD -MP -c $< -o $@
@@ -221,8 +219,7 @@ $(LIB): $(LIB_O)
 	@rm -f $@
 	$(call say,AR,$@) $(AR) rcs $@ $^
 
-# The library for other programs has the functions that the headers in include/
-# declare, and no others: a list of our own would be wrong one day.
+# The shared library exports the functions that the headers in include/ declare.
 $(OUT)/libfoil.map: $(LIB) $(HEADERS)
 	$(call say,MAP,$@) NM='$(NM)' CC='$(CC)' scripts/exports $^ >$@
 
@@ -232,7 +229,7 @@ $(SHARED): $(LIB) $(OUT)/libfoil.map
 	    -Wl,--no-undefined,--whole-archive $(LIB) -Wl,--no-whole-archive \
 	    $(LIBS) -o $@
 
-# A tool is one file, tools/foil-x.c, and what is in tools/foil-x/ if anything.
+# A tool is tools/foil-x.c, and the files in tools/foil-x/, if any.
 parts    = $(patsubst %.c,$(OUT)/%.o,$(filter-out %/mpi.c,\
            $(wildcard tools/$(1)/*.c)))
 tested   = $(if $(filter foil-%,$(1)),$(call parts,$(1)))
@@ -241,7 +238,7 @@ $(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(GATE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
 
-# The same with other ranks, by the compiler of the MPI, which knows where it is.
+# The same with other ranks, by the compiler of the MPI.
 $(OUT)/bin/foil-train-mpi: $(OUT)/tools/foil-train.o \
                            $(filter-out %/alone.o,$(call parts,foil-train)) \
                            $(MPI:%.c=$(OUT)/%.o) $(GATE) $(LIB)
@@ -254,8 +251,8 @@ $(OUT)/bin/%: tools/%.sh
 	@mkdir -p $(@D)
 	$(call say,CP,$@) install -m 755 $< $@
 
-# The page of foil-view is in the program; its curves are drawn by a library of
-# Debian's.
+# The page of foil-view is embedded in the program; dygraphs, of Debian, draws its
+# curves.
 DYGRAPHS := /usr/share/javascript/dygraphs
 PAGE     := $(wildcard tools/foil-view/page/*) $(DYGRAPHS)/dygraph.min.js \
             $(DYGRAPHS)/dygraph.min.css
@@ -263,7 +260,7 @@ $(DYGRAPHS)/%: ;
 $(OUT)/tools/foil-view-assets.o: $(PAGE)
 $(OUT)/bin/foil-view $(patsubst %.c,$(OUT)/%,$(wildcard tests/foil-view/test_*.c)): \
     $(OUT)/tools/foil-view-assets.o
-# What opens an exported encoder in PyTorch is in foil-embed.
+# foil-embed has the file that opens an exported encoder in PyTorch.
 $(OUT)/tools/foil-embed-assets.o: tools/foil-embed/hubconf.py
 $(OUT)/bin/foil-embed: $(OUT)/tools/foil-embed-assets.o
 $(OUT)/tools/%-assets.o: scripts/embed $(OUT)/flags
@@ -271,12 +268,12 @@ $(OUT)/tools/%-assets.o: scripts/embed $(OUT)/flags
 	$(call say,EMBED,$@) scripts/embed $(filter-out $(OUT)/flags $<,$^) >$(@:.o=.c) && \
 	    $(COMPILE) -c $(@:.o=.c) -o $@
 
-# A test in tests/foil-x/ is of the parts of that tool, and linked with them.
+# A test in tests/foil-x/ is linked with the parts of that tool.
 $(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) \
                 $$(if $$(filter wire/test_ungated,$$*),,$(GATE)) $(LIB)
 	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
 
-# It is loaded into programs that are no tests of ours, so no sanitizer is in it.
+# It is loaded into other programs, too, so it has no sanitizer.
 $(OUT)/tests/%.so: tests/%.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -std=c11 $(WARN) -O1 -fPIC -shared $< -o $@
@@ -284,48 +281,46 @@ $(OUT)/tests/%.so: tests/%.c $(OUT)/flags
 $(OUT)/tests/%.o: INCLUDES += -Itests -Ilib
 $(OUT)/tests/foil-%.o: INCLUDES += -Itools
 $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
-# It defines functions of the C library, of which fortified headers have bodies.
+# It defines functions of the C library that fortified headers define, too.
 $(GATE) $(OUT)/tests/wire/test_ungated.o: FORTIFY :=
 $(OUT)/tests/wire/test_ungated.o: INCLUDES += -Itools
-# Most of what sanitizers run; with -O3 compilers take four times as long.
+# Most of the code that sanitizers run; -O3 takes four times as long to compile.
 $(OUT)/lib/num/%.o: CFLAGS_asan := -O2 -g1
-# Tests take half of the time to compile that they take with -O3; some compute.
+# Tests compile in half of the time of -O3; some compute.
 $(OUT)/tests/%.o: CFLAGS_release := -O1 -g
 $(OUT)/tests/bench/%.o $(OUT)/tests/sample/%.o: CFLAGS_release := -O3 -g
-# Loops for one instruction set, which the processor is asked for first.
+# Loops for one instruction set, chosen at run time.
 $(OUT)/lib/num/%_loops_any.o: OWN_CFLAGS += -DLEVEL=any -DLANES_WIDE=4
 $(OUT)/lib/num/%_loops_avx2.o: OWN_CFLAGS += -DLEVEL=avx2 -DLANES_WIDE=8 -mavx2 -mfma -mprfchw
 $(OUT)/lib/num/%_loops_avx512.o: OWN_CFLAGS += -DLEVEL=avx512 -DLANES_WIDE=16 -mavx512f \
     -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mfma -mprfchw
 $(NO_VECTORS): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 
-# The set-up comes first and may bring the very libraries that the build asks
-# pkg-config for, so the build is a make of its own.
+# The set-up may install libraries that the build queries pkg-config for, so the
+# build is a make of its own.
 test: setup-test
 	@$(MAKE) --no-print-directory run-tests
 
-# Tests that mostly wait say so in a line "Mostly waits".  They begin first, in
-# three queues beside the others, which keep the processors at work meanwhile.
+# Tests with a line "Mostly waits" start first, in three queues, while the others
+# use the processors.
 queues   = $(foreach q,$(shell scripts/queues 3 $(1)),--rules 'seq={$(q)}') \
            $(2:%=--rules 'seq=%')
 in_order = $(call queues,$(filter $(WAITS),$(1)),$(filter-out $(WAITS),$(1)))
 
-# Where tests write: into memory where 4 GB of it are free and programs may lie in
-# it, for a disk takes longer to make and to remove a file than most tests do to
-# look at it.
+# Where tests write: into memory if 4 GB of it are free and it may contain programs;
+# making and removing files on a disk takes longer than most tests.
 SCRATCH  = $(or $(TMPDIR),$(shell \
            grep -q ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts || \
            df -k --output=avail,target /dev/shm 2>/dev/null \
            | awk '$$1 + 0 > 4e6 { print $$2 }'),/tmp)
 
-# $(call prove,TEST...,FOLDER) runs them, and says what could not be tested.  Who
-# comes second waits, for both write to that folder.
-# The tests are nice, so that a planner or a follower that they wait for does not
-# starve beside them; but not nearly as nice as these are: at 15 kernels of today
-# spend half of the time on ends of processes, at 5 none.
+# $(call prove,TEST...,FOLDER) runs them, and prints skipped checks.  A second run
+# waits for the lock, since both write to that folder.
+# The tests have nice 5, so that a planner or a follower that they wait for does not
+# starve; at 15 kernels spend half of the time on ends of processes, at 5 none.
 define prove
 	@exec 9>$(OUT)/$(2).lock; flock -n 9 || { \
-	    echo 'make: waits for the end of other tests in $(OUT)' >&2; flock 9; }; \
+	    echo 'make: waiting for the end of other tests in $(OUT)' >&2; flock 9; }; \
 	rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2) && \
 	B=$(B) BIN=$(OUT)/bin ALONE=$(ALONE) TAP=$(OUT)/$(2) TMPDIR='$(SCRATCH)' \
 	    LIMIT=$(LIMIT) \
@@ -336,20 +331,19 @@ define prove
 endef
 
 .PHONY: run-tests run-units run-threads warnings
-# Unit tests come last, for they are short and never wait: no processor is idle
-# while the last ones run.  ALSO has further ones.  Tests in which sanitizers would
-# see nothing new, since others run the same lines, have a line "Not for sanitizers".
+# Unit tests come last, since they are short and never wait: no processor is idle
+# at the end.  ALSO has further tests.  A test with a line "Not for sanitizers" is
+# skipped under them, since others run the same code.
 SEEN    := $(filter-out $(if $(filter-out release,$(B)),$(RELEASE)),\
            $(ALSO) $(CLI) $(TESTS))
 run-tests: $(SEEN) $(HELPERS) $(ALONE) all $(if $(filter release,$(B)),$(BENCHES))
 	$(call prove,$(SEEN),tap)
 
-# Unit tests alone, of some rooms perhaps: ROOMS='num nn'.
+# Unit tests alone; of some rooms: ROOMS='num nn'.
 run-units: $(TESTS) $(ALONE)
 	$(call prove,$(TESTS),tap)
 
-# What is bound to an instruction set (ISA) without testing all: kernels, the
-# demo, a study, a recipe.
+# Tests for one instruction set (ISA): kernels, the demo, a study, a recipe.
 KERNELS := $(foreach r,util num image text data nn loss sample select eval,\
            $(filter $(OUT)/tests/$(r)/%,$(TESTS)))
 .PHONY: run-bound
@@ -358,8 +352,8 @@ run-bound: $(KERNELS) $(HELPERS) $(ALONE) all
 	    $(filter-out $(OUT)/tests/sample/%,$(KERNELS)) \
 	    $(filter-out $(RELEASE),$(filter $(OUT)/tests/sample/%,$(KERNELS))),tap-$(ISA))
 
-# Side by side, for most of the time one is a study that is alone.  A processor
-# without AVX-512 is one of x86-64-v3 by itself.
+# In parallel, since most of the time of each is a study in one process.  A processor
+# without AVX-512 has x86-64-v3 anyway.
 AVX512 := $(shell grep -m 1 -o avx512f /proc/cpuinfo)
 BOUND := $(AVX512:%=bound-x86-64-v3) bound-x86-64
 .PHONY: $(BOUND)
@@ -373,7 +367,7 @@ $(EMULATED): emulate-%:
 	@mkdir -p $(OUT)/tap-$* && EMULATED=$* BIN=$(OUT)/bin ALONE=$(ALONE) \
 	    TAP=$(OUT)/tap-$* prove -e scripts/test scripts/emulate
 
-# What has threads of its own: the watch for signals, the spare thread, the
+# Code with threads of its own: the watch for signals, the spare thread, the
 # answers about keys, and foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
             $(OUT)/tests/util/test_spare \
@@ -384,26 +378,26 @@ THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
 run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)
 
-# What the compiler says of all sources: those with flags or a compiler of their own are
-# compiled, as the library is, and of the others only warnings are wanted.
+# The compiler's warnings for all sources: those with flags or a compiler of their own
+# are compiled, like the library, the others only checked.
 READ    := $(filter tools/%.c tests/%.c,$(filter-out %/shared/gate.c %/mpi.c,$(SOURCES)))
 warnings: INCLUDES += -Itests -Ilib -Itools
 warnings: $(LIB_O) $(GATE) $(MPI:%.c=$(OUT)/%.o)
 	@printf '%s\n' $(READ) | xargs -P $$(nproc) -n 20 $(COMPILE) -fsyntax-only
 
-# Ranks alone, as where Open MPI is another: scripts/debian13 run-ranks
+# Tests of ranks alone, for another Open MPI: scripts/debian13 run-ranks
 .PHONY: run-ranks run-ranked
 run-ranks: setup-ranks
 	@$(MAKE) --no-print-directory run-ranked
 run-ranked: $(filter-out %-view %-tap %-embed %-eval %-runs,$(TOOLS)) $(ALONE)
 	$(call prove,$(wildcard tests/cli/ranks*.sh tests/cli/slurm-*.sh),tap-ranks)
 
-# The same in a Debian 13.  Where none can be made, or has not its packages, that is
-# said, and no failure.
+# The same in a Debian 13.  If it or its packages cannot be installed, that is
+# reported and is no failure.
 .PHONY: ranks-13
 ranks-13:
 	@timeout 300 scripts/debian13 setup-ranks >$(OUT)/debian13.log 2>&1 || { \
-	    echo 'make: ranks by Open MPI 5 are not tested, for want of a Debian 13:'; \
+	    echo 'make: ranks by Open MPI 5 are not tested, for lack of a Debian 13:'; \
 	    tail -n 3 $(OUT)/debian13.log; exit 0; }; \
 	nice -n 5 scripts/debian13 -j$$(nproc) CFLAGS=-O1 run-ranked
 
@@ -495,8 +489,8 @@ cover:
 	lcov -q -e build/cover/all.info '*/lib/*' -o build/cover/lib.info
 	lcov --list build/cover/lib.info
 
-# Each target is a test: one that fails does not keep the others from running,
-# and is named at the end.
+# Each target is a test: if one fails, the others still run, and it is named at
+# the end.
 F ?= $(FUZZERS)
 N ?= 1000000
 fuzz: setup-fuzz

@@ -69,7 +69,8 @@ print_overview(const char *folder)
         opt_row(stdout, commands[i].name, commands[i].what);
     opt_row(stdout, "run", "run a pipeline");
     opt_row(stdout, "help",
-            "show the man page of a command, or of 'wire', 'checkpoint', "
+            "show the man page of a command, of a verb, as 'eval knn', or of "
+            "'wire', 'checkpoint', "
             "'python', 'recipes', 'studies' or 'foil'; the --help of a "
             "pipeline");
     pipelines_print(folder, stdout);
@@ -94,6 +95,28 @@ guess_command(struct guess *guess)
     guess_try(guess, "run");
     guess_try(guess, "help");
     return *guess_words(guess) ? guess_words(guess) : ": 'foil' lists them";
+}
+
+/* Returns the topic of "help COMMAND VERB" if it has a page, else of "help
+ * COMMAND". */
+static char *
+find_topic(const char *folder, char **words)
+{
+    char *verb = NULL, *page = NULL;
+    int found;
+
+    if (!words[0])
+        return mem_text("foil");
+    if (words[1]) {
+        verb = mem_format("%s-%s", words[0], words[1]);
+        page = pages_find(folder, verb);
+    }
+    found = page != NULL;
+    free(page);
+    if (found)
+        return verb;
+    free(verb);
+    return words[0];
 }
 
 /* Executes man(1) with the page of a topic, or a pipeline with --help, also a
@@ -161,7 +184,7 @@ main(int argc, char **argv)
     prepend_to_path(folder);
     pipelines_export_python(folder);
     if (!strcmp(argv[1], "help"))
-        exec_help(folder, argv[2] ? argv[2] : mem_text("foil"));
+        exec_help(folder, find_topic(folder, argv + 2));
     if (!strcmp(argv[1], "run"))
         run_pipeline(folder, argv + 1);
     run_command(argv + 1);

@@ -3,26 +3,26 @@
 # STUDY has a folder for each trial, and in it, once the trial is evaluated,
 # result.tsv: a trial that has results is not trained again.  foil-run(1).
 
-# make_folder FOLDER : ours alone, unless it is there
+# make_folder FOLDER : with mode 0700, unless it exists
 make_folder() {
     [ ! -d "$1" ] || return 0
     mkdir -p "$1"
     chmod 700 "$1"
 }
 
-# settings SETTING... : prints what the results of the study depend on, NAME VALUE a line;
-# fails where STUDY has other settings
+# settings SETTING... : prints all settings that the results depend on, a line NAME VALUE
+# each; fails if STUDY has other settings
 settings() {
     foil-run --settings "$@"
 }
 
-# lock_study : no other call prepares or gathers from here to the next trial
+# lock_study : until the next trial no other call prepares or gathers
 lock_study() {
     exec 9>"$STUDY/lock"
     flock 9
 }
 
-# study SETTING... : makes the folder, or goes on in one with the same settings
+# study SETTING... : creates the folder, or continues one with the same settings
 study() {
     make_folder "$STUDY"
     lock_study
@@ -34,14 +34,14 @@ study() {
     rm -f "$STUDY/table.txt"
 }
 
-# enter_run FOLDER : it is RUN from here on, and no other foil run's
+# enter_run FOLDER : makes it RUN, and locks it against another foil run
 enter_run() {
     make_folder "$1"
     exec 8<"$1"
     flock -n 8 || fail "another foil run uses '$1'"
     RUN=$1 FOIL_HELD=$1
     export RUN FOIL_HELD
-    # a subshell has lost the traps, by which a signal waits for the command to end
+    # a subshell loses traps, which make a signal wait for the end of the command
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
@@ -55,7 +55,7 @@ trial() {
     named_trial "$_name" "$_name" "$@"
 }
 
-# named_trial NAME SENTENCE COMMAND... : the same, and says the sentence
+# named_trial NAME SENTENCE COMMAND... : the same, and prints the sentence
 named_trial() {
     flock -u 9
     [ ! -e "$STUDY/$1/result.tsv" ] || return 0
@@ -71,8 +71,8 @@ named_trial() {
     )
 }
 
-# trials COMMAND... : a trial of the command with METHOD and SEED behind it, for
-# each of METHODS and SEEDS
+# trials COMMAND... : for each of METHODS and SEEDS a trial of the command with METHOD
+# and SEED as last arguments
 trials() {
     for _seed in $(seq "$SEED" $((SEED + SEEDS - 1))); do
         for _method in $(echo "$METHODS" | tr , ' '); do

@@ -1,5 +1,5 @@
 #!/usr/bin/mawk -Winteractive -f
-# Batches of neighbours in the data set's order, which begins elsewhere in each epoch.
+# Batches of neighbours in the data set's order, with another start in each epoch.
 # foil-select --features none --strategy-command 'mawk -Winteractive -f strategy.awk'
 {
     for (i = 2; i <= NF; i++) {

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Easy samples first.  foil-select --strategy-command 'python3 strategy.py'
 
-A sample is easy where the features of its two views are alike.
+A sample is easy if the features of its two views are alike.
 """
 import os, sys
 import numpy as np

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The 8 hardest negatives, alike.  foil-negatives --weigh-command 'python3 weigh.py'"""
+"""The 8 hardest negatives, with equal weights.  foil-negatives --weigh-command 'python3 weigh.py'"""
 import os, sys
 import numpy as np
 

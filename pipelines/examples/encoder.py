@@ -11,7 +11,7 @@ for line in sys.stdin:
     word, _, *words = line.split()
     o = dict(w.split("=", 1) for w in words if "=" in w)
     n = {k: int(v) for k, v in o.items() if v.isdigit()}
-    said = ""
+    answer = ""
     if word == "open":
         rows, shape = n["rows"], (n["height"], n["width"], n["channels"])
         pixels = int(np.prod(shape))
@@ -19,7 +19,7 @@ for line in sys.stdin:
         w = rng.normal(size=(D, pixels)).astype("f4") / np.float32(np.sqrt(pixels))
         moved = np.zeros_like(w)
         print(f"tensor fc.weight parameter {D}x{pixels}")
-        said = f"dim={D}"
+        answer = f"dim={D}"
     elif word == "layout":
         memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+")
         def at(name, count, dtype="f4"):
@@ -36,13 +36,13 @@ for line in sys.stdin:
         one = dz[n["from"]:n["to"]].T @ x
         gradient = gradient + one if n["add"] else one
     elif word == "norm":
-        said = f"norm={np.linalg.norm(gradient):.17g} steady=1"
+        answer = f"norm={np.linalg.norm(gradient):.17g} steady=1"
     elif word == "update":
         moved = MOMENTUM * moved + gradient
         w = w - np.float32(o["rate"]) * moved
     elif word == "get":
         there[:] = w
-        said = "steps=0"
+        answer = "steps=0"
     elif word == "put":
         w = there.copy()
     elif word == "save":
@@ -50,4 +50,4 @@ for line in sys.stdin:
             np.save(file, moved)
     elif word == "load":
         moved = np.load(line.rstrip("\n").split(" ", 2)[2])
-    print("ok", said, flush=True)
+    print("ok", answer, flush=True)

@@ -1,8 +1,7 @@
 /*
- * A training loop of one's own in C, around an objective of foil: the
- * embeddings of 1,000 samples are moved themselves, in place of an encoder's
- * weights. Prints the loss of each epoch, and keeps the objective's state in a
- * folder.
+ * A training loop in C with an objective of foil: it trains the embeddings of
+ * 1,000 samples instead of an encoder's weights, prints the loss of each epoch,
+ * and saves the objective's state in a folder.
  *
  *     cc -o loop loop.c $(pkg-config --cflags --libs foil)
  *     mkdir state
@@ -16,9 +15,9 @@
 
 enum { N = 1000, B = 50, D = 16, EPOCHS = 5 };
 
-static float table[2][N][D]; /* of each sample, in each of two views */
+static float table[2][N][D]; /* of each sample, in two views */
 
-/* One step over samples first .. first + B - 1; the loss. */
+/* One step over samples first .. first + B - 1; returns the loss. */
 static double
 step(struct train_objective *loss, int64_t first)
 {

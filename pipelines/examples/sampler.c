@@ -1,16 +1,15 @@
 /*
- * A sampler of one's own in C: stands in the place of foil-negatives.  It
- * weighs all other images of a batch by softmax(beta cosine), and keeps
- * nothing, so that the state which a trainer hands over is its place alone.
- * Whose it is, and where it stands, is for flow/handover.h to say; ids that
- * come again or late are the server's matter.
+ * A sampler in C that replaces foil-negatives.  It weighs all other images of a
+ * batch by softmax(beta cosine), and has no state, so that a trainer hands over
+ * its place only.  flow/handover.h checks owner and place of that state;
+ * flow/server.h handles repeated and late ids.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o sampler sampler.c \
  *         $(pkg-config --cflags --libs foil)
  *     ./sampler ipc://run/negatives
  *     foil-tap check negatives ipc://run/negatives
  *
- * Nothing bounds what peers make it hold: wire/sock.h.
+ * Peers can make it use any amount of memory: wire/sock.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ struct sampler {
 
 /* ---- mathematics ------------------------------------------------------- */
 
-/* Products with rows of another length are no cosines. */
+/* Products are cosines only if rows have unit length. */
 static int
 check_rows(size_t n, size_t d, const float *z, struct err *err)
 {
@@ -44,8 +43,8 @@ check_rows(size_t n, size_t d, const float *z, struct err *err)
     return 0;
 }
 
-/* Rows to weights, in place; its own image, which the batch has b of, is
- * nobody's negative. */
+/* Turns rows of similarities into weights, in place; of the b images of a batch
+ * the own one gets none. */
 static void
 softmax(size_t rows, size_t columns, size_t b, double beta, float *s)
 {
@@ -63,7 +62,7 @@ softmax(size_t rows, size_t columns, size_t b, double beta, float *s)
     }
 }
 
-/* The answer to pairs; or NULL with why not. */
+/* Returns the answer to pairs, or NULL with the reason. */
 static struct wire_msg *
 weigh(const struct wire_pairs *pairs, struct err *err)
 {
@@ -94,13 +93,13 @@ weigh(const struct wire_pairs *pairs, struct err *err)
     return msg;
 }
 
-/* ---- requests: 0, or -1 where the message is refused -------------------- */
+/* ---- requests: 0, or -1 if the message is refused ----------------------- */
 
-/* Sends the answer to a request, or with NULL an error; with `state` it asks
- * for the state, and then for the request again. */
+/* Sends the answer to a request, or with NULL an error; with `state` the
+ * trainer has to send its state, and then the request again. */
 static int
-answer(struct sampler *s, uint64_t peer, int64_t id, struct wire_msg *msg,
-       int state, const struct err *why)
+send_answer(struct sampler *s, uint64_t peer, int64_t id, struct wire_msg *msg,
+            int state, const struct err *why)
 {
     struct wire_error error = {.id = id, .state = state};
 
@@ -113,7 +112,7 @@ answer(struct sampler *s, uint64_t peer, int64_t id, struct wire_msg *msg,
     return 0;
 }
 
-/* Whether a peer may use us in a session: another one's while it is there. */
+/* Checks that a peer may use us in a session: not while another one does. */
 static int
 check_peer(const struct sampler *s, uint64_t peer, int64_t session,
            struct err *err)
@@ -138,14 +137,14 @@ take_pairs(struct sampler *s, uint64_t peer, const struct wire_pairs *p,
     if (check_peer(s, peer, p->session, err))
         return -1;
     if (!flow_stand_fits(&s->stand, &at)) {
-        err_set(err, "this sampler does not stand at that step");
-        return answer(s, peer, p->id, NULL, 1, err);
+        err_set(err, "this sampler is at another step");
+        return send_answer(s, peer, p->id, NULL, 1, err);
     }
     weights = weigh(p, err);
     if (weights)
         flow_stand_weighed(&s->stand, &at, peer,
                            flow_server_who(s->server, peer)->peer);
-    return answer(s, peer, p->id, weights, 0, err);
+    return send_answer(s, peer, p->id, weights, 0, err);
 }
 
 static int
@@ -158,20 +157,20 @@ take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
     if (check_peer(s, peer, state->session, err))
         return -1;
     if (state->n) {
-        err_set(err, "this sampler keeps nothing: that state is of '%s'",
+        err_set(err, "this sampler has no state: that one is of '%s'",
                 state->sampler);
-        return answer(s, peer, state->id, NULL, 0, err);
+        return send_answer(s, peer, state->id, NULL, 0, err);
     }
     if (flow_stand_follows(&s->stand, state, err) < 0)
-        return answer(s, peer, state->id, NULL, 1, err);
+        return send_answer(s, peer, state->id, NULL, 1, err);
     flow_stand_add(&s->stand, state, peer,
                    flow_server_who(s->server, peer)->peer);
-    flow_stand_stands(&s->stand); // without tables a piece is all of it
-    return answer(s, peer, state->id, wire_state_ok_put(&ok), 0, err);
+    flow_stand_stands(&s->stand); // without tables one piece is complete
+    return send_answer(s, peer, state->id, wire_state_ok_put(&ok), 0, err);
 }
 
 static int
-take(struct sampler *s, const struct flow_news *news, struct err *err)
+handle_message(struct sampler *s, const struct flow_news *news, struct err *err)
 {
     const int64_t size = flow_server_hello(s->server)->size;
     struct wire_state state;
@@ -195,13 +194,13 @@ take(struct sampler *s, const struct flow_news *news, struct err *err)
 /* ---- the stage ---------------------------------------------------------- */
 
 static void
-hear(struct sampler *s, struct flow_news *news)
+handle_news(struct sampler *s, struct flow_news *news)
 {
     if (news->what == FLOW_JOINED)
         flow_stand_greeted(&s->stand, news->peer,
                            flow_server_who(s->server, news->peer)->peer);
     if (news->what == FLOW_REPORT ||
-        (news->what == FLOW_MESSAGE && take(s, news, &news->why) &&
+        (news->what == FLOW_MESSAGE && handle_message(s, news, &news->why) &&
          flow_server_refuse(s->server, news->peer, &news->why)))
         say("%s", news->why.msg);
 }
@@ -234,7 +233,7 @@ main(int argc, char **argv)
         die("%s", err.msg);
     while (wire_wait(wire, stop, 1, &err) > 0)
         while (flow_server_next(s.server, &news, &err) > 0)
-            hear(&s, &news);
+            handle_news(&s, &news);
     flow_server_close(s.server);
     wire_close(wire);
     return EXIT_OK;

@@ -31,15 +31,15 @@ hello = {"stage": "select", "version": 2, "run": "",
 
 class Peer:
     def __init__(self, conn, name, now):
-        self.conn, self.name, self.heard, self.suspect = conn, name, now, None
+        self.conn, self.name, self.last_seen, self.suspect = conn, name, now, None
         self.session, self.room, self.over = None, 0, False
         self.late, self.aside, self.served, self.refused = 0, 0.0, 0, 0
 
 
 peers = {}          # by connection
 at = None           # the newest snapshot: session, serial, first, window, have
-leases = {}         # of places: [peer, when given, when seen to be late]
-moved = came = told = time.monotonic()
+leases = {}         # of places: [peer, time handed out, time found late]
+progressed = came = end_sent = time.monotonic()
 turn = 0
 
 
@@ -63,7 +63,7 @@ def place_head(place):
 
 def take_next(peer, h, tensors, now):
     """A snapshot of the consumer, of this or another session."""
-    global at, moved, came
+    global at, progressed, came
     first = h["epoch"] * STEPS + h["step"]
     have = {e * STEPS + s for e, s in struct.iter_unpack("<2q", tensors[0])} \
         if tensors else set()
@@ -74,13 +74,13 @@ def take_next(peer, h, tensors, now):
     came = now if again else came
     if not at or at[0] != h["session"]:
         leases.clear()
-        moved = now
+        progressed = now
         for other in peers.values():
             other.late, other.aside, other.over = 0, 0.0, False
     elif first < at[2]:
         leases.clear()
     if at and first != at[2]:
-        moved = now
+        progressed = now
     at = h["session"], h["serial"], first, h["window"], have
     for place in [p for p in leases if p < first or p in have]:
         owner = leases.pop(place)[0]
@@ -88,7 +88,7 @@ def take_next(peer, h, tensors, now):
 
 
 def serve(now):
-    """Hands out what is wanted, the lowest place first, to who has room."""
+    """Hands out requested places, the lowest first, to peers with room."""
     global turn
     wanted = [p for p in range(at[2], min(at[2] + at[3], LAST))
               if p not in leases and p not in at[4]]
@@ -115,10 +115,10 @@ def serve(now):
             struct.pack(f"<{BATCH}q", *ids))
 
 
-def look_around(now):
-    """Who is silent has left; whose lease is over is late."""
+def check_peers(now):
+    """A silent peer has left; one with an expired lease is late."""
     for peer in list(peers.values()):
-        if now - peer.heard <= SILENCE:
+        if now - peer.last_seen <= SILENCE:
             peer.suspect = None
         elif peer.suspect is None:
             peer.suspect = now
@@ -140,15 +140,15 @@ def look_around(now):
 
 
 def is_over(now):
-    """Tells of the end of the plan; whether the run is over."""
-    global told
-    if at[2] + at[3] > LAST and now - told >= 1:
-        told = now
+    """Sends the end of the plan; returns whether the run is over."""
+    global end_sent
+    if at[2] + at[3] > LAST and now - end_sent >= 1:
+        end_sent = now
         for peer in list(peers.values()):
             send(peer, b"end", place_head(LAST))
     over = sum(p.over for p in peers.values())
-    if not (over and (over == len(peers) or now - moved > 30) or
-            at[2] >= LAST and now - moved > 6):
+    if not (over and (over == len(peers) or now - progressed > 30) or
+            at[2] >= LAST and now - progressed > 6):
         return False
     for peer in list(peers.values()):
         send(peer, b"end", {**place_head(at[2]), "over": True})
@@ -156,21 +156,21 @@ def is_over(now):
 
 
 def fault_of(kind, h, tensors):
-    """Why a message will not do, or None."""
+    """The reason to refuse a message, or None."""
     if kind not in (b"next", b"end", b"beat", b"reject", b"error"):
-        return "it has no use here"
+        return "unexpected kind"
     whole = lambda name, bits: type(h.get(name)) is int and \
         0 <= h[name] < 2 ** bits
     if kind in (b"next", b"end", b"reject"):
         if not (whole("session", 63) and whole("epoch", 32) and
                 whole("step", 48)):
-            return "its place is not as it should be"
+            return "invalid place"
         if h["session"] > time.time_ns() + 86400 * 10 ** 9:
             return "the session lies more than a day ahead"
     if kind == b"next" and not (
             whole("serial", 63) and whole("window", 13) and h["window"] and
             len(tensors) <= 1 and all(len(t) % 16 == 0 for t in tensors)):
-        return "'serial', 'window' or 'have' is not as it should be"
+        return "invalid 'serial', 'window' or 'have'"
     return None
 
 
@@ -185,19 +185,19 @@ def greet(conn, h, now):
         return send(stranger, b"error", {"reason": why})
     for other in [p for p in peers.values()
                   if p.name == stranger.name and p.conn != conn]:
-        leave(other)  # the new one takes its place
-    peers.setdefault(conn, stranger).heard = now
+        leave(other)  # the new one replaces it
+    peers.setdefault(conn, stranger).last_seen = now
     send(peers[conn], b"hello", hello)
 
 
-def hear(conn, kind, h, tensors, now):
+def handle(conn, kind, h, tensors, now):
     peer = peers.get(conn)
     if kind == b"hello":
         return greet(conn, h, now)
     if not peer:
         return send(Peer(conn, "", now), b"error",
                     {"reason": "who are you?", "again": True})
-    peer.heard = now
+    peer.last_seen = now
     why = fault_of(kind, h, tensors)
     if why:
         peer.refused += 1
@@ -223,11 +223,11 @@ while True:
         except ValueError:
             ours = False
         if ours:
-            hear(conn, kind[6:], h, tensors, time.monotonic())
+            handle(conn, kind[6:], h, tensors, time.monotonic())
         if at:
             break
     now = time.monotonic()
-    look_around(now)
+    check_peers(now)
     if at:
         serve(now)
         if is_over(now):

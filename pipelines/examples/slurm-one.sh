@@ -1,15 +1,15 @@
 #!/bin/bash
-# A training on one machine of a cluster by Slurm, in as many jobs as it takes, and
-# then features of a large set by an array of jobs beside each other.
+# A training on one machine of a cluster by Slurm, in as many jobs as needed, and
+# then features of a large set by an array of parallel jobs.
 #
 # usage: sbatch pipelines/examples/slurm-one.sh train DATA.foil RUN
 #        sbatch --array=1-8 pipelines/examples/slurm-one.sh embed DATA.foil RUN
 #        pipelines/examples/slurm-one.sh join RUN
 #
-# Two minutes before the end of the time the run is asked to save and to end, and
-# the job is put into the queue again; it goes on to the same bits.  Job I of the
-# array of N writes RUN/features/I.npy and its lists, of the I-th of N parts of the
-# images; `join` makes RUN/features.npz of them, by numpy.
+# Two minutes before the time limit the run saves and ends, and the job is requeued;
+# it continues to the same bits.  Job I of the array of N writes RUN/features/I.npy
+# and its lists, for the I-th of N parts of the images; `join` makes
+# RUN/features.npz of them, by numpy.
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=16
@@ -27,7 +27,7 @@ train() {
     local trainer=$!
     trap 'asked=yes; foil stop --no-wait "$2"' USR1
     wait "$trainer" || code=$?
-    # a wait that the signal has ended says nothing of the run
+    # a wait that was interrupted by the signal does not have the exit status
     [[ -z $asked ]] || { wait "$trainer"; code=$?; }
     [[ -n $asked ]] || return "$code"
     scontrol requeue "$SLURM_JOB_ID"

@@ -1,13 +1,12 @@
 #!/bin/bash
-# A training on four machines, in as many jobs as it takes: foil-ranks(7).
+# A training on four machines, in as many jobs as needed: foil-ranks(7).
 #
 # usage: sbatch pipelines/examples/slurm.sh DATA.foil RUN [OPTION ...]
 #
-# OPTIONs of foil-train take the place of its own below; BATCH and EPOCHS are read
-# from the environment.
-# Two minutes before the end of the time the trainer is asked to save and to end,
-# and the job is put into the queue again.  Feeders are on the first machine, as
-# rank 0 is; their two cores are not the trainer's.
+# OPTIONs of foil-train replace its own below; BATCH and EPOCHS are read from the
+# environment.  Two minutes before the time limit the trainer saves and ends, and
+# the job is requeued.  Feeders are on the first machine, with rank 0, and use two
+# cores of their own.
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=16
@@ -32,7 +31,7 @@ asked=
 trap 'asked=yes; kill -USR1 $trainer' USR1
 wait "$trainer"
 code=$?
-# a wait that the signal has ended says nothing of the trainer
+# a wait that was interrupted by the signal does not have the exit status
 [[ -z $asked ]] || { wait "$trainer"; code=$?; }
 kill "$selector" "$augmenter" 2>/dev/null
 [[ $code -ne 0 || -z $asked ]] || scontrol requeue "$SLURM_JOB_ID"

@@ -6,10 +6,10 @@ usage, on the first machine, where foil-train runs:
 on the second one:
     torchrun --nnodes 2 --node_rank 1 --master_addr HOST torchrun.py SIZE
 
-Rank 0 alone hears of foil-train.  It deals the rows of a batch out, row i to rank i
-modulo their number, and gets their embeddings; then dz in the same way, and the sum of
-all gradients.  Weights go from it to all with each batch, so the others have no file
-and no optimiser.  What is not training, it does alone.
+Only rank 0 exchanges messages with foil-train.  It distributes the rows of a batch,
+row i to rank i modulo their number, and receives their embeddings; then dz in the same
+way, and the sum of all gradients.  It broadcasts the weights with each batch, so the
+others have no file and no optimiser.  Everything but training it does alone.
 """
 import os
 import pathlib
@@ -23,7 +23,7 @@ import foil
 
 
 class Net(torch.nn.Module):
-    """Yours goes here; this one is linear."""
+    """Replace it by yours; this one is linear."""
 
     def __init__(self, size):
         super().__init__()
@@ -33,15 +33,15 @@ class Net(torch.nn.Module):
         return self.fc(x.flatten(1))
 
 
-def tell(*words):
-    """Words of rank 0 for all."""
+def broadcast(*words):
+    """Broadcasts the words of rank 0."""
     words = torch.tensor(words + (0,) * (6 - len(words)), device=device)
     dist.broadcast(words, 0)
     return words.tolist()
 
 
-def deal(rows, shape):
-    """Own ones of the rows of rank 0, which have this shape."""
+def scatter(rows, shape):
+    """This rank's part of the rows of rank 0, which have this shape."""
     if rank:
         own = torch.empty(len(range(rank, shape[0], ranks)), *shape[1:], device=device)
         dist.recv(own, 0)
@@ -52,7 +52,7 @@ def deal(rows, shape):
 
 
 def embed(x, seed, n):
-    """Embeddings of own rows x, of n in all, and those of all at rank 0."""
+    """Embeddings of this rank's rows x, of n in all; at rank 0 also those of all."""
     for t in net.state_dict().values():
         dist.broadcast(t, 0)
     torch.manual_seed(seed + rank)
@@ -71,41 +71,41 @@ def embed(x, seed, n):
 
 
 def gradient(z, dz):
-    """Of all rows, at rank 0, by the own ones."""
+    """Sums the gradients of all ranks at rank 0."""
     grads = torch.autograd.grad(z, [p for p in net.parameters() if p.requires_grad], dz)
     for g in grads:
         dist.reduce(g, 0)
     return grads
 
 
-class Dealt(torch.autograd.Function):
+class Scattered(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, *params):
         seed = torch.initial_seed() >> 1
-        tell(FORWARD, seed, *x.shape)
-        ctx.z, rows = embed(deal(x, x.shape), seed, len(x))
+        broadcast(FORWARD, seed, *x.shape)
+        ctx.z, rows = embed(scatter(x, x.shape), seed, len(x))
         return rows
 
     @staticmethod
     def backward(ctx, dz):
-        tell(BACKWARD)
-        return None, *gradient(ctx.z, deal(dz, dz.shape))
+        broadcast(BACKWARD)
+        return None, *gradient(ctx.z, scatter(dz, dz.shape))
 
 
 def lead(x):
     params = [p for p in net.parameters() if p.requires_grad]
-    return Dealt.apply(x, *params) if net.training else plain(x)
+    return Scattered.apply(x, *params) if net.training else plain(x)
 
 
 def follow():
     shape = z = None
     while True:
-        what, seed, *words = tell()
+        what, seed, *words = broadcast()
         if what == FORWARD:
             shape = words
-            z, _ = embed(deal(None, shape), seed, shape[0])
+            z, _ = embed(scatter(None, shape), seed, shape[0])
         elif what == BACKWARD:
-            gradient(z, deal(None, (shape[0], z.shape[1])))
+            gradient(z, scatter(None, (shape[0], z.shape[1])))
         else:
             return
 
@@ -126,6 +126,6 @@ if rank:
 else:
     net.forward = lead
     foil.encode(net, device=device)
-    tell(END)
+    broadcast(END)
 dist.barrier()
 dist.destroy_process_group()

@@ -1,6 +1,6 @@
 /*
- * A watcher of one's own in C: prints number and loss of each step of a run,
- * and ends with it.
+ * A watcher in C: prints number and loss of each step of a run, and ends with
+ * the run.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o watch watch.c \
  *         $(pkg-config --cflags --libs foil)

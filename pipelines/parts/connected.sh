@@ -1,8 +1,8 @@
 #!/bin/sh
 # usage: connected.sh COMMAND...
 #
-# Runs a command, as ssh, whose standard input is open as long as it lives: at the far
-# side it ends when the connection does.
+# Runs a command, such as ssh, with an open standard input: at the far side that input
+# ends with the connection.
 set -eu
 mkfifo "$RUN/input.$$"
 exec 3<>"$RUN/input.$$"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# usage: demo-end.sh RUN BEGAN : what the demo has found, and what lies where
+# usage: demo-end.sh RUN BEGAN : prints results and files of the demo
 echo
 cat "$1/table.txt"
 cat <<END

@@ -1,13 +1,12 @@
-# Lines of kind, name, 10-NN and probe accuracy, separated by tabs: a table,
-# and in words what it says of the one row of the kind `trained`, which is
-# compared with the best of each other kind, and how uncertain it is.  Counts of
-# what was used: epochs, images, labelled, test.  ~ is a space at which no line
-# may end.
+# From lines of kind, name, 10-NN and probe accuracy, separated by tabs: a table,
+# and text that compares the row of the kind `trained` with the best of each
+# other kind, with its uncertainty.  Variables: epochs, images, labelled, test, the
+# numbers used.  ~ is a space at which no line may end.
 
 BEGIN {
     FS = "\t"
-    # in points, what another seed changes: two standard deviations, the larger
-    # of both measures, over the seeds 1 to 5 of the whole demo, of
+    # effect of another seed, in points: two standard deviations, the larger
+    # of both measures, over the seeds 1 to 5 of the whole demo with
     # eight epochs
     moves["trained"] = 0.7
     moves["untrained"] = 1.9
@@ -19,7 +18,7 @@ BEGIN {
 {
     printf "%-24s %6.1f %% %6.1f %%\n", $2, 100 * $3, 100 * $4
     for (i = 1; i <= 2; i++) {
-        x = sprintf("%.1f", 100 * $(i + 2)) + 0 # as a reader sees it
+        x = sprintf("%.1f", 100 * $(i + 2)) + 0 # as printed
         if (!(($1, i) in best) || x > best[$1, i]) {
             best[$1, i] = x
             name[$1, i] = $2

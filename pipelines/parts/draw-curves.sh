@@ -2,16 +2,16 @@
 # usage: draw-curves.sh STUDY METHODS SEED SEEDS LAST CLAIM NAME TITLE
 #            [COLUMN LABEL linear|log]...
 #
-# curves.tsv, for each method a block with its name and the mean over the seeds of the
-# runs' curve.tsv, line by line; and METHOD:mean, of their mean.tsv, where a study
-# measures the mean of weights, too.  NAME.png, a panel for each of these columns
-# against the first one, up to LAST where that is set.  What a paper says is drawn, too:
-# CLAIM is 'COLUMN,...:METHOD X LABEL', an Xth of that method's curve.
+# Writes curves.tsv, for each method a block with its name and the mean over the seeds
+# of the runs' curve.tsv, line by line; and METHOD:mean, of their mean.tsv, if a study
+# measures the mean of weights, too.  Draws NAME.png, a panel for each of these columns
+# against the first one, up to LAST if set, with a paper's CLAIM,
+# 'COLUMN,...:METHOD X LABEL': 1/X of that method's curve.
 set -eu -o pipefail
 study=$1 methods=$2 seed=$3 seeds=$4 last_step=$5 claimed=$6 picture=$7 title=$8
 shift 8
 
-# seeds_of METHOD FILE NAME : the lines of its runs' FILE, each behind NAME
+# seeds_of METHOD FILE NAME : the lines of its runs' FILE, each with the prefix NAME
 seeds_of() {
     local i at
     for ((i = seed; i < seed + seeds; i++)); do
@@ -53,7 +53,7 @@ mean_curves() {
         END { flush() }' >"$study/curves.tsv"
 }
 
-# claim COLUMN : the claim, where it is of that column
+# claim COLUMN : the claim, if it is about that column
 claim() {
     local method x label at
     [[ ,${claimed%%:*}, == *",$1,"* ]] || return 0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # usage: draw-grams.sh STUDY METHODS SEED N D
 #
-# grams.png, the cosines of the last embeddings of the first seed, as heat.
+# Draws grams.png, the cosines of the last embeddings of the first seed, as heat maps.
 set -eu
 study=$1 methods=$2 seed=$3 n=$4 d=$5
 count=0 plots=''

@@ -1,8 +1,8 @@
 #!/bin/sh
 # usage: draw-loss.sh RUN BATCH
 #
-# The loss of each batch and its running mean over 2 % of the run (loss.txt) as a
-# picture, and the gnuplot script that drew it beside it.
+# Writes the loss of each batch and its running mean over 2 % of the run (loss.txt),
+# draws loss.png, and keeps its gnuplot script.
 set -eu
 sed -n 's/^{"total":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' \
     "$1/metrics.jsonl" | awk '

@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: draw.sh FOLDER NAME : FOLDER/NAME.png by the script NAME.gp beside it
+# usage: draw.sh FOLDER NAME : FOLDER/NAME.png by the script FOLDER/NAME.gp
 if command -v gnuplot >/dev/null; then
     cd "$1" && exec gnuplot "$2.gp"
 fi

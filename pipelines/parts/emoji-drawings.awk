@@ -1,17 +1,17 @@
-# Emoji that two artists have drawn, out of what Debian's packages of the
-# drawings say of them.  Operands: gemojione's config/index.json, as it is
-# printed there, a field a line; Unicode's emoji-test.txt; lists of the files of
-# both artists' drawings, first those of gemojione.
+# Emoji that two artists have drawn, from data of Debian's packages of the
+# drawings.  Operands: gemojione's config/index.json, with a field a line;
+# Unicode's emoji-test.txt; lists of the files of both artists' drawings, first
+# those of gemojione.
 #
 # Files in the folder `out`: lists of drawings and tables of captions, by the
-# split.  A concept is what an emoji means, and named by its code points.
-#   train    all but the below: lists and tables; a caption is the name, another
-#            one the name and key words; `full` has the second alone
-#   drawing  gemojione's drawing of a quarter of the concepts, the other
-#            artist's drawing of which is in `train`
-#   twin     that drawing, in the same order
-#   concept  of an eighth of the concepts the other artist's drawing; none of
-#            these is in `train`
+# split.  A concept is the meaning of an emoji, named by its code points.
+#   train    all others, with two captions: the name, and the name with key
+#            words; `full` has only the second one
+#   drawing  gemojione's drawings of a quarter of the concepts; `train` has the
+#            other artist's
+#   twin     these, in the same order
+#   concept  the other artist's drawings of an eighth of the concepts, without
+#            any in `train`
 
 # code points, without the mark for pictures (FE0F) and zeros in front
 function key(text,    n, part, i, all) {
@@ -29,7 +29,7 @@ function toned(k) {
     return k ~ /(^|-)1F3F[BCDEF](-|$)/
 }
 
-# what stands behind the colon of a line of JSON
+# the value in a line of JSON
 function value(    text) {
     text = $0
     sub(/^[^:]*: *"/, "", text)
@@ -57,7 +57,7 @@ function put(part, path, caption) {
     print path "\t" caption >(out "/" part ".tsv")
 }
 
-# a drawing to learn, with both captions
+# a drawing for training, with both captions
 function teach(path, k) {
     put("train", path, name[k] "\\n" full[k])
     put("full", path, full[k])
@@ -70,7 +70,7 @@ BEGIN {
 FNR == 1 { operand++ }
 
 operand == 1 && /"unicode": / { k = key(value()) }
-operand == 1 && /"name": / { said[k] = value() }
+operand == 1 && /"name": / { known[k] = value() }
 operand == 1 && /"keywords": \[/ { words = ""; inside = 1; next }
 operand == 1 && inside && /\]/ { keywords[k] = words; inside = 0 }
 operand == 1 && inside {
@@ -103,7 +103,7 @@ END {
         if (toned(k))
             continue
         if (!(k in name))
-            name[k] = said[k]
+            name[k] = known[k]
         if (name[k] == "")
             continue
         gsub(/[\t\\]/, " ", name[k])

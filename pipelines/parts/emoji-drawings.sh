@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: emoji-drawings.sh FOLDER PACKAGES
 #
-# FOLDER gets lists, captions and indices of the drawings in the folder PACKAGES, or
-# where that is '' of Debian's packages, which are downloaded.
+# Writes to FOLDER lists, captions and indices of the drawings in the folder PACKAGES,
+# or if that is '' of Debian's packages, which are downloaded.
 set -euo pipefail
 data=$1 packages=$2
 
@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-# unpacked PACKAGE : it is in the cache
+# unpacked PACKAGE : downloads and unpacks it into the cache
 unpacked() {
     local cache=$packages tool
     [[ ! -e $cache/$1 ]] || return 0
@@ -31,7 +31,7 @@ unpacked() {
     mv "$cache/$1.new" "$cache/$1"
 }
 
-# find_packaged FILE : the one of that name in the packages
+# find_packaged FILE : prints the path of that file in the packages
 find_packaged() {
     local found
     found=$(find -L "$packages" -path "*/$1" -print -quit 2>/dev/null) || :
@@ -40,7 +40,7 @@ find_packaged() {
     echo "$found"
 }
 
-# pictures FOLDER : its drawings, in an order that is everywhere the same
+# pictures FOLDER : its drawings, in the same order everywhere
 pictures() {
     find "$(realpath "$1")" -name '*.png' | LC_ALL=C sort
 }
@@ -62,5 +62,5 @@ LC_ALL=C awk -v out="$data" -f "${0%/*}/emoji-drawings.awk" "$names" "$tests" \
 for part in full train drawing twin concept; do
     [[ -s $data/$part.txt ]] || fail "'$packages' has too few drawings"
     foil-data index -o "$data/$part.foil" --captions "$data/$part.tsv" \
-        "$data/$part.txt" 2>"$data/said" || fail "$(<"$data/said")"
+        "$data/$part.txt" 2>"$data/error" || fail "$(<"$data/error")"
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: emoji-end.sh RUN BEGAN : what was found, and what lies where
+# usage: emoji-end.sh RUN BEGAN : prints results and files
 echo
 cat "$1/table.txt"
 cat <<END

@@ -1,7 +1,7 @@
-# A gnuplot script that draws questions with their best answers.  Operands: the
-# table of captions, a line 'file<tab>caption' a drawing, in the order of its
-# rows; the answers that foil-eval retrieve --answers wrote of the same rows.
-# `pixels` is the file of their pixels, rows of 64 x 64 x 3 f4 behind 128 bytes.
+# A gnuplot script that draws queries with their best answers.  Operands: the
+# table of captions, a line 'file<tab>caption' for each drawing, in the order of
+# rows; the output of foil-eval retrieve --answers for the same rows.
+# `pixels` is the file of their pixels, rows of 64 x 64 x 3 f4 after 128 bytes.
 
 function picture(row, x, y) {
     return sprintf("\"%s\" binary skip=%d array=(64,64) format=\"%%float32\" " \
@@ -9,7 +9,7 @@ function picture(row, x, y) {
         "with rgbimage notitle", pixels, 128 + row * 64 * 64 * 3 * 4, x, y)
 }
 
-# words for a label: what gnuplot would take for a command goes
+# words for a label, without characters that are commands of gnuplot
 function words(row, most,    text) {
     text = caption[row]
     gsub(/["\\_^{}@&]/, " ", text)
@@ -28,7 +28,7 @@ FNR == NR { caption[n++] = $2; next }
 $1 == "image_to_text" { for (i = 0; i < 5; i++) texts[$2, i] = $(3 + i) }
 $1 == "text_to_image" { for (i = 0; i < 5; i++) images[$2, i] = $(3 + i) }
 
-# questions at equal distances; right answers are green
+# queries at equal distances; right answers are green
 END {
     print "# gnuplot sheet.gp draws sheet.png from " pixels "."
     print "set terminal pngcairo size 1100,1440 font \"sans,10\""

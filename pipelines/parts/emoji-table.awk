@@ -1,6 +1,6 @@
-# Lines of foil-eval about new drawings, then about new concepts: a table of how
-# many of a hundred questions find their answer among the first 1, 5 and 10, by
-# the rule `equal`, and in words what it says.
+# From lines of foil-eval for new drawings, then for new concepts: a table of the
+# percentage of queries with their answer among the first 1, 5 and 10, by
+# the rule `equal`, and the same in words.
 
 function field(name, text) {
     if (!match(text, "\"" name "\":[-0-9.e]+"))
@@ -10,7 +10,7 @@ function field(name, text) {
     return text
 }
 
-# the object behind a name
+# the object after a name
 function object(name, text) {
     if (!match(text, "\"" name "\":{[^}]*}"))
         return ""

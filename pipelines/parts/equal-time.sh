@@ -1,9 +1,9 @@
 #!/bin/bash
 # usage: equal-time.sh TOP METHODS SEED SEEDS EPOCHS BATCHES
 #
-# TOP/time/steps.tsv: what took as long as random batches counts as it is, the others
-# get steps so that they will; the fastest of each method's runs counts, for the
-# machine may be shared.
+# Writes TOP/time/steps.tsv: for each method whose epochs took another time than random
+# batches, the steps that take as long as these; by the fastest run of each method, since
+# the machine may be shared.
 set -eu
 while read -r name ratio; do
     echo "$name $(awk -v ratio="$ratio" -v n=$(($5 * $6)) \

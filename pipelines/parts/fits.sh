@@ -1,11 +1,11 @@
 #!/bin/sh
 # usage: fits.sh labels|captions DATA [TEST]
 #
-# Whether data sets have what a run is judged by.  Prints a line for each thing
-# that is to be known: "die", and why it cannot be done, or "say".
+# Checks that data sets have what the evaluation needs.  Prints lines "die", with an
+# error, or "say", with a note.
 set -eu
 
-# field NAME DATA... : what foil-data info says by that name
+# field NAME DATA... : that field of foil-data info
 field() {
     name=$1
     shift
@@ -15,7 +15,7 @@ field() {
 if [ "$1" = captions ]; then
     for data in "$2" ${3+"$3"}; do
         case $(field captions "$data") in
-        '' | 0) echo "die '$data' has no captions: foil-data(1) says how they get into an index" ;;
+        '' | 0) echo "die '$data' has no captions: add them to its index, foil-data(1)" ;;
         esac
     done
 fi
@@ -33,7 +33,7 @@ for data in "$2" "$3"; do
     [ -z "$none" ] ||
         echo "die images of '$data' without a label: $none; nothing can be judged by these (foil data list names them): leave TEST out, or give them one"
 done
-# foil-eval would refuse a class that DATA does not have when all is trained
+# after the training foil-eval would refuse a class that DATA does not have
 { foil-data classes "$2"; foil-data classes "$3"; } | awk -F '\t' \
     -v data="$2" -v test="$3" '
     { name = $3; if (name ~ /^[0-9]+$/) sub(/^0+/, "", name) }

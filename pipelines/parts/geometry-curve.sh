@@ -1,7 +1,7 @@
 #!/bin/bash
 # usage: geometry-curve.sh RUN IMAGES SEED KIND D BATCHES
 #
-# All points of a run, of so many batches a step; its checkpoints go.
+# Measures all points of a run, of so many batches a step, and removes its checkpoints.
 set -eu -o pipefail
 run=$1 images=$2 seed=$3 kind=$4 d=$5 batches=$6
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: geometry-optima.sh N simplex|cross : the least losses, as theory has them
+# usage: geometry-optima.sh N simplex|cross : the minima of the losses, by the theory
 awk -v n="$1" -v kind="$2" 'BEGIN {
     if (kind == "simplex") {
         full = 2 * log(1 + (n - 1) * exp(-n / (n - 1)))

@@ -1,11 +1,11 @@
-# Rows of N embeddings u, then N of v, as numbers: how far they are from where
-# theory says that the loss is least.  -v kind=simplex|cross; -v gram=FILE gets
-# the matrix of cosines u_i.v_j.
+# Rows of N embeddings u, then N of v, as numbers: their distance from the optimum
+# of the theory.  -v kind=simplex|cross; -v gram=FILE gets the matrix of cosines
+# u_i.v_j.
 #
 # Prints distance, full loss and mean loss over all pairs, at temperature 1.
 # The distance is the Frobenius norm between the matrix of cosines and the ideal
-# one, after each row's entries have been matched by themselves: each ideal
-# entry, in order, takes the nearest one that is left.
+# one, after the entries of each row were matched: each ideal entry, in order, with
+# the nearest one that remains.
 
 function square(x) {
     return x * x

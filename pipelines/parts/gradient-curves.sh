@@ -1,12 +1,12 @@
 #!/bin/bash
 # usage: gradient-curves.sh RUN TAU RECIPE SEED THREADS DATA AVERAGE
 #
-# RUN/curve.tsv, what is measured of each checkpoint, and mean.tsv, by the mean of the
-# weights where it has one; the checkpoint goes then.  Prints results of the last.
+# Writes RUN/curve.tsv, measurements of each checkpoint, and mean.tsv, by the mean of the
+# weights if it has one; then removes the checkpoint.  Prints results of the last.
 set -eu -o pipefail
 run=$1 tau=$2 recipe=$3 seed=$4 threads=$5 part=$6 average=$7
 
-# work EXPRESSION : what it comes to
+# work EXPRESSION : its value
 work() {
     awk "BEGIN { print (${1//$'\n'/ }) }"
 }
@@ -48,7 +48,7 @@ for folder in "$run"/step-*; do
     [[ $folder -ef $run/latest ]] || rm -r "$folder"
 done
 
-# results PREFIX : what was measured, by name
+# results PREFIX : the measurements, by name
 results() {
     local loss gradient released free
     read -r loss gradient released free

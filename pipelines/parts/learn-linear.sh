@@ -3,7 +3,7 @@
 #
 # Trains a linear encoder on two fixed views of the images of DATA, with these options
 # of learn.  The trainer has the views in memory: 64 principal components of the pixels,
-# made once for each seed.
+# computed once for each seed.
 set -eu
 data=$1 seed=$2 recipe=$3
 shift 3

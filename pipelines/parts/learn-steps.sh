@@ -1,9 +1,9 @@
 #!/bin/sh
 # usage: learn-steps.sh STEPS BATCHES OPTION... DATA
 #
-# Trains for so many steps, at the end of which the cosine schedule is at its end, with
+# Trains for so many steps, with a cosine schedule that ends with them, and
 # these options of learn; after a warm-up of one epoch of DATA, or of half of all steps
-# where that is fewer.  An epoch of the method's plan has BATCHES batches.
+# if that is fewer.  An epoch of the method's plan has BATCHES batches.
 set -eu
 steps=$1 per=$2
 shift 2

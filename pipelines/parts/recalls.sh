@@ -1,5 +1,5 @@
 #!/bin/bash
-# usage: recalls.sh RUN : what RUN/judged.jsonl says of images and their captions
+# usage: recalls.sh RUN : recalls of images and captions in RUN/judged.jsonl
 set -eu
 
 # field NAME LINE : its first value

@@ -1,8 +1,8 @@
 #!/bin/bash
 # usage: seconds.sh RUN
 #
-# What a run took, passes for features between its steps and all; a pause of more
-# than a minute, as of a run that was interrupted, does not count.
+# The time of a run, including passes for features between its steps; a pause of more
+# than a minute, such as an interruption, does not count.
 fields() {
     sed -n 's/.*"'"$1"'":"\{0,1\}\([^],}"]*\).*/\1/p'
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # usage: selection-price.sh RUN BATCHES DATA THREADS
 #
-# What a strategy's hard batches cost and bring: in the last so many steps the share of
-# the weight of negatives that falls on the own class, and of that class among all
-# negatives; and how many of the pairs that are hardest at the end were shown.
+# Cost and gain of a strategy's hard batches: in the last BATCHES steps the share of
+# the weight of negatives on the own class, and the share of that class among all
+# negatives; and the share of the pairs hardest at the end that were shown.
 set -eu -o pipefail
 run=$1
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # usage: slopes.sh TOP LENGTHS MEASURE
 #
-# Between two neighbouring lengths of runs, the difference of a method's log10 of the
-# measure over that of the lengths: mean of the seeds, and its deviation.
+# Between two neighbouring lengths of runs, the slope of a method's log10 of the
+# measure over that of the length: mean of the seeds, and its deviation.
 set -eu -o pipefail
 for length in ${2//,/ }; do
     awk -F '\t' -v length_is="$length" -v OFS='\t' \

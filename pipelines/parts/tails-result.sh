@@ -3,7 +3,7 @@
 set -eu -o pipefail
 run=$1
 
-# number FILE KEY NAME : the first of that key, after "median" where it is a spread
+# number FILE KEY NAME : the first of that key, after "median" if it has a spread
 number() {
     sed -nE "s/.*\"$2\":(\{[^}]*\"median\":)?([^,}]*).*/$3\t\2/p" "$run/$1" | head -n 1
 }

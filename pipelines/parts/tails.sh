@@ -1,7 +1,7 @@
 #!/bin/bash
 # usage: tails.sh STUDY SEED SEEDS
 #
-# Of the classes, between both tails: the rank correlation of the logarithm of the ratio
+# Between both tails, over classes: the rank correlation of the logarithm of the ratio
 # of sizes with the difference of mean temperatures, and the slope of the latter a decade.
 set -eu -o pipefail
 study=$1

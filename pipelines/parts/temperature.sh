@@ -1,8 +1,8 @@
 #!/bin/bash
 # usage: temperature.sh RUN BATCHES
 #
-# The divergence in the last epoch, of so many batches, its mean weighted by nothing;
-# and what RUN/temperature.json says first.
+# The unweighted mean of the divergence in the last epoch, of so many batches;
+# and the first values of RUN/temperature.json.
 set -eu -o pipefail
 
 # first KEY

@@ -1,8 +1,8 @@
 #!/bin/bash
 # usage: temperatures.sh STUDY METHODS SEED TITLE
 #
-# What iSogCLR has learnt with the first seed: a line for each run, and for each
-# class; printed, and kept in table.txt.
+# Temperatures of iSogCLR with the first seed: a line for each run, and for each
+# class; printed, and added to table.txt.
 set -eu
 study=$1 methods=$2 seed=$3
 

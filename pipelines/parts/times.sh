@@ -1,5 +1,5 @@
 #!/bin/bash
-# usage: times.sh STUDY MEASURE : how many times below that of simclr, seed by seed
+# usage: times.sh STUDY MEASURE : the factor below simclr, seed by seed
 awk -F '\t' -v measure="$2" '
     $3 == measure {
         if (!($1 in seen))

@@ -1,8 +1,8 @@
 #!/bin/bash
 # usage: toy-angles.sh RUN BATCHES
 #
-# Of all steps of a run of the toy, the smallest distance of an image from its axis:
-# the table is all that its checkpoints hold.
+# For all steps of a run of the toy, the smallest distance of an image from its axis;
+# its checkpoints have only the table.
 set -eu -o pipefail
 run=$1 batches=$2
 for folder in "$run"/step-*; do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # usage: toy-reached.sh STUDY
 #
-# After how many updates the angle that is to be expected, the mean over images and
-# seeds, is there; printed, and kept in the table.
+# The number of updates until the mean angle over images and seeds is reached;
+# printed, and added to the table.
 set -eu -o pipefail
 {
     printf '%-24s %9s\n' 'the toy' updates

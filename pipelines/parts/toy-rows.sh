@@ -1,5 +1,5 @@
 #!/bin/bash
-# usage: toy-rows.sh FILE : where the toy begins, as an array
+# usage: toy-rows.sh FILE : initial rows of the toy, as an array
 set -eu -o pipefail
 
 # npy ROWS COLUMNS : numbers on standard input as an array of f4

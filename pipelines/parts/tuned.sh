@@ -1,9 +1,9 @@
 #!/bin/bash
 # usage: tuned.sh STUDY MEASURES NAME
 #
-# Results of a method `tuned`: with each seed those of NAME or NAME-..., whichever has
-# the best mean of the first of MEASURES over the other seeds, so that no choice has seen
-# what it is judged by.  One alone is tuned as it is.
+# Results of a method `tuned`: with each seed those of NAME or NAME-..., by the
+# best mean of the first of MEASURES over the other seeds, so that no choice depends on
+# the result that it is judged by.  A single method is `tuned` without a choice.
 set -eu
 awk -F '\t' -v OFS='\t' -v measure="${2%%,*}" -v name="$3" '
     $1 == name || index($1, name "-") == 1 {

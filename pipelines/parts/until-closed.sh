@@ -1,8 +1,8 @@
 #!/bin/sh
 # usage: until-closed.sh FOLDER COMMAND...
 #
-# Runs a command on another machine until it ends, is asked to end, or standard input
-# ends, as it does when the connection is closed; in the last two cases FOLDER goes, too.
+# Runs a command on another machine until it ends, gets SIGTERM, or standard input
+# ends, when the connection is closed; in the last two cases removes FOLDER, too.
 folder=$1
 shift
 exec 3<&0
@@ -19,6 +19,6 @@ while wait "$child"; code=$?; kill -0 "$child" 2>/dev/null; do
 done
 kill "$watcher" 2>/dev/null
 [ -z "$asked" ] || rm -rf "$folder"
-# as the command: foil-run restarts what a signal has killed
+# like the command: foil-run restarts processes that a signal has killed
 [ "$code" -le 128 ] || [ -n "$asked" ] || kill -"$((code - 128))" $$
 exit "$code"

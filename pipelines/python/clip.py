@@ -11,7 +11,7 @@ torch.manual_seed(0)
 
 
 class Words(torch.nn.Module):
-    """The mean of a text's words, through a layer."""
+    """The mean of a text's word vectors, then a linear layer."""
 
     def __init__(self, vocabulary=65536, width=64):
         super().__init__()

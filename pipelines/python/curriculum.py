@@ -2,8 +2,8 @@
 """Batches of all classes, easy samples first.
 usage: foil-select --strategy-command 'python3 curriculum.py DATA' ... DATA
 
-A sample is hard where the embeddings of its two views are far apart.  The
-trainer keeps them with --keep-features 2.
+A sample is hard if the embeddings of its two views are far apart.  The
+trainer stores them with --keep-features 2.
 """
 import sys
 
@@ -20,7 +20,7 @@ def curriculum(o):
     if o.features is not None:
         hard = np.nan_to_num(1 - (o.features[0] * o.features[1]).sum(1), nan=1)
     rank = np.empty(o.samples)
-    for label in np.unique(labels):  # the place of a sample in its class
+    for label in np.unique(labels):  # the rank of a sample in its class
         mine = rng.permutation(np.flatnonzero(labels == label))
         mine = mine[np.argsort(hard[mine], kind="stable")]
         rank[mine] = (np.arange(len(mine)) + rng.random()) / len(mine)

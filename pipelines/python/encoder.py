@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A ResNet-18 in PyTorch, on a GPU where there is one.
+"""A ResNet-18 in PyTorch, on a GPU if there is one.
 usage: foil run simclr DATA --encoder 'python3 encoder.py'"""
 import torch
 import torchvision

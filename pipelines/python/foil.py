@@ -1,4 +1,4 @@
-"""foil in Python: hearts of stages, and what stands around them.
+"""foil in Python: main steps of stages, a data loader, and files of runs.
 
     import foil
 
@@ -8,7 +8,7 @@
     foil.weigh_negatives(weigh)      # foil-negatives --weigh-command
     foil.judge_checkpoints(judge)    # foil-eval follow --judge-command
 
-    for batch in foil.views("d.foil", batch=128):  # views for a loop of one's
+    for batch in foil.views("d.foil", batch=128):  # views for a loop of your
         ...                                        # own, by foil-augment
     loss = foil.objective("isogclr", n=50000)      # its objective, in process
 
@@ -43,7 +43,7 @@ import numpy as np
 
 
 def _words(line):
-    """The NAME=VALUE words of a request: numbers where they are numbers."""
+    """The NAME=VALUE words of a request; values are numbers if they look like it."""
     def number(text):
         try:
             return int(text)
@@ -59,9 +59,9 @@ def _words(line):
 
 
 class _Printed:
-    """Standard output of a command: what is printed goes to standard error.  An
-    answer that is printed would be lost there, so it is an error until a function
-    of ours answers."""
+    """Standard output of a command: print() goes to standard error.  A printed
+    answer would be lost there, so it is an error until a function of this module
+    answers."""
 
     def __init__(self):
         self.answers = os.fdopen(os.dup(1), "w")
@@ -71,16 +71,16 @@ class _Printed:
     def write(self, text):
         if not _ours and text.split()[:1] in (["ok"], ["error"]):
             raise RuntimeError(
-                f"'{text.strip()}' is printed as an answer, but what is printed goes "
-                "to standard error behind 'import foil': print(..., "
-                "file=foil.answers) answers")
+                f"'{text.strip()}' is printed as an answer, but print() goes to "
+                "standard error after 'import foil': use print(..., "
+                "file=foil.answers)")
         return self.stdout.write(text)
 
     def __getattr__(self, name):
         return getattr(self.stdout, name)
 
 
-_ours = False  # whether a function of ours answers
+_ours = False  # whether a function of this module answers
 answers = sys.stdout
 if "FOIL_MEMORY" in os.environ:
     sys.stdout = _Printed()
@@ -88,8 +88,8 @@ if "FOIL_MEMORY" in os.environ:
 
 
 def _serve(answer):
-    """Answers each line of standard input, by answer(line): what stands behind
-    "ok", or (lines, that).  An exception is an error of the stage."""
+    """Answers each line of standard input, by answer(line): the text after "ok", or
+    (lines, that text).  An exception is an error of the stage."""
     global _ours
     _ours = True
     for line in sys.stdin:
@@ -112,9 +112,9 @@ def plan_batches(plan):
     """Plans epochs for foil-select --strategy-command: plan(o) returns the
     batches of epoch o.epoch, arrays of ids, or one array that is cut into them.
 
-    o.samples of the data set are to be in o.batches batches of o.size, the
+    An epoch has o.samples of the data set in o.batches batches of o.size, the
     first o.larger of them with one more; o.seed is the selector's; o.features
-    f4 [2,samples,dims] are those of both views, nan where a sample has none,
+    f4 [2,samples,dims] are those of both views, nan for samples without any,
     or None.
     """
     def answer(line):
@@ -133,7 +133,7 @@ def plan_batches(plan):
 
 def make_views(view):
     """Makes views for foil-augment --view-command: view(image, size, rng) takes
-    u1 [h,w,3] and returns u1 [size,size,3].  All randomness is to come from
+    u1 [h,w,3] and returns u1 [size,size,3].  Draw random numbers only from
     rng, a Generator of numpy that depends on sample, epoch, view and seed."""
     def answer(line):
         o, memory = _words(line), _memory()
@@ -165,7 +165,7 @@ class Pairs:
         self.owner = memory[o.owner:][:o.columns * 8].view("i8")
 
     def similarities(self):
-        """z z^T of the anchors, -inf where both are of one sample."""
+        """z z^T of the anchors, -inf for two rows of one sample."""
         s = self.z[:self.anchors] @ self.z.T
         s[self.owner[:self.anchors, None] == self.owner] = -np.inf
         return s
@@ -186,8 +186,8 @@ def weigh_negatives(weigh):
 
 
 def judge_checkpoints(judge):
-    """Judges for foil-eval follow --judge-command: judge(folder, step) returns
-    what is to be kept of a checkpoint, a dict for JSON."""
+    """Evaluates for foil-eval follow --judge-command: judge(folder, step) returns
+    the result of a checkpoint, a dict for JSON."""
     def answer(line):
         _, step, folder = line.split(" ", 2)
         return [json.dumps(judge(folder, _words(step).step))], ""
@@ -256,9 +256,9 @@ Event = collections.namedtuple("Event", "kind head tensors")
 
 
 def events(run, *kinds, timeout=None, keys=None, allow=None):
-    """What a trainer publishes, as (kind, head, tensors): "metrics",
-    "features", "event", or all; by foil-tap.  Ends when the run ends, or when
-    nothing came for `timeout` seconds."""
+    """Publications of a trainer, as (kind, head, tensors): "metrics",
+    "features", "event", or all; by foil-tap.  Ends when the run ends, or after
+    `timeout` seconds without a message."""
     wanted = set(kinds or ("metrics", "features", "event"))
     command = ["foil-tap", "-f", "-k", " ".join(wanted)]
     command += ["--keys", keys, "--allow", allow] if keys else []
@@ -288,7 +288,7 @@ _TYPES = {"u1": "u1", "i4": "<i4", "i8": "<i8", "f4": "<f4", "f8": "<f8",
 # ----------------------------------------------------------------------- files
 
 def features(path):
-    """What foil-embed wrote: x f4 [n,d], ids, labels (or None), about."""
+    """The output of foil-embed: x f4 [n,d], ids, labels (or None), about."""
     base = path[:-4] if path.endswith(".npy") else path
     has = lambda end: os.path.exists(base + end)
     with open(base + ".json") as f:
@@ -383,7 +383,7 @@ def objectives():
 
 
 class objective:
-    """An objective of foil with what it keeps of each sample, for a loop of one's
+    """An objective of foil with its state of each sample, for a loop of your
     own:
 
         loss = foil.objective("isogclr", n=50000, rho=0.3)
@@ -391,9 +391,9 @@ class objective:
         z.backward(dz)
 
     z is of numpy or PyTorch, and so is dz; loss.tensor(ids, z) is the value as a
-    tensor, for PyTorch to go backward from.  state is a dictionary of arrays by
-    sample, metrics one of numbers, scalars one of (value, slope) of those that an
-    optimiser is to move, by set(name=value), which also sets parameters.
+    tensor with backward().  state is a dictionary of arrays by sample, metrics one
+    of numbers, scalars one of (value, gradient) of learnt scalars, for an optimiser
+    and set(name=value), which also sets parameters.
     """
 
     def __init__(self, name, n=0, captions=0, **params):
@@ -420,7 +420,7 @@ class objective:
                  captions=None, look=False):
         """value, dz of a batch of len(ids) samples.  The last `extra` rows of z
         are negatives only, the last `constant` of these get no gradient.  With
-        look nothing that is kept moves."""
+        look the state does not change."""
         rows = _numbers(z, "f4")
         arrays = [_numbers(x, t) if x is not None else None for x, t in (
             (ids, "i8"), (captions, "i4"), (weights, "f4"), (scale, "f4"))]
@@ -439,11 +439,11 @@ class objective:
         if self._do("step", ctypes.byref(batch),
                     ctypes.c_void_p(dz.ctypes.data), ctypes.byref(value)):
             raise FloatingPointError("loss, gradient or state is not finite; "
-                                     "nothing that is kept has moved")
+                                     "the state has not changed")
         return value.value, dz if isinstance(z, np.ndarray) else _like(dz, z)
 
     def tensor(self, ids, z, **how):
-        """The value as a scalar of PyTorch, whose gradient goes on to z."""
+        """The value as a scalar of PyTorch, with a gradient for z."""
         import foil_torch
         return foil_torch.objective_value(self, ids, z, how)
 
@@ -492,7 +492,7 @@ class objective:
 
 
 def _like(array, tensor):
-    """as the tensor is, on its device; PyTorch is not imported for it"""
+    """The array as a tensor like `tensor`, on its device; does not import PyTorch."""
     new = getattr(tensor, "new_tensor", None)
     return new(array) if new else array
 
@@ -502,14 +502,14 @@ def _like(array, tensor):
 class Batch:
     """A batch of the plan.
 
-    views        u1 [2,b,h,w,3], with captions [1,b,h,w,3], in memory that the
-                 next batch is put into
+    views        u1 [2,b,h,w,3], with captions [1,b,h,w,3]; the next batch
+                 overwrites this memory
     ids          i8 [b]
     extra, extra_ids  further images, which are negatives only: u1 [r,h,w,3] and
-                 i8 [r]; with captions their texts alone are there
-    tokens, lengths  of captions: i8 [b + r,most], 0 behind the ends, and i8
+                 i8 [r]; with captions only their texts
+    tokens, lengths  of captions: i8 [b + r,most], 0 after the ends, and i8
                  [b + r]; else None
-    encode_only  features are wanted, nothing is to be trained
+    encode_only  only features are requested, without training
     epoch, step, steps, epochs
     """
 
@@ -521,7 +521,7 @@ class Batch:
         self.encode_only, self._pixels, self._z = encode_only, pixels, None
         self.epoch, self.step = place.epoch, place.step
         self.steps, self.epochs = place.steps, place.epochs
-        self._said = "loss=0"
+        self._report = "loss=0"
 
     def __len__(self):
         return len(self.ids)
@@ -531,10 +531,10 @@ class Batch:
         return self._pixels
 
     def done(self, z=None, loss=0.0, **metrics):
-        """The batch is trained.  z are the embeddings of images(), then those of
-        texts: for strategies that plan from features."""
+        """Reports that the batch is trained.  z are the embeddings of images(), then
+        those of texts: for strategies that plan from features."""
         self._z = None if z is None else _numbers(z, "f4")
-        self._said = " ".join(f"{k}={float(v)!r}" for k, v in
+        self._report = " ".join(f"{k}={float(v)!r}" for k, v in
                               {"loss": loss, **metrics}.items())
 
 
@@ -545,10 +545,10 @@ def _numbers(x, dtype):
 
 
 class _Loader:
-    """The encoders of a foil-train that trains nothing: foil-encoder(5)."""
+    """The encoder side of foil-encoder(5), for a foil-train that only loads data."""
 
     def __init__(self, dim, wants_z, last):
-        self.dim, self.wants_z, self.last, self.said = dim, wants_z, last, ""
+        self.dim, self.wants_z, self.last, self.report = dim, wants_z, last, ""
         self.shape, self.slots, self.z = {}, {}, {}
 
     def open(self, tower, o):
@@ -576,7 +576,7 @@ class _Loader:
         tokens[there] = ids[ends[0]:ends[n]]
         return tokens, lengths
 
-    def give(self, tower, o):
+    def make_batch(self, tower, o):
         if tower == "image":
             self.pixels = self.slots[tower][o.slot][:o.to]
         if tower != self.last:
@@ -586,8 +586,8 @@ class _Loader:
         return Batch(self.place, self.pixels, self.ids[:n].copy(), o.mode != "train",
                      *texts)
 
-    def take(self, batch):
-        self.said = batch._said
+    def finish(self, batch):
+        self.report = batch._report
         if batch._z is not None:
             if not np.isfinite(batch._z).all():
                 raise ValueError("done(z=...): z is not finite")
@@ -595,21 +595,21 @@ class _Loader:
             for mine, z in zip(self.z.values(), parts):
                 mine[:len(z)] = z
         elif self.wants_z:
-            raise ValueError("keep_features wants batch.done(z=...)")
+            raise ValueError("keep_features needs batch.done(z=...)")
 
 
 def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
           strategy="shuffle", recipe=None, keep_features=0, dim=1, select="",
           augment="", train="", deadline=60.0, vocabulary=None):
-    """Batches of augmented views for a loop of one's own: foil-select,
-    foil-augment and a foil-train that leaves the training to the loop are
-    started, and ended with it.
+    """Batches of augmented views for a loop of your own: starts foil-select,
+    foil-augment and a foil-train whose training is the loop, and ends them
+    with it.
 
     size      width and height of views; 0: of the recipe
     select    more options of foil-select; augment, train likewise
-    vocabulary  a file of foil-data: captions come along, as tokens
+    vocabulary  a file of foil-data: batches have captions, as tokens
 
-    Yields a Batch; with keep_features, of so many epochs, and
+    Yields a Batch; with keep_features, a number of epochs, and
     batch.done(z=...), [2b + r,dim], strategies plan from features.
     """
     with tempfile.TemporaryDirectory(prefix="foil-") as run, \
@@ -627,7 +627,7 @@ def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
                        str(size), *(["--recipe", recipe] if recipe else []),
                        *texts("-v", "1"), *shlex.split(augment), data)
         loader = _Loader(dim, keep_features > 0, "text" if vocabulary else "image")
-        said = {"open": f"dim={dim}", "norm": "norm=0 steady=1"}
+        fixed = {"open": f"dim={dim}", "norm": "norm=0 steady=1"}
         for line in link.requests():
             (word, tower), o = line.split()[:2], _words(line)
             if word == "open":
@@ -637,26 +637,27 @@ def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
                 loader.layout(tower, o, link.memory)
             elif word == "batch":
                 loader.place = o
-            elif word == "save":  # nothing, in the file that foil-train wants
+            elif word == "save":  # an empty file, which foil-train expects
                 open(line.split(" ", 2)[2], "wb").close()
             elif word == "forward":
-                if made := loader.give(tower, o):
+                if made := loader.make_batch(tower, o):
                     yield made
-                    loader.take(made)
-            link.answer("ok " + said.get(word, loader.said if word == "loss" else ""))
+                    loader.finish(made)
+            link.answer("ok " + fixed.get(
+                word, loader.report if word == "loss" else ""))
 
 
 def _away(fd):
-    """The same descriptor by a number that a shell has no other use for."""
+    """The same descriptor by a number above those that a shell uses."""
     away = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(fd)
     return away
 
 
 class _Link:
-    """A foil-train whose encoder is this process, and the stages around it.
+    """A foil-train with this process as encoder, and the other stages.
 
-    Its command is a relay: foil-train's lines go through two pipes of ours.
+    Its command is a relay: foil-train's lines go through two of our pipes.
     """
 
     def __init__(self, run, options):
@@ -671,20 +672,20 @@ class _Link:
         os.close(inward)
 
     def start(self, *command, **how):
-        with open(self._said(len(self.stages)), "wb") as log:
+        with open(self._log_of(len(self.stages)), "wb") as log:
             self.stages.append(subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 stderr=log, **how))
 
-    def _said(self, k):
+    def _log_of(self, k):
         return os.path.join(self.run, f"stage-{k}.err")
 
     def _watch(self):
         for k, stage in enumerate(self.stages):
             if stage.poll() not in (None, 0):
-                with open(self._said(k), errors="replace") as f:
-                    said = f.read().strip().splitlines()[-10:]
-                raise RuntimeError("\n".join(said) or f"{stage.args[0]} ended "
+                with open(self._log_of(k), errors="replace") as f:
+                    lines = f.read().strip().splitlines()[-10:]
+                raise RuntimeError("\n".join(lines) or f"{stage.args[0]} ended "
                                    f"with {stage.returncode}")
 
     def _line(self):

@@ -1,5 +1,5 @@
-"""What foil.py does by PyTorch: foil.encode() of foil-python(7), the encoder of
-foil-train --encoder, which speaks foil-encoder(5), and objective.tensor().
+"""The part of foil.py for PyTorch: foil.encode() of foil-python(7), an encoder for
+foil-train --encoder by foil-encoder(5), and objective.tensor().
 
 _Ranks are the processes that compute it, and _Tower is an encoder of images or of
 texts, with a function for each request.
@@ -23,7 +23,7 @@ import foil
 
 def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
            products=None):
-    """foil.encode(), whose nets are net, head, text and text_head by name."""
+    """foil.encode(); nets has net, head, text and text_head by name."""
     foil._ours = True
     sys.stdout.reconfigure(line_buffering=True)
     device = torch.device(device)
@@ -41,26 +41,26 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
     about = _Batch(epoch=0, step=0, _towers=towers)
     for line in sys.stdin:
         verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
-        said = vars(foil._words(rest))
-        asked = said.get("products") and not team.rank
+        fields = vars(foil._words(rest))
+        asked = fields.get("products") and not team.rank
         try:
             if verb == "open":
-                if said["loss"] and loss is None:
-                    raise ValueError("--objective own and own-weighed want "
+                if fields["loss"] and loss is None:
+                    raise ValueError("--objective own and own-weighed need "
                                      "encode(loss=...)")
                 towers[name] = _Tower(*modules[name], saved, optim, device,
                                       autocast, team, about)
             tower, answer = towers[name], None
             if verb == "backward" and asked:
                 tower.backward_of_products()
-            team.tell(line)
+            team.send(line)
             if verb == "loss":
                 if not team.rank:
-                    tower.take_weights(said)
+                    tower.take_weights(fields)
                     answer = _loss_of(loss, list(towers.values()), about)
             else:
                 answer = getattr(tower, verb)(
-                    rest[:-1] if verb in ("init", "save", "load") else said)
+                    rest[:-1] if verb in ("init", "save", "load") else fields)
             team.gather()
             if verb == "forward" and asked:
                 tower.products()
@@ -70,22 +70,22 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
             traceback.print_exc()
             team.fail(f"{type(e).__name__}: {e}")
         lines, _, last = (answer or "").rpartition("\n")
-        team.say(f"{lines}\nok {last}" if lines and not team.rank
-                 else f"ok {last}".rstrip())
+        team.answer(f"{lines}\nok {last}" if lines and not team.rank
+                    else f"ok {last}".rstrip())
     team.close()
 
 
 class _Batch(types.SimpleNamespace):
-    """What a loss gets besides the embeddings."""
+    """The second argument of a loss."""
 
     @property
     def x(self):
-        """The images of all rows, as net gets them."""
+        """The images of all rows, the input of net."""
         return self._towers["image"].all_images()
 
 
 def _loss_of(loss, towers, about):
-    """Of all rows; what is computed backward is in the memory then."""
+    """The loss of all rows; writes its gradient to the memory."""
     z = [t.z[:t.n].to(t.device, copy=True).requires_grad_() for t in towers]
     value, more = loss(*z, about), {}
     if isinstance(value, tuple):
@@ -98,13 +98,13 @@ def _loss_of(loss, towers, about):
 
 
 class _Ranks:
-    """The processes of a DistributedDataParallel.  Rank 0 is what foil-train has
-    started; it starts the others, the same program, and tells them what it is told.
-    When one ends, the run does, though another one be in a collective for ever."""
+    """The processes of a DistributedDataParallel.  foil-train starts rank 0, which
+    starts the others, the same program, and sends them each request.  The end of
+    one ends the run, even if another one is in a collective."""
 
     def __init__(self, n, device, backend, timeout):
         self.n, self.peers, self.closing = n, [], False
-        self.optim = None  # who makes the steps of the only optimiser
+        self.optim = None  # the tower that calls the only optimiser
         self.lock = threading.Lock()
         port = int(os.environ.get("FOIL_PORT", 0))
         self.rank = int(os.environ["RANK"]) if port else 0
@@ -147,7 +147,7 @@ class _Ranks:
             self.fail(f"rank {rank} ended " + (
                 f"by signal {-code}" if code < 0 else f"with {code}"), peer)
 
-    def tell(self, line):
+    def send(self, line):
         for peer in self.peers:
             peer.stdin.write(line)
 
@@ -155,18 +155,18 @@ class _Ranks:
         for peer in self.peers:
             peer.answers.get()
 
-    def say(self, text):
+    def answer(self, text):
         print(text, file=foil.answers, flush=True)
 
     def fail(self, why, peer=None):
-        """Ends with a sentence.  What rank 0 felt of another one's end waits, for
-        that end is the reason."""
+        """Ends with an error.  An error of rank 0 waits for 2 s: if another rank has
+        ended, that is the cause."""
         if self.peers and not peer:
             time.sleep(2)
         with self.lock:
             for other in self.peers:
                 other.kill()
-            self.say("error " + " ".join(why.split())[:1000])
+            self.answer("error " + " ".join(why.split())[:1000])
             os._exit(1)
 
     def close(self):
@@ -187,8 +187,8 @@ class _Joined(torch.nn.Module):
 
 
 class _Tower:
-    """An encoder, and with that of images the loss, where it is a module.  No
-    optimiser may hold a parameter outside of `saved`."""
+    """An encoder; that of images also has the loss, if it is a module.  An
+    optimiser may only have parameters in `saved`."""
 
     def __init__(self, net, head, loss, saved, optim, device, autocast, team,
                  about):
@@ -245,30 +245,30 @@ class _Tower:
 
     def _begin_optimiser(self):
         if isinstance(self.optim, torch.optim.Optimizer):
-            # of both towers, perhaps: the first one makes its steps
+            # possibly of both towers: the first tower calls it
             self.moves = self.team.optim is None
             self.team.optim = self.optim
         else:
-            self.optim = (self.optim or self._usual)(self.params)
+            self.optim = (self.optim or self._default_optim)(self.params)
         for group in self.optim.param_groups:
             for p in group["params"]:
                 if p not in self.saved:
                     raise ValueError(
                         f"the optimiser has a parameter [{_by_x(p)}] that is in "
                         "no module of encode(), so that no checkpoint would "
-                        "have it: give a loss that has parameters as a module")
+                        "have it: pass a loss with parameters as a module")
         rates = [g["lr"] for g in self.optim.param_groups]
         self.ratios = [r / rates[0] if rates[0] else 1. for r in rates]
 
-    def _usual(self, params):
-        """What foil-train's options say."""
+    def _default_optim(self, params):
+        """The optimiser of foil-train's options."""
         o, kinds = self.o, torch.optim
         decay = o["weight_decay"]
         if o["optim"] == "sgd":
             return kinds.SGD(params, 1., o["momentum"], 0., decay, o["nesterov"])
         if o["optim"] not in ("adam", "adamw"):
             raise ValueError(f"--optim {o['optim']}: give encode() an optimiser, "
-                             "or take sgd, adam or adamw")
+                             "or use sgd, adam or adamw")
         kind, groups = kinds.Adam, [{"params": params}]
         if o["optim"] == "adamw":  # vectors do not decay
             kind, groups = kinds.AdamW, [
@@ -279,7 +279,7 @@ class _Tower:
                     o["epsilon"] or 1e-8, decay)
 
     def _width(self):
-        """Of an embedding, from two rows of nothing."""
+        """The width of an embedding, from two rows of zeros."""
         o = self.o
         if o["input"] == "pixels":
             channels = o["channels"]
@@ -301,7 +301,7 @@ class _Tower:
     def layout(self, o):
         memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+",
                            shape=(o["size"],))
-        if self.cuda:  # page-locked, so that copies need not be waited for
+        if self.cuda:  # page-locked, for asynchronous copies
             torch.cuda.cudart().cudaHostRegister(memory.ctypes.data,
                                                  memory.nbytes, 0)
         rows = self.o["rows"]
@@ -360,15 +360,15 @@ class _Tower:
             self.next = slot, self._rows(slot, self._mine(0, o["n"]))
 
     def _mine(self, a, b):
-        """Which of the rows are computed here."""
+        """The rows that this rank computes."""
         return slice(a + self.team.rank, b, self.team.n)
 
     def _rows(self, slot, rows):
-        """Those, where they are computed."""
-        there = self.slots[slot]
+        """Those rows, on the device."""
+        stored = self.slots[slot]
         if self.o["input"] != "tokens":
-            return there[rows].to(self.device, non_blocking=True),
-        at, tokens = there
+            return stored[rows].to(self.device, non_blocking=True),
+        at, tokens = stored
         length = (at[1:] - at[:-1])[rows]
         column = torch.arange(self.o["context"])
         mask = column < length[:, None]
@@ -393,7 +393,7 @@ class _Tower:
         return self._ready(x)
 
     def _ready(self, x):
-        """For net."""
+        """The input of net."""
         if self.o["input"] == "pixels":
             return x[0].permute(0, 3, 1, 2).float() * self.scale + self.shift,
         return (x[0].long(), *x[1:])
@@ -406,15 +406,15 @@ class _Tower:
         again, train = o["again"], mode == "train"
         x = self._input(o["slot"], a, b, a == 0 and not again)
         moving = _moving(self.both)
-        kept = [t.clone() for t in moving] if mode == "encode" else None
+        before = [t.clone() for t in moving] if mode == "encode" else None
         if train and self.before is None:
             self.before = [t.clone() for t in _moving(self.both, self.loss)]
         if train and not again:  # a step begins
             self.slot = o["slot"]
             self.both.zero_grad(set_to_none=True)
             self.loss.zero_grad(set_to_none=True)
-        # by the place alone, so that rows that come again, and a run that is
-        # resumed, draw the same
+        # by the place alone, so that repeated rows and resumed runs draw the
+        # same numbers
         torch.manual_seed(hash((self.o["seed"], self.about.epoch,
                                 self.about.step, a, self.team.rank)) % 2**63)
         self.both.train(mode != "fixed")
@@ -423,7 +423,7 @@ class _Tower:
                 enabled=bool(self.autocast)):
             self.out = (self.ddp if train else self.both)(*x)
         if mode == "encode":
-            _copy(moving, kept)
+            _copy(moving, before)
         if not again:
             self.n, self.z[self._mine(a, b)] = b, self.out.detach().float().cpu()
 
@@ -450,7 +450,7 @@ class _Tower:
         self.optim.step()
 
     def _full(self):
-        """Adds to the sum of gradients, of which the last one makes the mean."""
+        """Adds to the sum of gradients; with the last one sets their mean."""
         self.pending, n = self.pending + 1, self.o["accumulate"]
         params = [p for g in self.optim.param_groups for p in g["params"]]
         grads = [torch.zeros_like(p) if p.grad is None else p.grad.clone()
@@ -477,7 +477,7 @@ class _Tower:
         self.before = None
 
     def take_weights(self, o):
-        """Of --objective own-weighed, for the loss."""
+        """Takes the weights of --objective own-weighed, for the loss."""
         if "anchors" in o:
             self.about.weights, self.about.scale = (
                 t.to(self.device, copy=True)
@@ -490,7 +490,7 @@ class _Tower:
         self.square(self.n).copy_(self.v @ self.v.T)
 
     def backward_of_products(self):
-        """What backward() would find in dz."""
+        """Writes to dz the gradient from the products."""
         dv = self.square(self.n).to(self.device) @ self.v
         self.dz[:self.n] = (dv - (dv * self.v).sum(1, True) * self.v) / \
             self.length
@@ -559,13 +559,13 @@ def _copy(to, of):
 
 
 def _by_x(t):
-    """Its shape in one to four numbers, as 64x3x7x7."""
+    """The shape of t in one to four numbers, as 64x3x7x7."""
     shape = (*t.shape[:3], math.prod(t.shape[3:])) if t.ndim > 4 \
         else t.shape or (1,)
     return "x".join(map(str, shape))
 
 
 def _moving(*modules):
-    """What a forward may change: buffers, and parameters that no optimiser has."""
+    """Tensors that a forward may change: buffers, and parameters without optimiser."""
     return [t for m in modules for t in (
         *m.buffers(), *(p for p in m.parameters() if not p.requires_grad))]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The k hardest negatives of each row, alike.
+"""The k hardest negatives of each row, with equal weights.
 usage: foil-negatives --weigh-command 'python3 sampler.py K'"""
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Accuracy of the nearest neighbour while a run goes on, by the features that
-its trainer publishes; a line of JSON each epoch.  usage: watch.py RUN DATA"""
+"""Accuracy of the nearest neighbour during a run, by the features that its
+trainer publishes; a line of JSON each epoch.  usage: watch.py RUN DATA"""
 import json
 import sys
 

@@ -1,7 +1,7 @@
 # Lines of method, seed, measure, value: mean and spread of `measure` over the
 # seeds, and the difference of each method to `base`, paired by seeds; with a
 # verdict (verdict.awk) if `measure` is one of the `primary` ones, separated by
-# commas.  `parts` is how many such tables a study has.
+# commas.  `parts` is the number of such tables in a study.
 
 {
     if (!(($1, "") in seen))
@@ -42,7 +42,7 @@ function row(m,    verdict) {
     printf "\n"
 }
 
-# what the columns of differences are, and why there is a verdict or none
+# explains the columns of differences, and the verdict or its absence
 function explain(comparisons,    i, m, most) {
     for (i = 1; i <= methods; i++)
         if (method[i] != base && pairs[method[i]] > most)

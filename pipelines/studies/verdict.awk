@@ -1,18 +1,17 @@
-# What of the differences of methods is more than chance: for table.awk, which
+# Which differences of methods are significant: for table.awk, which
 # fills x[MEASURE, METHOD, SEED], method[1 .. methods] and seed[1 .. seeds].
 #
-# A difference is that of two methods with the same seed, and is judged by
-# Student's t of its own seeds alone, so that methods may vary by unequal
-# amounts.  A study has many comparisons, of which some are far from zero by
-# chance.  So only measures that were named beforehand are judged, and Holm's
-# correction over all of their comparisons keeps the probability that a study
-# takes any for more than chance, where there is nothing, at one in twenty: the
-# smallest of m probabilities counts m times, the next m - 1 times, and so on,
-# and none less than the one before.
+# A difference is that of two methods with the same seed, tested by Student's t
+# of its own seeds alone, so that methods may vary by unequal amounts.  A study
+# has many comparisons, and some are far from zero by chance.  So only measures
+# that were named beforehand are judged, and Holm's correction over all of their
+# comparisons limits the probability of any false result in a study to one in
+# twenty: the smallest of m probabilities counts m times, the next m - 1 times,
+# and so on, and none less than the previous one.
 
 BEGIN { LEAST = 5 } # seeds of a verdict
 
-# the probability that Student's t is at least so far from 0: A&S 26.7.3, 26.7.4
+# the probability of a Student's t at least so far from 0: A&S 26.7.3, 26.7.4
 function chance(t, df,    angle, c, term, sum, k) {
     angle = atan2(t < 0 ? -t : t, sqrt(df))
     c = cos(angle)
@@ -27,7 +26,7 @@ function chance(t, df,    angle, c, term, sum, k) {
     return sum < 1 ? 1 - sum : 0
 }
 
-# what t has that probability of being exceeded, either way
+# the two-sided quantile of t for that probability
 function student(p, df,    low, high, middle) {
     for (high = 1; chance(high, df) > p; high *= 2)
         ;
@@ -54,8 +53,8 @@ function holm(p, m, parts, corrected,    left, least, key, at) {
     }
 }
 
-# pairs[METHOD], apart[METHOD], error[METHOD]: the seeds that it has in common
-# with base, the mean difference to base, and the standard error of that
+# pairs[METHOD], apart[METHOD], error[METHOD]: the number of seeds in
+# common with base, the mean difference to base, and its standard error
 function pair(measure, m, base,    j, d, sum, squares, n) {
     n = 0
     for (j = 1; j <= seeds; j++)

@@ -2,19 +2,19 @@
 # accuracy.sh: minutes of training on CIFAR-10 until the nearest neighbour is
 # right for NEAR [.59] and a linear probe for PROBE [.65] of the test images, by
 # `foil run cifar` and by the same run in PyTorch on DataLoader and torchvision:
-# encoder, head, objective, bf16, optimiser, schedule, batch, augmentation and
-# EPOCHS [1] are the same.  So is THREADS [all cores]; DataLoader has as many
-# processes beside.
+# encoder, head, objective, bf16, optimiser, schedule, batch, augmentation,
+# EPOCHS [1] and THREADS [all cores] are the same; DataLoader has as many more
+# processes.
 #
-# Each epoch leaves its weights, and foil-eval judges the features of both, from
-# the last epoch backwards: a measure is reached at the epoch from which on it
-# stays.  Judging is not counted.  The learning rate falls to 0 over all epochs,
-# so minutes belong to that number of epochs: README has 22.  Processor minutes
-# are those of all processes up to there.
+# Each epoch saves its weights, and foil-eval evaluates the features of both, from
+# the last epoch backwards: a measure is reached at the first epoch after which it
+# stays above.  The evaluation is not counted.  The learning rate falls to 0 over
+# all epochs, so minutes belong to that number of epochs: README has 22.  Processor
+# minutes are those of all processes up to there.
 #
-# WORK is a folder that keeps both runs; a run that is complete there is not
-# repeated, so that the two may be made apart: ONLY=foil or ONLY=torch.  PyTorch's,
-# which takes hours, goes on from its last epoch.
+# WORK is a folder for both runs; a complete run there is not repeated, so the two
+# may be made separately: ONLY=foil or ONLY=torch.  PyTorch's, which takes hours,
+# continues from its last epoch.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "${BIN:-build/release/bin}" && pwd)

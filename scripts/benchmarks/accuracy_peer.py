@@ -6,9 +6,9 @@ ResNet-20 with the head 256-128-bn, SimCLR at temperature .5, bf16 by autocast,
 SGD at .2 with momentum and weight decay, a warm-up of an epoch (a tenth of the
 run, if that is less), then half a cosine to 0.
 
-train prints `EPOCH SECONDS PROCESSOR` after each epoch, processor seconds being
-those of all processes, and leaves its weights in WORK/torch; it goes on from the
-last epoch that is there, if the numbers were the same.  features writes those of
+train prints `EPOCH SECONDS PROCESSOR` after each epoch, with processor seconds of
+all processes, and saves its weights in WORK/torch; it continues from the last saved
+epoch, if the numbers were the same.  features writes those of
 the encoder after EPOCH for train.foil and test.foil to WORK/embedded, with labels.
 """
 import math

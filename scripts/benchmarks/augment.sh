@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # augment.sh: JPEGs decoded and made into two views each, against PIL with
-# torchvision and against OpenCV, of which the faster counts, on one core.  Ours
+# torchvision and against OpenCV, the faster of both, on one core.  Ours
 # reads each file from the tar and checks its digest; the peers have their files
 # in memory.  One is run after the other, REPEAT times; the medians are compared,
 # per second of processor time.  Photos are made here, of the size of ImageNet's,
 # 500 x 375 and 77 kB: 224 pixels of smaller ones would be an enlargement, which
-# shows little of decoding.
+# hardly tests decoding.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${BENCH:-build/release/tests/bench}

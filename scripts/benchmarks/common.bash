@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What benchmarks share; each sources it.
+# Functions of all benchmarks, which source it.
 python=/usr/bin/python3
 benchmarks=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 
-# BIND=avx2 keeps both sides from newer instructions: foil, oneDNN, PyTorch's own
-# loops, OpenBLAS, NumPy, OpenCV
+# BIND=avx2 limits both sides to AVX2: foil, oneDNN, PyTorch's own loops, OpenBLAS,
+# NumPy, OpenCV
 if [[ ${BIND-} == avx2 ]]; then
     export FOIL_ISA=x86-64-v3 ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 \
         OPENBLAS_CORETYPE=Haswell OPENCV_CPU_DISABLE=AVX512F,AVX512-SKX \
@@ -14,8 +14,7 @@ elif [[ ${BIND-} ]]; then
     exit 2
 fi
 
-# scratch : $work is a folder that goes when the benchmark ends, after the jobs
-# that still run
+# scratch : makes $work, a folder that is removed at the end, after jobs are killed
 scratch() {
     work=$(mktemp -d)
     trap 'jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf "$work"' EXIT
@@ -37,8 +36,7 @@ ratio() {
     awk "BEGIN { printf \"%.$1f\", $2 / $3 }"
 }
 
-# wants NAME MODULE... : says that a benchmark is skipped, and ends, where
-# Python lacks one of them
+# wants NAME MODULE... : skips the benchmark if Python lacks one of them
 wants() {
     local name=$1 module
     for module in "${@:2}"; do
@@ -49,7 +47,7 @@ wants() {
     done
 }
 
-# wants_data NAME : the same where $data, the shared folder, is not there
+# wants_data NAME : the same without $data, the shared folder
 wants_data() {
     data=${FOIL_SHARED:-$benchmarks/../../../shared}/data
     if [[ ! -d $data ]]; then

@@ -2,8 +2,8 @@
 # conv.sh: our convolutions against oneDNN's direct sums, shape by shape, in one
 # process and alternately, and against PyTorch in another; the shortest of REPEAT
 # times.  A line per pass and peer of the convolutions of ResNet-18 and ResNet-20
-# (64 views of 32x32), and of small maps, for which the table takes a kernel of
-# ours; the lines that begin with # have the peak of f32, all kernels (our
+# (64 views of 32x32), and of small maps, for which the table selects a kernel of
+# foil; the lines that begin with # have the peak of f32, all kernels (our
 # Winograd, products by tap and by AMX; oneDNN's direct sums and, of version 2,
 # Winograd), PyTorch, and the share of the peak of the one taken.
 # ONLY='f32 1' picks cases.

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# follow.sh: training with foil-eval follow beside it, which judges every
+# follow.sh: training with a parallel foil-eval follow, which evaluates every
 # epoch's checkpoint at the lowest priority, against training alone: one after
-# the other, REPEAT times, with a trainer that takes all cores.  Seconds are
+# the other, REPEAT times, with a trainer that uses all cores.  Seconds are
 # those from the first step to the last; the shortest of all repeats counts.
 # On a loaded machine these mean little: the processor seconds of the trainer,
-# which follow, tell what it loses by caches and by being put aside.
-# FOLLOWER are words before the follower, such as `chrt -i 0`.
+# which follow, measure its loss by caches and preemption.
+# FOLLOWER is a prefix of the follower's command, such as `chrt -i 0`.
 set -eu
 bin=${BIN:-build/release/bin}
 repeat=${REPEAT:-3} images=${IMAGES:-5120} tests=${TESTS:-1024}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gpu.sh: how long a GPU waits.  A network in bfloat16 learns on a GPU by foil.encode(),
-# in an ordinary loop on DataLoader with a worker for each processor, and alone, from
-# noise that is there already: ResNet-18 with batches of 512 and of 2,048 images at 32 px
+# gpu.sh: how long a GPU waits.  A network in bfloat16 trains on a GPU by foil.encode(),
+# in an ordinary loop on DataLoader with a worker for each processor, and alone, on
+# a batch of noise in its memory: ResNet-18 with batches of 512 and of 2,048 images at 32 px
 # (CIFAR-10), then ResNet-50 with batches of 256 images of 500x375 at 224 px.  Images a second, in
 # STEPS steps.  PYTHON is one whose PyTorch has CUDA; DEVICE=cpu tries the benchmark.
 set -eu

@@ -2,8 +2,8 @@
 # knn.sh: exact nearest neighbours, 10,000 x 50,000 x 128, against PyTorch's
 # product and maximum (or top k) in blocks of 512, and FAISS's IndexFlatIP, at the
 # same thread count, one thread by the time of its processor.  One is run after the
-# other, REPEAT times; the shortest of each are compared, with the faster peer,
-# which is named.
+# other, REPEAT times; compares the shortest of each, with the faster peer, and names
+# it.
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# link.sh: a step by RANKS ranks, 2 by default, each on a host of its own, which are
-# network namespaces here, by the rate to which tc(8) holds the link of each to their
-# switch: the shortest of the steps behind the first two, beside a model: the step where
-# the links are free, and the bytes that rank 0 sends, its images and 8 of each weight,
-# less the share that stays with it, at that rate; less where they are sent while it
-# computes.  As root, with iproute2.  RATES of tc, ARCH with further options of
+# link.sh: a step with RANKS ranks, 2 by default, each on a host of its own (a network
+# namespace), by the rate of each link to their switch, limited by tc(8): the shortest of
+# the steps after the first two, and a model: the step with unlimited links, plus the
+# bytes that rank 0 sends, its images and 8 of each weight, less its own share, at that
+# rate, less the overlap with computation.  As root, with iproute2.  RATES of tc, ARCH with further options of
 # foil-train (by default of many weights and little to compute), BATCH, SIZE of views,
-# STEPS; of Open MPI, OMPI_MCA_btl_tcp_flags=1 as foil-ranks(7) tells.
+# STEPS; of Open MPI, OMPI_MCA_btl_tcp_flags=1 as in foil-ranks(7).
 set -eu
 bin=$(cd "${BIN:-build/release/bin}" && pwd)
 read -ra rates <<<"${RATES:-50mbit 200mbit 1gbit}"

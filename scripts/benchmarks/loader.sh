@@ -2,7 +2,7 @@
 # loader.sh: an ordinary SimCLR loop in PyTorch on views by foil.views() against
 # the same loop on DataLoader and torchvision with one worker, on CIFAR-10, or
 # IMAGES images of it, for EPOCHS epochs, with seeds 1 to REPEAT, alternately.  Accuracy
-# is that of the nearest neighbour; both are to agree within noise.  Processor
+# is that of the nearest neighbour; both should agree within noise.  Processor
 # time an image is of all processes, with the training and without it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# overlap.sh: an epoch whose batches are planned from features, against a
-# shuffled one, with the whole dataflow at work on the same cores: with a core
-# to spare, and with a trainer that takes them all.  One is run after the other,
-# REPEAT times; each says the median of its epochs, the first three left out.
+# overlap.sh: an epoch with batches planned from features, against a
+# shuffled one, with the whole dataflow on the same cores: with a free core,
+# and with a trainer that uses all.  One is run after the other,
+# REPEAT times; each prints the median of its epochs without the first three.
 # A timeline of the last run with a core to spare goes to OUT [build/overlap],
-# as timeline.png beside the gnuplot script that draws it.
+# as timeline.png with its gnuplot script.
 set -eu
 bin=${BIN:-build/release/bin}
 out=${OUT:-build/overlap}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # pairs.sh: a training step on 128 images and their captions against PyTorch,
-# and what emc2_bimodal, whose chains have a bank, takes of it more than clip does.
+# and the extra time of emc2_bimodal, with chains and a bank, over clip.
 # One is run after the other, REPEAT times; the least processor time of a step of
-# all runs counts, of one thread, so that other work on the machine weighs on both
-# alike.
+# all runs counts, of one thread, so that other work on the machine affects both
+# equally.
 # ONLY='bow' picks cases.
 set -eu
 here=$(dirname "$0")

@@ -1,6 +1,5 @@
 """Imported by accuracy_peer.py, loader_peer.py, encoder_peer.py and gpu_peer.py: views by
-torchvision, as the recipe cifar makes them, what an ordinary loop makes of them, and
-processor time."""
+torchvision like the recipe cifar, an ordinary loop, and processor time."""
 import io
 import resource
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # ranks.sh: a step by 1, 2, 4 .. ranks on this machine, each with the same number of
-# threads: the median of its seconds without the wait for a batch, how many times as
-# fast it is as by one, and the share of it in which rank 0 was with others.  RANKS,
+# threads: the median of its seconds without the wait for a batch, the speed relative
+# to one rank, and the share of it in which rank 0 exchanged data.  RANKS,
 # THREADS of each, ARCH with further options of foil-train, BATCH, SIZE of views,
-# STEPS; SHARDS for one number of them, which is else that of the ranks.
+# STEPS; SHARDS, by default the number of ranks.
 set -eu
 bin=${BIN:-build/release/bin}
 cores=$(nproc)
@@ -49,8 +49,8 @@ run() {
 "$bin/foil-data" index "$work/set.tar" 2>/dev/null
 one=
 for w in "${ranks[@]}"; do
-    said=$(run "$w")
-    read -r seconds share <<<"$said"
+    line=$(run "$w")
+    read -r seconds share <<<"$line"
     one=${one:-$seconds}
     printf 'bench ranks-%s-%sT ours %.4f s peer %.4f s ratio %s (others %.1f %%)\n' \
         "$w" "$threads" "$seconds" "$one" "$(ratio 2 "$one" "$seconds")" \

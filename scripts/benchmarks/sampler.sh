@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# sampler.sh: what the negatives service adds to a step: the round trip of
-# 512 rows of 128 numbers and as many from outside of the batch, through ipc,
+# sampler.sh: the time that the negatives service adds to a step: the round trip of
+# 512 rows of 128 numbers and as many from outside the batch, through ipc,
 # against the step of a ResNet-18 on 512 rows of 32x32 pixels, as eight times
 # one of 64 rows on all cores.  It must be less than 1 %.
 set -eu

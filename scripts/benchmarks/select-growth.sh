@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# select-growth.sh: what foil-select --score takes to plan an epoch of 10^4,
+# select-growth.sh: the cost of foil-select --score for an epoch of 10^4,
 # 10^5 and 10^6 synthetic samples of 128 features, in blocks and over the whole
 # data set: seconds of planning; processor seconds and peak memory of the whole
-# program, which reads two .npy and judges its plan; the mean batch loss.
+# program, which reads two .npy and scores its plan; the mean batch loss.
 # THREADS=2 plans with two threads.
 #
 # A line for each on stdout; the table and a picture of it go to OUT (default
 # build/select-growth): OUT.tsv, OUT.gp, OUT.png.  SIZES="10000 100000" keeps
-# it short; 10^6 samples take 1 GB beside OUT meanwhile.
+# it short; 10^6 samples need 1 GB of temporary files next to OUT.
 set -eu
 bin=${BIN:-build/release/bin}
 bench=${BENCH:-build/release/tests/bench}
@@ -25,7 +25,7 @@ mkdir -p "$(dirname "$out")"
 work=$(mktemp -d "$out.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# plan STRATEGY BLOCK : a line of what that took
+# plan STRATEGY BLOCK : a line of its cost
 plan() {
     /usr/bin/time -o "$work/time" -f '%U %S %M' "$bin/foil-select" --score \
         --strategy "$1,block=$2,tau=0.2" --threads "$threads" -b 32 \

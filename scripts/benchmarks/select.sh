@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # select.sh: batches planned from features of 128 dimensions, tau = .1, B = 32,
-# against spectral clustering with scikit-learn, SciPy (the method as it was
-# published, with its code's matrix): a block of 40 batches, an epoch of 50,000
-# samples (of which the peer's time is that of 39 blocks), and the assignment
-# alone.  One thread each, but for the lines -2T; one is run after the other,
+# against spectral clustering with scikit-learn, SciPy (the published method,
+# with its code's matrix): a block of 40 batches, an epoch of 50,000 samples
+# (39 blocks for the peer), and the assignment alone.  One thread each, except in the lines -2T; one is run after the other,
 # REPEAT times, and the medians are compared.  Lines -loss have mean batch
 # losses, -cost the total cost of the assignment.
 set -eu

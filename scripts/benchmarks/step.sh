@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
 # step.sh: a training step, and features only, against PyTorch at the same
 # thread count, for images in the faster of its two layouts.  One is run after
-# the other, REPEAT times; each says the shortest time of its steps, and the
+# the other, REPEAT times; each prints the shortest time of its steps, and the
 # medians of these and of peak memory are compared.  A line that begins with #
-# says how many percent our step is of the most that multiply-adds in f32 reach
-# in the same run, counted as direct sums.  ONLY='resnet18 train' picks
-# cases; 224x4 stands for 4 pairs of 224 pixels in place of 32 of 32.
+# has the percentage of our step, counted as direct sums, of the peak of f32
+# multiply-adds in the same run.  ONLY='resnet18 train' picks
+# cases; 224x4 means 4 pairs of 224 pixels instead of 32 of 32.
 #
 # One thread is measured by the time of its processor, two by the clock.  Each
 # side waits as it does by default: our threads sleep, PyTorch's spin for a while.
-# So two threads are fairly compared on a quiet machine alone.
+# So compare two threads on a quiet machine only.
 #
-# PyTorch is that of the system and, where scripts/debian13 has made a Debian 13
-# in CHROOT and torch is in it, that one, too; the faster of all counts, and its
-# version and BLAS are printed.  Each runs with huge pages, too, which ours asks
-# for itself.  The reference BLAS that comes without recommended packages is many
+# PyTorch is that of the system and that of Debian 13, if scripts/debian13 has made
+# one in CHROOT with torch; the faster counts, and its version and BLAS are printed.
+# Each also runs with huge pages, which ours requests itself.  The reference BLAS that comes without recommended packages is many
 # times slower:
 #   chroot /var/tmp/foil-debian13 apt-get install python3-torch \
 #       python3-torchvision libopenblas0

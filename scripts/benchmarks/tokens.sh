@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # tokens.sh: captions to tokens, in processor seconds, by the titles and sentences of
 # fashion-it in ../shared/data, 10^6 of them; and a vocabulary of its titles.
-# There is no peer in Debian: beside our figure stands what is wanted, 5 s and
-# 50 ms.  Where there is valgrind, also instructions a caption, which do not
-# depend on how busy the machine is.
+# Debian has no peer: the goals are 5 s and 50 ms.  With valgrind, also
+# instructions a caption, which do not depend on the load of the machine.
 set -eu
 bench=${BENCH:-build/release/tests/bench}/bench_tokens
 bin=${BIN:-build/release/bin}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # wire.sh: a batch of 196 kB from snapshot to decoded, against the same in
-# Python with pyzmq and msgpack; and what of it the trainer itself spends, as
-# a share of the shortest step that would be fed by it (ResNet-20, bf16, two
-# threads; a step of ResNet-18 is some ten times longer).
+# Python with pyzmq and msgpack; and the trainer's own part of it, as a share of
+# the shortest step (ResNet-20, bf16, two threads; a step of ResNet-18 is some
+# ten times longer).
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# draw.sh: make the pictures of README.md, dataflow.svg and page.png, beside this script.
+# draw.sh: make the pictures of README.md, dataflow.svg and page.png, in this folder.
 #
 # usage: scripts/pictures/draw.sh      after make and `scripts/setup pictures`
 #

@@ -120,7 +120,7 @@ ok 'tensors that --arch does not have: 1' bad linear "no tensor 'conv1" --arch r
 ok 'an optimiser that PyTorch does not have: 1' bad linear 'lars.*: give encode' \
     --optim lars
 for objective in own own-weighed; do
-    ok 'a loss that it does not have: 1' bad linear 'want encode\(loss' \
+    ok 'a loss that it does not have: 1' bad linear 'need encode\(loss' \
         --objective "$objective"
 done
 done_testing

@@ -107,6 +107,10 @@ touch "$work/share/man/man1/foil-echo.1" "$work/share/man/man5/foil-wire.5"
 program "$work/bin/man" 'printf "<%s>" "${@##*/}"'
 ok 'help has man show the page of a command' prints '<-l><foil-echo.1>' \
     "$foil" help echo
+touch "$work/share/man/man1/foil-echo-loud.1"
+ok 'or of its verb' prints '<-l><foil-echo-loud.1>' "$foil" help echo loud
+ok 'of a verb without a page that of the command' prints '<-l><foil-echo.1>' \
+    "$foil" help echo softly
 ok 'or of a format' prints '<-l><foil-wire.5>' "$foil" help wire
 touch "$work/share/man/man1/foil-tap.1.gz"
 ok 'also one that is compressed' prints '<-l><foil-tap.1.gz>' "$foil" help tap
