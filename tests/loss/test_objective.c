@@ -1,4 +1,5 @@
 /* Every objective of the table, from raw embeddings to their gradient. */
+#include <omp.h>
 #include <stdlib.h>
 
 #include "loss/clip.h"
@@ -481,6 +482,49 @@ similarities_may_be_given(void)
     example_release(&f);
 }
 
+/* Large enough that rows are spread over threads.  S is given and W wanted, so
+ * that no matrix product is a part of it. */
+static void
+threads_change_no_bit(const struct loss_objective *o)
+{
+    enum { B = 130, D = 4, N = 2 * B };
+    const int threads = omp_get_max_threads();
+    const size_t bytes = sizeof(float) * N * N;
+    float *s = mem_array(N * N, sizeof *s), *w[2];
+    struct loss_report report[2];
+    struct example e[2];
+
+    if (!o->run || o->aux_columns) {
+        free(s);
+        return;
+    }
+    for (int k = 0; k < 2; k++) {
+        example_init(&e[k], o, B, 0, D);
+        w[k] = mem_array(N * N, sizeof *w[k]);
+        e[k].batch.s = s;
+        e[k].batch.w = w[k];
+    }
+    for (size_t r = 0; r < N; r++)
+        for (size_t c = 0; c < N; c++)
+            s[r * N + c] = num_dot(D, e[0].zf + r * D, e[0].zf + c * D);
+    for (int k = 0; k < 2; k++) {
+        omp_set_num_threads(k ? 3 : 1);
+        report[k] = run(&e[k]);
+    }
+    omp_set_num_threads(threads);
+    T(isfinite(report[0].value) && report[0].value == report[1].value &&
+          report[0].slope[0] == report[1].slope[0] &&
+          !memcmp(w[0], w[1], bytes) &&
+          (!o->columns ||
+           !memcmp(e[0].state, e[1].state, states(e) * sizeof *e->state)),
+      "%s: three threads, the same bits", o->name);
+    for (int k = 0; k < 2; k++) {
+        free(w[k]);
+        example_release(&e[k]);
+    }
+    free(s);
+}
+
 /* The list has it, however long the name that is none. */
 static void
 is_listed(const struct loss_objective *o)
@@ -523,6 +567,7 @@ main(void)
         defaults_are_sound(o);
         scalars_have_the_slope(o, 0.1);
         scalars_have_the_slope(o, 1);
+        threads_change_no_bit(o);
     }
     scalars_stand_for_parameters();
     clip_is_half_of_infonce();
