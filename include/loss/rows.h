@@ -9,6 +9,10 @@
  * anchors.
  */
 
+/* From so many elements on rows are spread over threads; for fewer it takes
+ * longer to wake the threads. */
+enum { LOSS_FOR_THREADS = 1 << 16 };
+
 /* The columns of the batch that a row is compared with. */
 enum loss_mask {
     LOSS_BATCH,          /* all but itself, with the partner: 2b - 1 */

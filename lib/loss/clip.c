@@ -1,7 +1,9 @@
 #include <math.h>
+#include <stdlib.h>
 
 #include "loss/rows.h"
 #include "num/vec.h"
+#include "util/mem.h"
 
 #include "clip.h"
 
@@ -10,26 +12,38 @@ const struct loss_scalar loss_clip_scalars[] = {
     {0},
 };
 
+struct clip_row {
+    double value, slope;
+};
+
 double
 loss_clip_weigh(const struct loss_batch *batch, double tau, float *s,
                 double *slope)
 {
     const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
     const double beta = 1 / tau, scale = beta / (double)n;
+    struct clip_row *each = mem_array(n, sizeof *each);
     double value = 0;
 
-    *slope = 0;
-    for (size_t r = 0; r < n; r++, s += rows) {
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < n; r++) {
+        float *row = s + r * rows;
         const size_t partner = loss_partner(b, r);
-        const double score = s[partner];
+        const double score = row[partner];
         const struct loss_row q =
-            loss_row_partition(b, rows, r, beta, LOSS_CROSS, s, s);
+            loss_row_partition(b, rows, r, beta, LOSS_CROSS, row, row);
 
-        num_scale(rows, (float)scale, s);
-        loss_partner_balance(rows, partner, s);
-        value += (q.log_z - beta * score) / (double)n;
-        *slope += scale * (q.mean - score);
+        num_scale(rows, (float)scale, row);
+        loss_partner_balance(rows, partner, row);
+        each[r] = (struct clip_row){(q.log_z - beta * score) / (double)n,
+                                    scale * (q.mean - score)};
     }
+    *slope = 0;
+    for (size_t r = 0; r < n; r++) {
+        value += each[r].value;
+        *slope += each[r].slope;
+    }
+    free(each);
     return value;
 }
 

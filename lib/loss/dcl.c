@@ -1,8 +1,14 @@
 #include <math.h>
+#include <stdlib.h>
 
 #include "loss/rows.h"
+#include "util/mem.h"
 
 #include "dcl.h"
+
+struct dcl_row {
+    double value, kl;
+};
 
 double
 loss_decoupled(const struct loss_batch *batch, double tau, float *s,
@@ -12,8 +18,10 @@ loss_decoupled(const struct loss_batch *batch, double tau, float *s,
     const double beta = 1 / tau;
     const double log_m = log((double)loss_mask_count(b, LOSS_NEGATIVES));
     const float scale = (float)(beta / (double)n);
+    struct dcl_row *each = mem_array(n, sizeof *each);
     double value = 0, kl = 0;
 
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
     for (size_t r = 0; r < n; r++) {
         float *row = s + r * rows;
         const size_t partner = loss_partner(b, r);
@@ -21,12 +29,17 @@ loss_decoupled(const struct loss_batch *batch, double tau, float *s,
         const struct loss_row q =
             loss_row_partition(b, rows, r, beta, LOSS_NEGATIVES, row, row);
 
-        value += q.log_z - beta * score;
-        kl += beta * q.mean - q.log_z + log_m;
+        each[r] = (struct dcl_row){q.log_z - beta * score,
+                                   beta * q.mean - q.log_z + log_m};
         for (size_t c = 0; c < n; c++)
             row[c] *= scale;
         row[partner] -= scale;
     }
+    for (size_t r = 0; r < n; r++) {
+        value += each[r].value;
+        kl += each[r].kl;
+    }
+    free(each);
     values_add(&report->more, "kl", kl / (double)n);
     return value / (double)n;
 }

@@ -12,9 +12,11 @@ infonce_run(const struct loss_batch *batch, const struct loss_settings *set,
 
     (void)state;
     report->value = loss_partition(b, rows, beta, LOSS_CROSS, s, s) / (double)b;
-    num_scale(n * rows, (float)scale, s);
-    for (size_t r = 0; r < n; r++)
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < n; r++) {
+        num_scale(rows, (float)scale, s + r * rows);
         s[r * rows + loss_partner(b, r)] -= (float)scale;
+    }
 }
 
 static const struct param params[] = {LOSS_PARAM_TAU(0.1), {0}};

@@ -172,6 +172,14 @@ pack_embedding(size_t rows, size_t d, size_t aux_columns, const float *z,
                (d - aux_columns) * sizeof *z);
 }
 
+static void
+copy_rows(size_t n, size_t rows, const float *from, float *to)
+{
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < n; r++)
+        memcpy(to + r * rows, from + r * rows, rows * sizeof *to);
+}
+
 void
 loss_objective_run(const struct loss_objective *objective,
                    const struct loss_settings *set,
@@ -191,7 +199,7 @@ loss_objective_run(const struct loss_objective *objective,
     pack_embedding(rows, batch->dim, objective->aux_columns, z, v);
     num_unit_rows(rows, d, v, v, length);
     if (batch->s)
-        memcpy(s, batch->s, n * rows * sizeof *s);
+        copy_rows(n, rows, batch->s, s);
     else
         num_gemm_nt(n, rows, d, 1, v, v, 0, s);
     *report = (struct loss_report){0};
@@ -207,7 +215,7 @@ loss_objective_run(const struct loss_objective *objective,
                            batch->group, s);
         if (batch->w) {
             loss_similarity_mirror(n, moved, rows, s);
-            memcpy(batch->w, s, rows * rows * sizeof *s);
+            copy_rows(rows, rows, s, batch->w);
             return;
         }
         loss_similarity_backward(n, moved, rows, d, s, v, dz);

@@ -12,8 +12,7 @@
 enum {
     SQUARE = 32, /* rows and columns added to their mirror image at a time */
     PART = 512,  /* exponentials at a time */
-    LANES = 16,
-    FOR_THREADS = 1 << 16 /* elements; below this threads do not pay off */
+    LANES = 16
 };
 
 size_t
@@ -158,7 +157,7 @@ loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
 {
     double *each = mem_array(2 * b, sizeof *each), total = 0;
 
-#pragma omp parallel for schedule(static) if (2 * b * rows >= FOR_THREADS)
+#pragma omp parallel for schedule(static) if (2 * b * rows >= LOSS_FOR_THREADS)
     for (size_t r = 0; r < 2 * b; r++) {
         const float *row = s + r * rows;
         const double partner = row[loss_partner(b, r)];
@@ -235,7 +234,7 @@ void
 loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w)
 {
     memset(w + n * rows, 0, (moved - n) * rows * sizeof *w);
-#pragma omp parallel for schedule(dynamic) if (moved * rows >= FOR_THREADS)
+#pragma omp parallel for schedule(dynamic) if (moved * rows >= LOSS_FOR_THREADS)
     for (size_t top = 0; top < moved; top += SQUARE)
         for (size_t left = 0; left <= top; left += SQUARE)
             add_mirror(moved, rows, top, left, w);

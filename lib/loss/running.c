@@ -161,23 +161,24 @@ loss_running_temperatures(const struct loss_batch *batch,
                           float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
+    struct loss_running_row *each = mem_array(2 * b, sizeof *each);
     struct running_sums sums = {0};
 
     init_temperatures(set, b, state);
+#pragma omp parallel for schedule(static) if (2 * b * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < 2 * b; r++)
+        each[r] = fn(batch, set, r, state, s + r * rows);
     for (size_t k = 0; k < b; k++) {
         float *own = state + k * RUNNING_ISOGCLR;
-        struct loss_running_row view[2];
+        const struct loss_running_row *one = each + k, *two = each + b + k;
 
-        for (size_t v = 0; v < 2; v++) {
-            const size_t r = k + v * b;
-
-            view[v] = fn(batch, set, r, state, s + r * rows);
-            loss_running_add(&sums, view + v);
-        }
-        loss_running_store(own, view[0].log_u, view[1].log_u);
-        update_momentum(set, view[0].slope, view[1].slope, own);
+        loss_running_add(&sums, one);
+        loss_running_add(&sums, two);
+        loss_running_store(own, one->log_u, two->log_u);
+        update_momentum(set, one->slope, two->slope, own);
     }
     loss_running_report(batch, &sums, report);
+    free(each);
     update_temperatures(set, b, state);
     loss_running_temperatures_report(b, state, report);
 }

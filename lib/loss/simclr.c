@@ -25,9 +25,11 @@ simclr_run(const struct loss_batch *batch, const struct loss_settings *set,
     (void)state;
     report->value = times / (double)n *
                     loss_partition(batch->b, rows, beta, LOSS_BATCH, s, s);
-    num_scale(n * rows, (float)scale, s);
-    for (size_t r = 0; r < n; r++)
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < n; r++) {
+        num_scale(rows, (float)scale, s + r * rows);
         s[r * rows + loss_partner(batch->b, r)] -= (float)scale;
+    }
 }
 
 static const struct param params[] = {LOSS_PARAM_TAU(0.5), {0}};

@@ -1,6 +1,8 @@
 #include <math.h>
+#include <stdlib.h>
 
 #include "loss/rows.h"
+#include "util/mem.h"
 
 #include "running.h"
 #include "sogclr.h"
@@ -16,23 +18,23 @@ sogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
            float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
+    struct loss_running_row *each = mem_array(2 * b, sizeof *each);
     struct running_sums sums = {0};
 
+#pragma omp parallel for schedule(static) if (2 * b * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < 2 * b; r++)
+        each[r] =
+            loss_running_row(batch, set, r, set->value[TAU],
+                             state + r % b * RUNNING_SOGCLR, s + r * rows);
     for (size_t k = 0; k < b; k++, state += RUNNING_SOGCLR) {
-        struct loss_running_row view[2];
-
-        for (size_t v = 0; v < 2; v++) {
-            const size_t r = k + v * b;
-
-            view[v] = loss_running_row(batch, set, r, set->value[TAU], state,
-                                       s + r * rows);
-            loss_running_add(&sums, view + v);
-        }
-        loss_running_store(state, view[0].log_u, view[1].log_u);
+        loss_running_add(&sums, each + k);
+        loss_running_add(&sums, each + b + k);
+        loss_running_store(state, each[k].log_u, each[b + k].log_u);
         if (set->reference) // their sum
             state[RUNNING_LOG_U] += (float)log(2);
     }
     loss_running_report(batch, &sums, report);
+    free(each);
 }
 
 static int

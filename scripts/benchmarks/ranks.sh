@@ -27,7 +27,7 @@ scratch
 
 # run W : seconds of a step, and the share of others
 run() {
-    local command=("$bin/foil-train")
+    local code=0 command=("$bin/foil-train")
     [[ $1 -eq 1 ]] || command=(mpirun -n "$1" "$bin/foil-train-mpi")
     rm -rf "$work/run"
     "$bin/foil-augment" -r "$work/run" --size "$size" "$work/set.tar" \
@@ -36,9 +36,10 @@ run() {
         2>>"$work/log" &
     "${command[@]}" -r "$work/run" --threads "$threads" --steps "$steps" \
         --shards "${SHARDS:-$1}" --checkpoint-every 0 "${net[@]}" 2>>"$work/log" \
-        </dev/null || { cat "$work/log" >&2; return 1; }
+        </dev/null || code=$?
     jobs -p | xargs -r kill 2>/dev/null || true
     wait
+    [[ $code -eq 0 ]] || { cat "$work/log" >&2; return 1; }
     jq -rs '.[2:] | (map(.seconds) | sort | .[length / 2 | floor]),
         (map(.exchanged // 0) | add) / (map(.seconds) | add)' \
         "$work/run/metrics.jsonl" | xargs

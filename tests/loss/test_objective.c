@@ -1,4 +1,5 @@
 /* Every objective of the table, from raw embeddings to their gradient. */
+#include <omp.h>
 #include <stdlib.h>
 
 #include "loss/clip.h"
@@ -480,6 +481,50 @@ similarities_may_be_passed(void)
     example_release(&f);
 }
 
+/* With one and three threads all results have the same bits.  The batch is
+ * large enough for threads; S is passed in and W out, so no matrix product
+ * runs. */
+static void
+threads_change_no_bit(const struct loss_objective *o)
+{
+    enum { B = 130, D = 4, N = 2 * B };
+    const int threads = omp_get_max_threads();
+    const size_t bytes = sizeof(float) * N * N;
+    float *s = mem_array(N * N, sizeof *s), *w[2];
+    struct loss_report report[2];
+    struct example e[2];
+
+    if (!o->run || o->aux_columns) {
+        free(s);
+        return;
+    }
+    for (int k = 0; k < 2; k++) {
+        example_init(&e[k], o, B, 0, D);
+        w[k] = mem_array(N * N, sizeof *w[k]);
+        e[k].batch.s = s;
+        e[k].batch.w = w[k];
+    }
+    for (size_t r = 0; r < N; r++)
+        for (size_t c = 0; c < N; c++)
+            s[r * N + c] = num_dot(D, e[0].zf + r * D, e[0].zf + c * D);
+    for (int k = 0; k < 2; k++) {
+        omp_set_num_threads(k ? 3 : 1);
+        report[k] = run(&e[k]);
+    }
+    omp_set_num_threads(threads);
+    T(isfinite(report[0].value) && report[0].value == report[1].value &&
+          report[0].slope[0] == report[1].slope[0] &&
+          !memcmp(w[0], w[1], bytes) &&
+          (!o->columns ||
+           !memcmp(e[0].state, e[1].state, states(e) * sizeof *e->state)),
+      "%s: one and three threads give the same bits", o->name);
+    for (int k = 0; k < 2; k++) {
+        free(w[k]);
+        example_release(&e[k]);
+    }
+    free(s);
+}
+
 /* The list is complete, however long the unknown name. */
 static void
 is_listed(const struct loss_objective *o)
@@ -522,6 +567,7 @@ main(void)
         defaults_are_accepted(o);
         scalar_gradients_are_slopes(o, 0.1);
         scalar_gradients_are_slopes(o, 1);
+        threads_change_no_bit(o);
     }
     scalars_replace_parameters();
     clip_is_half_of_infonce();
