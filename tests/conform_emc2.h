@@ -84,9 +84,9 @@ visit(struct visits *all, const int64_t *ids)
     float *w = mem_array(n * n, sizeof *w);
 
     for (size_t own = 0; own <= 2 && own <= all->burn; own++) {
-        const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
-                                            .scores = SAMPLE_STALE,
-                                            .burn = all->burn - own};
+        const struct sample_emc2_settings how = {.proposals = SAMPLE_ALL4,
+                                                 .scores = SAMPLE_STALE,
+                                                 .burn = all->burn - own};
 
         sample_chains_get(&all->chains, 2, all->b, ids, NULL, state, score);
         all->accepted =

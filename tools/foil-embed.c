@@ -101,7 +101,7 @@ embed_texts(char **operand)
         .classes = classes,
         .templates = templates,
         .batch = (size_t)batch,
-        .head = !opt_given(&head) || head,
+        .head = !opt_is_set(&head) || head,
         .average = average,
     };
 

@@ -75,7 +75,7 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     run = verbs[opt_verb(&tool, tools, argc, argv, &operand) - tools].run;
     if (run == run_follow) { // other processes compute
-        priority_lower(PRIORITY_SPARE);
+        priority_lower(PRIORITY_IDLE);
     } else {
         end_when_stopped();
         common_options.threads = num_threads((int)common_options.threads);

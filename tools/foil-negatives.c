@@ -42,7 +42,7 @@ main(int argc, char **argv)
     } else {
         stage_run(&stage, &alone, &service);
     }
-    say_stopped();
+    log_stopped();
     flow_server_close(service.server);
     weigher_close(sampler.weigher);
     sampler_release(&sampler);

@@ -11,9 +11,9 @@
 
 #include "foil-run/commands.h"
 #include "foil-run/hold.h"
-#include "foil-run/keep.h"
 #include "foil-run/list.h"
 #include "foil-run/pipeline.h"
+#include "foil-run/pipeline_mem.h"
 #include "foil-run/supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
@@ -67,7 +67,7 @@ read_list(struct list *list, const char *path)
 _Noreturn static void
 run_pipeline(int argc, char **argv)
 {
-    char **words = keep_array((size_t)argc + 2, sizeof *words), *folder;
+    char **words = pipeline_array((size_t)argc + 2, sizeof *words), *folder;
     struct err err;
 
     if (getenv("FOIL_PIPELINES"))
@@ -75,9 +75,10 @@ run_pipeline(int argc, char **argv)
     folder = file_own_folder(&err);
     if (!folder)
         die("%s", err.msg);
-    words[0] = keep("%s/foil", folder);
-    words[1] = keep("run");
-    words[2] = keep("%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]);
+    words[0] = pipeline_printf("%s/foil", folder);
+    words[1] = pipeline_printf("run");
+    words[2] =
+        pipeline_printf("%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]);
     memcpy(words + 3, argv + 2, (size_t)(argc - 2) * sizeof *words);
     execv(words[0], words);
     die("cannot run '%s': %s", words[0], strerror(errno));
@@ -97,7 +98,7 @@ main(int argc, char **argv)
         run_pipeline(argc, argv);
     path = opt_parse(&tool, argc, argv)[0];
     if (!run && path)
-        run = hold_name(basename(keep("%s", path)));
+        run = hold_name(basename(pipeline_printf("%s", path)));
     if (run && setenv("RUN", run, 1))
         die("cannot set RUN: %s", strerror(errno));
     read_list(&list, path);
@@ -107,7 +108,7 @@ main(int argc, char **argv)
     if (!alone && !dry_run) {
         hold_make(run);
         hold_folder(run); // until this process ends
-        logs = keep("%s/log", run);
+        logs = pipeline_printf("%s/log", run);
         hold_make(logs);
         hold_logs(logs);
     }

@@ -94,14 +94,14 @@ main(int argc, char **argv)
     char **dir = opt_parse(&tool, argc, argv);
     json_t *paths;
 
-    if (!picture && (names.n || opt_given(&by)))
+    if (!picture && (names.n || opt_is_set(&by)))
         opt_misuse("--of and --by belong to a picture: --plot FILE");
     if (!names.n)
         names.item[names.n++] = "loss";
     end_when_stopped();
     paths = find_paths(dir);
     if (!json_array_size(paths))
-        say("there is no run in '%s'", *dir ? *dir : "run");
+        log_message("there is no run in '%s'", *dir ? *dir : "run");
     else if (board || picture)
         write_files(paths);
     else

@@ -57,7 +57,7 @@ open_outlet(struct selector *s)
                        stage_endpoint(&s->stage, s->options->plan, "plan"),
                    .hello = make_hello(s)},
         .lease = s->options->lease,
-        .believe = select_check_place,
+        .check_place = select_check_place,
         .tool = s,
     };
     struct err err;
@@ -134,7 +134,8 @@ run_selector(struct selector *s)
     stage_open(&s->stage, &o->stage);
     open_data(s);
     if (data_size(s->set) < FEW)
-        say("%zu image%s: too few to train an encoder; below about 500 a "
+        log_message(
+            "%zu image%s: too few to train an encoder; below about 500 a "
             "pretrained one is better",
             data_size(s->set), plural(data_size(s->set)));
     open_outlet(s);

@@ -59,7 +59,7 @@ end_without_trainer(const char *run, const struct lock *last)
         die("'%s' was last trained on the host '%s', by process %ld: run "
             "'foil stop' there to see whether it still is",
             run, last->host, last->pid);
-    say("no trainer runs in '%s'", run);
+    log_message("no trainer runs in '%s'", run);
     exit(EXIT_NO_TRAINER);
 }
 
@@ -77,7 +77,8 @@ ask_trainer(const char *run, const struct lock *lock)
             "container, trains in '%s'",
             run);
     if (lock->stopping)
-        say("process %ld was asked to end before; 'kill %ld' ends it at once, "
+        log_message(
+            "process %ld was asked to end before; 'kill %ld' ends it at once, "
             "without saving its step",
             lock->pid, lock->pid);
     else if (kill((pid_t)lock->pid, SIGTERM))
@@ -121,9 +122,9 @@ say_end(const char *run)
     char *latest = mem_format("%s/latest", run), to[256] = "";
 
     if (readlink(latest, to, sizeof to - 1) > 0)
-        say("'%s' has ended; its newest checkpoint is %s", run, to);
+        log_message("'%s' has ended; its newest checkpoint is %s", run, to);
     else
-        say("'%s' has ended, without a checkpoint", run);
+        log_message("'%s' has ended, without a checkpoint", run);
     free(latest);
 }
 

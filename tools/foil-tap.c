@@ -79,7 +79,7 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 _Noreturn static void
 list_verbs(void)
 {
-    say("wants a verb:");
+    log_message("wants a verb:");
     for (size_t i = 0; i < VERBS; i++) {
         char *line = mem_format("%s%s", verbs[i].name, verbs[i].operands);
 

@@ -46,7 +46,7 @@ train_batch(struct train *t, const struct wire_batch *batch, struct err *err)
         if (!batch->batch.encode_only)
             train_save_if_due(t);
     }
-    return rc < 0 || stop_asked() ? rc : 1;
+    return rc < 0 || stop_requested() ? rc : 1;
 }
 
 /* Trains a batch and releases it, or begins a new session where it is of
@@ -101,10 +101,11 @@ run_steps(struct train *t, struct err *err)
     if (!is_finished(t))
         rc = stage_loop(&t->stage, &handlers, t, err);
     if (!rc && !t->trained) {
-        say_stopped();
-        if (t->state.total && !stop_asked())
-            say("nothing is left to do after %jd step%s",
-                (intmax_t)t->state.total, plural((size_t)t->state.total));
+        log_stopped();
+        if (t->state.total && !stop_requested())
+            log_message("nothing is left to do after %jd step%s",
+                        (intmax_t)t->state.total,
+                        plural((size_t)t->state.total));
     }
     return rc;
 }
@@ -126,7 +127,7 @@ end_run(struct train *t, int rc, struct err *err)
     if (t->trained && t->checkpoints.saved != t->state.total && !is_lost(t) &&
         train_save(t, &why)) {
         if (rc)
-            say("no checkpoint: %s", why.msg);
+            log_message("no checkpoint: %s", why.msg);
         else
             rc = err_set(err, "no checkpoint: %s", why.msg);
     }
@@ -136,15 +137,15 @@ end_run(struct train *t, int rc, struct err *err)
         train_status_save(t);
     if (t->feed)
         train_report_event(t, "stop", "",
-                           rc             ? err->msg
-                           : stop_asked() ? "asked to"
-                                          : "done");
+                           rc                 ? err->msg
+                           : stop_requested() ? "asked to"
+                                              : "done");
     if (t->source.inlet && !rc) {
         const struct wire_place at = train_at(t);
 
-        flow_consumer_go(t->source.inlet->consumer, &at);
-        flow_inlet_ask(t->source.inlet);
-        flow_server_over(t->source.inlet->server, &at);
+        flow_consumer_set_place(t->source.inlet->consumer, &at);
+        flow_inlet_send_snapshots(t->source.inlet);
+        flow_server_send_over(t->source.inlet->server, &at);
         if (flow_server_peers(t->source.inlet->server))
             wire_wait(t->stage.wire, -1, part_s, &why);
     }
@@ -203,7 +204,8 @@ say_stopping(void)
 {
     if (following)
         return;
-    say("stopping: this step is finished and saved first; once more ends it at "
+    log_message(
+        "stopping: this step is finished and saved first; once more ends it at "
         "once, without");
 }
 
@@ -221,7 +223,7 @@ join_ranks(struct train *t, char **argv, struct err *err)
         return 0;
     following = t->ranks->rank > 0;
     t->journal.exchanging = t->ranks->seconds;
-    if (!t->options->resume || opt_given(&t->options->threads))
+    if (!t->options->resume || opt_is_set(&t->options->threads))
         t->options->threads = num_threads((int)t->options->threads);
     text = train_ranks_start(t->options, argv);
     rc = train_ranks_agree(t->ranks, text, err);
@@ -269,7 +271,7 @@ main(int argc, char **argv)
     train_report_init(&t);
     train_ranks_hush();
     t.options = train_options_get(argc, argv);
-    stop_at_first(lock_note_stopping);
+    stop_call_at_first(lock_note_stopping);
     stop_while_busy(say_stopping);
     if (t.options->list < 0 && !t.options->dry)
         t.stage.stop = stop_fd(&err);
@@ -287,7 +289,7 @@ main(int argc, char **argv)
     if (!rc && following)
         return follow_ranks(&t);
     rc = lead_run(&t, rc, &err);
-    again = rc && is_lost(&t) && t.options->lost && !stop_asked();
+    again = rc && is_lost(&t) && t.options->lost && !stop_requested();
     release_run(&t);
     if (again)
         train_encoders_resume(&t, words, &err);

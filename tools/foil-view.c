@@ -123,7 +123,7 @@ main(int argc, char **argv)
         opt_misuse("--token '%s': want letters, digits, - and _", token);
     opt_together(&where.stage.keys, &where.stage.allow);
     check_runs();
-    priority_lower(PRIORITY_BESIDE);
+    priority_lower(PRIORITY_LOW);
     num_threads(1); // a child process computes maps at the same time
     watch_open(&watch, &where);
     if (file)

@@ -30,7 +30,7 @@ int data_form_find(const char *name, enum data_form *form, struct err *err);
  * What to read.  For idx, stl10 and npy, file[0] has the images and file[1] the
  * labels; without file[1], all labels are -1.
  */
-struct data_import_how {
+struct data_import_settings {
     enum data_form form;
     size_t files;
     char *const *file;
@@ -44,7 +44,7 @@ struct data_import_how {
  * cifar10 and stl10 have the names of their authors, the others numbers.
  */
 struct data_import;
-struct data_import *data_import_open(const struct data_import_how *how,
+struct data_import *data_import_open(const struct data_import_settings *how,
                                      struct err *err);
 void data_import_close(struct data_import *import);
 

@@ -34,13 +34,13 @@
  */
 struct data_index;
 
-struct data_index_how {
+struct data_index_settings {
     int skip_bad;      /* skip bad files and continue */
     int decode;        /* decode all pixels, not only the header */
     size_t max_pixels; /* a larger image is bad */
 };
 
-struct data_index *data_index_new(const struct data_index_how *how);
+struct data_index *data_index_new(const struct data_index_settings *how);
 void data_index_free(struct data_index *index);
 
 /*
@@ -100,7 +100,7 @@ struct data_index_captions {
     size_t captioned; /* samples with captions */
     size_t cut;       /* captions cut to 65,536 bytes */
     size_t many;      /* skipped: the 65th of a sample, and further ones */
-    size_t mended;    /* captions with invalid UTF-8, replaced by U+FFFD */
+    size_t repaired;  /* captions with invalid UTF-8, replaced by U+FFFD */
     size_t broken;    /* .json of images that are not JSON objects, not used */
 };
 
@@ -109,10 +109,11 @@ void data_index_captions(const struct data_index *index,
 
 /*
  * data_index_write() assigns the labels and writes the index, all or nothing.
- * An index without samples is an error. data_index_settle() only assigns the
- * labels: a caller that handles their errors separately calls it first, once.
+ * An index without samples is an error. data_index_assign_labels() only assigns
+ * the labels: a caller that handles their errors separately calls it first,
+ * once.
  */
-int data_index_settle(struct data_index *index, struct err *err);
+int data_index_assign_labels(struct data_index *index, struct err *err);
 int data_index_write(struct data_index *index, const char *path,
                      struct err *err);
 
@@ -140,7 +141,7 @@ struct data_index_sum {
     size_t unlabelled; /* images without a label */
     size_t files;      /* in folders and tars, without hidden ones: images, and
                           the next three */
-    size_t beside;     /* files with captions and labels of images */
+    size_t sidecars;   /* files with captions and labels of images */
     size_t skipped;    /* as data_index_skipped() counts them */
     size_t bad;        /* skipped as bad, those in lists included */
     size_t hidden;     /* files and folders that begin with a dot */
@@ -155,10 +156,10 @@ const char *data_index_class(const struct data_index *index, size_t i);
 const char *data_index_note(const struct data_index *index, size_t i);
 
 /*
- * data_index_lost() returns, after data_index_write(), the name of the i-th
- * class that lost all images of its folder as skipped or bad; NULL after the
- * last.
+ * data_index_lost_class() returns, after data_index_write(), the name of the
+ * i-th class that lost all images of its folder as skipped or bad; NULL after
+ * the last.
  */
-const char *data_index_lost(const struct data_index *index, size_t i);
+const char *data_index_lost_class(const struct data_index *index, size_t i);
 
 #endif

@@ -18,7 +18,7 @@
  */
 struct data_pool;
 
-struct data_pool_how {
+struct data_pool_settings {
     enum image_policy policy; /* for files that decode with a warning */
     size_t max_pixels;        /* of an image */
     size_t keep_bytes;        /* most bytes of decoded pixels in the cache */
@@ -28,7 +28,7 @@ struct data_pool_how {
 /* data_pool_new() does not own the set, which must outlive the pool.  It uses 9
  * bytes a sample, plus the cached images. */
 struct data_pool *data_pool_new(struct data_set *set,
-                                const struct data_pool_how *how);
+                                const struct data_pool_settings *how);
 void data_pool_free(struct data_pool *pool);
 
 /*

@@ -148,8 +148,8 @@ struct data_set *data_open_or_die(const char *path, int lenient);
 /* data_open_parts_or_die() is the same by data_open_parts(), always lenient. */
 struct data_set *data_open_parts_or_die(const char *path);
 
-/* data_spare_or_die() ends the process, as for a wrong command line, if writing
- * `output` would replace a file that the set reads (data_reads()). */
-void data_spare_or_die(const struct data_set *set, const char *output);
+/* data_protect_or_die() ends the process, as for a wrong command line, if
+ * writing `output` would replace a file that the set reads (data_reads()). */
+void data_protect_or_die(const struct data_set *set, const char *output);
 
 #endif

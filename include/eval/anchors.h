@@ -47,7 +47,7 @@ double eval_softmax(size_t n, const float *s, double tau, float *p);
 
 enum { EVAL_NEAREST_MAX = 1024 };
 
-struct eval_anchors_how {
+struct eval_anchors_settings {
     double rho;     /* > 0 */
     size_t nearest; /* 1 .. EVAL_NEAREST_MAX, and at most m */
 };
@@ -61,7 +61,7 @@ struct eval_anchors_how {
  * thread.
  */
 void eval_anchors(const struct eval_views *rows,
-                  const struct eval_anchors_how *how, size_t m,
+                  const struct eval_anchors_settings *how, size_t m,
                   const size_t *row, const double *tau,
                   struct eval_anchor *out);
 

@@ -14,10 +14,10 @@
  * A batch has two views of each of its images; of more than two views, two
  * different ones at random in each epoch.
  */
-struct eval_frozen_how {
+struct eval_frozen_settings {
     const struct loss_objective *objective;
     struct loss_settings settings;
-    const struct sample_how *sampler; /* read only if the objective needs
+    const struct sample_settings *sampler; /* read only if the objective needs
                                          weights; a copy of it adds images from
                                          outside of the batch, with horizon 1 */
     const struct select_strategy *strategy;
@@ -38,7 +38,7 @@ struct eval_frozen;
  */
 struct eval_frozen *eval_frozen_new(const struct eval_views *views,
                                     const float *z,
-                                    const struct eval_frozen_how *how,
+                                    const struct eval_frozen_settings *how,
                                     struct err *err);
 void eval_frozen_free(struct eval_frozen *frozen);
 

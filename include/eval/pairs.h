@@ -30,7 +30,7 @@ void eval_pairs_add(struct eval_pairs *pairs, size_t n, const int64_t *ids);
  */
 struct eval_pairs_figures {
     double coverage; /* share of all pairs that were in a common batch */
-    double again;    /* share of repetitions among the pairs of all batches */
+    double repeated; /* share of repetitions among the pairs of all batches */
     double hardest;  /* share of the pairs in `near` with a common batch */
     double second;   /* second eigenvalue */
     size_t parts;    /* components of the graph; a sample in no batch is one */

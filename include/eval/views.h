@@ -25,8 +25,8 @@ struct eval_views {
 size_t eval_views_count(const struct eval_views *rows);
 size_t eval_views_negatives(const struct eval_views *rows);
 
-/* eval_views_kin() returns 1 if two rows are of samples of one group. */
-int eval_views_kin(const struct eval_views *rows, size_t r, size_t c);
+/* eval_views_same_group() returns 1 if two rows are of samples of one group. */
+int eval_views_same_group(const struct eval_views *rows, size_t r, size_t c);
 
 /*
  * eval_views_compare() writes the cosines of m rows with all n rows, and

@@ -58,9 +58,10 @@ int flow_client_joined(const struct flow_client *client);
  * know us. */
 int flow_client_trouble(const struct flow_client *client, struct err *why);
 
-/* flow_client_who() returns the binder's hello, owned by the client; its stage
- * is "" before FLOW_JOINED. */
-const struct wire_hello *flow_client_who(const struct flow_client *client);
+/* flow_client_binder_hello() returns the binder's hello, owned by the client;
+ * its stage is "" before FLOW_JOINED. */
+const struct wire_hello *
+flow_client_binder_hello(const struct flow_client *client);
 
 /*
  * flow_client_refuse() refuses the message of the last news and sends an error

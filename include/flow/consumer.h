@@ -22,8 +22,8 @@
  * items changed, and each second while the item of our place is missing.  The
  * newest snapshot goes to each peer, and again each second.  A snapshot is
  * complete in itself: a lost or repeated one does no harm.  Read all pending
- * messages before flow_consumer_turn(): to a producer, an item that is missing
- * in a snapshot was not delivered.
+ * messages before flow_consumer_next_snapshot(): to a producer, an item that is
+ * missing in a snapshot was not delivered.
  *
  * Memory is bounded by the window.  When it is full, the farthest item is
  * dropped; the next snapshot lacks it, so it is sent again.  Not thread-safe.
@@ -69,16 +69,16 @@ void *flow_consumer_hold(struct flow_consumer *consumer,
 /*
  * flow_consumer_find() returns the held item of a place, or NULL.
  * flow_consumer_take() returns the item of our place to the caller, or NULL;
- * snapshots list it as held until flow_consumer_go().
- * flow_consumer_go() sets our place, which may also move back.
+ * snapshots list it as held until flow_consumer_set_place().
+ * flow_consumer_set_place() sets our place, which may also move back.
  * flow_consumer_stale() takes out a held item before our place, and
  * flow_consumer_drop() any held item; NULL when there is none.
  */
 void *flow_consumer_find(const struct flow_consumer *consumer,
                          const struct wire_place *at);
 void *flow_consumer_take(struct flow_consumer *consumer);
-void flow_consumer_go(struct flow_consumer *consumer,
-                      const struct wire_place *at);
+void flow_consumer_set_place(struct flow_consumer *consumer,
+                             const struct wire_place *at);
 void *flow_consumer_stale(struct flow_consumer *consumer);
 void *flow_consumer_drop(struct flow_consumer *consumer);
 
@@ -86,36 +86,38 @@ void *flow_consumer_drop(struct flow_consumer *consumer);
  * of places. */
 void *flow_consumer_item(const struct flow_consumer *consumer, size_t i);
 
-/* flow_consumer_wait() notes that the caller waits: all messages are read, and
- * the item of our place is missing.  Call it in each turn of the loop. */
-void flow_consumer_wait(struct flow_consumer *consumer, double now);
+/* flow_consumer_mark_waiting() notes that the caller waits: all messages are
+ * read, and the item of our place is missing.  Call it in each turn of the
+ * loop. */
+void flow_consumer_mark_waiting(struct flow_consumer *consumer, double now);
 
 /*
- * flow_consumer_turn() returns 1 with a peer and the snapshot to send to it, or
- * 0 when none is due.  ask->next.have is valid until the next call.
- * flow_consumer_asked() records whether it was sent; if not (sent = 0), the
+ * flow_consumer_next_snapshot() returns 1 with a peer and the snapshot to send
+ * to it, or 0 when none is due.  ask->next.have is valid until the next call.
+ * flow_consumer_mark_sent() records whether it was sent; if not (sent = 0), the
  * peer is skipped for 0.05 s.  flow_consumer_due() returns the seconds until a
  * snapshot may be due.
  */
-struct flow_ask {
+struct flow_send_snapshot {
     uint64_t peer;
     struct wire_next next;
 };
-int flow_consumer_turn(struct flow_consumer *consumer, double now,
-                       struct flow_ask *ask);
-void flow_consumer_asked(struct flow_consumer *consumer,
-                         const struct flow_ask *ask, int sent, double now);
+int flow_consumer_next_snapshot(struct flow_consumer *consumer, double now,
+                                struct flow_send_snapshot *ask);
+void flow_consumer_mark_sent(struct flow_consumer *consumer,
+                             const struct flow_send_snapshot *ask, int sent,
+                             double now);
 double flow_consumer_due(const struct flow_consumer *consumer, double now);
 
 /*
- * flow_consumer_end() records a peer's report that the plan, as far as that
+ * flow_consumer_on_end() records a peer's report that the plan, as far as that
  * peer knows, has nothing at or after `at`; an item from there cancels the
  * report.  flow_consumer_ended() returns whether none, some or all of the
  * joined peers report this for our place.
  */
 enum flow_ended { FLOW_NONE_ENDED, FLOW_SOME_ENDED, FLOW_ALL_ENDED };
-void flow_consumer_end(struct flow_consumer *consumer, uint64_t peer,
-                       const struct wire_place *at);
+void flow_consumer_on_end(struct flow_consumer *consumer, uint64_t peer,
+                          const struct wire_place *at);
 enum flow_ended flow_consumer_ended(const struct flow_consumer *consumer);
 
 /* flow_consumer_place() returns our place, flow_consumer_held() the number of

@@ -14,11 +14,11 @@
  *             if (news.what == FLOW_MESSAGE) flow_consumer_hold( ... )
  *         item = flow_consumer_take(inlet->consumer);
  *         if (!item)
- *             flow_consumer_wait(inlet->consumer, clock_now());
- *         flow_inlet_ask(inlet);
+ *             flow_consumer_mark_waiting(inlet->consumer, clock_now());
+ *         flow_inlet_send_snapshots(inlet);
  *         if (item) {
  *             train ...
- *             flow_consumer_go(inlet->consumer, place after it);
+ *             flow_consumer_set_place(inlet->consumer, place after it);
  *         }
  *     }
  */
@@ -51,9 +51,9 @@ void flow_inlet_close(struct flow_inlet *inlet);
  */
 int flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news);
 
-/* flow_inlet_ask() sends the snapshots that are due.  Call it only when
- * flow_inlet_next() has returned 0. */
-void flow_inlet_ask(struct flow_inlet *inlet);
+/* flow_inlet_send_snapshots() sends the snapshots that are due.  Call it only
+ * when flow_inlet_next() has returned 0. */
+void flow_inlet_send_snapshots(struct flow_inlet *inlet);
 
 /* flow_inlet_pause_s() returns the seconds to wait for messages, at most 1. */
 double flow_inlet_pause_s(const struct flow_inlet *inlet);

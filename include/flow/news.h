@@ -7,29 +7,30 @@
 /*
  * What an end of an edge reports to the main loop of its tool.
  */
-enum flow_what {
+enum flow_news_kind {
     FLOW_NOTHING, /* nothing that the tool has to act on */
     FLOW_JOINED,  /* a peer joined by hello; comes again after a reconnection */
     FLOW_LEFT,    /* a peer is gone: its leases are free */
     FLOW_MESSAGE, /* news.msg is for the tool: item, batch, reject, pairs ... */
-    FLOW_MOVED,   /* a newer session: hand out everything again from news.at */
-    FLOW_PASSED,  /* every step before news.at is trained */
-    FLOW_BACK,    /* the consumer went back to news.at, or a later place that a
-                   * peer sent was wrong: act as after FLOW_MOVED */
+    FLOW_NEW_SESSION, /* a newer session: hand out everything again from news.at
+                       */
+    FLOW_PROGRESS,    /* every step before news.at is trained */
+    FLOW_REWOUND, /* the consumer went back to news.at, or a later place that a
+                   * peer sent was wrong: act as after FLOW_NEW_SESSION */
     FLOW_ENDED,   /* a producer has nothing at or after news.at */
     FLOW_OVER,    /* the run is over */
-    FLOW_UNWANTED, /* the other end refuses our item or batch of news.at */
+    FLOW_ITEM_REFUSED, /* the other end refuses our item or batch of news.at */
     FLOW_REPORT /* print news.why: a message was refused, and changed nothing */
 };
 
 struct flow_news {
-    enum flow_what what;
+    enum flow_news_kind what;
     uint64_t peer;          /* number of the peer; 0 on the connecting side */
     struct wire_place at;   /* where the list above names it */
     struct wire_msg *msg;   /* FLOW_MESSAGE: valid until the next call */
     struct wire_next *next; /* msg decoded, if it is a snapshot; else NULL */
-    struct err why; /* FLOW_REPORT: to be printed; FLOW_UNWANTED: likewise, ""
-                     * when there is nothing to print */
+    struct err why; /* FLOW_REPORT: to be printed; FLOW_ITEM_REFUSED: likewise,
+                     * "" when there is nothing to print */
 };
 
 #endif

@@ -62,32 +62,34 @@ void flow_producer_join(struct flow_producer *producer, uint64_t peer);
 size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
 
 /*
- * flow_producer_next() takes a snapshot that a peer forwarded.  Returns the
- * news for the caller (flow/news.h): FLOW_PASSED, FLOW_MOVED, FLOW_BACK or
- * FLOW_NOTHING.  After FLOW_MOVED and FLOW_BACK the book is empty and begins at
- * the snapshot's place.
+ * flow_producer_on_snapshot() takes a snapshot that a peer forwarded.  Returns
+ * the news for the caller (flow/news.h): FLOW_PROGRESS, FLOW_NEW_SESSION,
+ * FLOW_REWOUND or FLOW_NOTHING.  After FLOW_NEW_SESSION and FLOW_REWOUND the
+ * book is empty and begins at the snapshot's place.
  */
-enum flow_what flow_producer_next(struct flow_producer *producer, uint64_t peer,
-                                  const struct wire_next *next, double now);
+enum flow_news_kind flow_producer_on_snapshot(struct flow_producer *producer,
+                                              uint64_t peer,
+                                              const struct wire_next *next,
+                                              double now);
 
-/* flow_producer_end() records a peer's report that the run is over. */
-void flow_producer_end(struct flow_producer *producer, uint64_t peer,
-                       const struct wire_place *at, double now);
+/* flow_producer_on_end() records a peer's report that the run is over. */
+void flow_producer_on_end(struct flow_producer *producer, uint64_t peer,
+                          const struct wire_place *at, double now);
 
 /*
- * flow_producer_refused() records that a peer refused the item of a place.  If
- * the peer has its lease, the lease is revoked, and the peer receives nothing
- * for a second, twice as long each time in a row, up to 32 s.
+ * flow_producer_on_refusal() records that a peer refused the item of a place.
+ * If the peer has its lease, the lease is revoked, and the peer receives
+ * nothing for a second, twice as long each time in a row, up to 32 s.
  */
-void flow_producer_refused(struct flow_producer *producer, uint64_t peer,
-                           const struct wire_place *at, double now);
+void flow_producer_on_refusal(struct flow_producer *producer, uint64_t peer,
+                              const struct wire_place *at, double now);
 
 /*
  * flow_producer_short() returns 1 while the book lacks places of the window.
  * flow_producer_add() adds the next place, `at`, for which the caller has an
  * item; `after` is the place after it.  flow_producer_close() marks the end of
- * the plan: there is no next place.  After FLOW_MOVED and FLOW_BACK the book is
- * open again.
+ * the plan: there is no next place.  After FLOW_NEW_SESSION and FLOW_REWOUND
+ * the book is open again.
  */
 int flow_producer_short(const struct flow_producer *producer);
 void flow_producer_add(struct flow_producer *producer,
@@ -96,18 +98,19 @@ void flow_producer_add(struct flow_producer *producer,
 void flow_producer_close(struct flow_producer *producer);
 
 /*
- * flow_producer_turn() returns 1 with a peer and the item to send to it, or 0
- * when there is none.  flow_producer_gave() records whether it was sent; if not
- * (sent = 0), the peer is skipped for 0.05 s.
+ * flow_producer_next_item() returns 1 with a peer and the item to send to it,
+ * or 0 when there is none.  flow_producer_mark_sent() records whether it was
+ * sent; if not (sent = 0), the peer is skipped for 0.05 s.
  */
-struct flow_turn {
+struct flow_send_item {
     uint64_t peer;
     struct wire_place at;
 };
-int flow_producer_turn(const struct flow_producer *producer, double now,
-                       struct flow_turn *turn);
-void flow_producer_gave(struct flow_producer *producer,
-                        const struct flow_turn *turn, int sent, double now);
+int flow_producer_next_item(const struct flow_producer *producer, double now,
+                            struct flow_send_item *turn);
+void flow_producer_mark_sent(struct flow_producer *producer,
+                             const struct flow_send_item *turn, int sent,
+                             double now);
 
 /*
  * flow_producer_late() suspends a late peer: 1, or 0 when there is none.  Call
@@ -126,13 +129,15 @@ int flow_producer_late(struct flow_producer *producer, double now,
 double flow_producer_due(const struct flow_producer *producer, double now);
 
 /*
- * When the plan ends within the window, flow_producer_untold() returns a peer
- * that wants items and has not been notified of the end in the last second, or
- * 0.  flow_producer_told() records whether the end was sent to it.
+ * When the plan ends within the window, flow_producer_next_unnotified() returns
+ * a peer that wants items and has not been notified of the end in the last
+ * second, or 0.  flow_producer_mark_notified() records whether the end was sent
+ * to it.
  */
-uint64_t flow_producer_untold(const struct flow_producer *producer, double now);
-void flow_producer_told(struct flow_producer *producer, uint64_t peer, int sent,
-                        double now);
+uint64_t flow_producer_next_unnotified(const struct flow_producer *producer,
+                                       double now);
+void flow_producer_mark_notified(struct flow_producer *producer, uint64_t peer,
+                                 int sent, double now);
 
 /*
  * flow_producer_over() returns 1 when the run is over: all peers, at least one,

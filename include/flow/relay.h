@@ -38,21 +38,22 @@ struct flow_relay;
 struct flow_relay *flow_relay_new(size_t room);
 void flow_relay_free(struct flow_relay *relay);
 
-/* flow_relay_next() takes a snapshot of the consumer.  Returns 1 when it is
- * newer than ours; then call flow_relay_stale(). */
-int flow_relay_next(struct flow_relay *relay, const struct wire_next *next);
+/* flow_relay_on_snapshot() takes a snapshot of the consumer.  Returns 1 when it
+ * is newer than ours; then call flow_relay_stale(). */
+int flow_relay_on_snapshot(struct flow_relay *relay,
+                           const struct wire_next *next);
 
 /* flow_relay_forget() discards the newest snapshot, which cannot be true; the
  * next one may be older. */
 void flow_relay_forget(struct flow_relay *relay);
 
-/* flow_relay_met() has the snapshot sent again, to a producer that does not
- * know us any more. */
-void flow_relay_met(struct flow_relay *relay);
+/* flow_relay_resend_snapshot() has the snapshot sent again, to a producer that
+ * does not know us any more. */
+void flow_relay_resend_snapshot(struct flow_relay *relay);
 
-/* flow_relay_lost() records a new connection to the consumer: what was sent on
- * the old one may be lost. */
-void flow_relay_lost(struct flow_relay *relay);
+/* flow_relay_on_reconnect() records a new connection to the consumer: what was
+ * sent on the old one may be lost. */
+void flow_relay_on_reconnect(struct flow_relay *relay);
 
 /* flow_relay_take() stores a received item: 1; or 0 when it is not wanted or
  * already stored, and then the caller releases it. */
@@ -69,10 +70,11 @@ void flow_relay_made(struct flow_relay *relay, void *batch);
 
 /*
  * flow_relay_ready() returns the lowest batch to be sent, or NULL.
- * flow_relay_sent() records that it was sent; the batch is the caller's again.
+ * flow_relay_mark_batch_sent() records that it was sent; the batch is the
+ * caller's again.
  */
 void *flow_relay_ready(const struct flow_relay *relay);
-void flow_relay_sent(struct flow_relay *relay);
+void flow_relay_mark_batch_sent(struct flow_relay *relay);
 
 /*
  * flow_relay_stale() takes out an item that is not wanted any more and not
@@ -84,25 +86,27 @@ int flow_relay_stale(struct flow_relay *relay, void **item, void **batch);
 int flow_relay_drop(struct flow_relay *relay, void **item, void **batch);
 
 /*
- * flow_relay_turn() returns 1 with the snapshot to send to the producer, or 0
- * when none is due: the newest one, at once when it or the room has changed,
- * else each second.  next->have is valid until the next flow_relay_next().
- * flow_relay_told() records whether it was sent.
+ * flow_relay_next_snapshot() returns 1 with the snapshot to send to the
+ * producer, or 0 when none is due: the newest one, at once when it or the room
+ * has changed, else each second.  next->have is valid until the next
+ * flow_relay_on_snapshot(). flow_relay_mark_snapshot_sent() records whether it
+ * was sent.
  */
-int flow_relay_turn(const struct flow_relay *relay, double now,
-                    struct wire_next *next);
-void flow_relay_told(struct flow_relay *relay, int sent, double now);
+int flow_relay_next_snapshot(const struct flow_relay *relay, double now,
+                             struct wire_next *next);
+void flow_relay_mark_snapshot_sent(struct flow_relay *relay, int sent,
+                                   double now);
 
-/* flow_relay_waits() returns 1 when the consumer waits or soon will: the
- * batches that it has, with those that we have sent since its snapshot, are
+/* flow_relay_consumer_waits() returns 1 when the consumer waits or soon will:
+ * the batches that it has, with those that we have sent since its snapshot, are
  * fewer than two. */
-int flow_relay_waits(const struct flow_relay *relay);
+int flow_relay_consumer_waits(const struct flow_relay *relay);
 
 /* flow_relay_place() returns the consumer's place, session -1 before any is
  * known; flow_relay_items() the number of items that are waiting or being made;
- * flow_relay_kept() the number of batches that are made and not sent. */
+ * flow_relay_unsent() the number of batches that are made and not sent. */
 struct wire_place flow_relay_place(const struct flow_relay *relay);
 size_t flow_relay_items(const struct flow_relay *relay);
-size_t flow_relay_kept(const struct flow_relay *relay);
+size_t flow_relay_unsent(const struct flow_relay *relay);
 
 #endif

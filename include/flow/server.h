@@ -71,10 +71,10 @@ void flow_server_expect(struct flow_server *server, size_t bytes, size_t n);
 size_t flow_server_peers(const struct flow_server *server);
 uint64_t flow_server_peer(const struct flow_server *server, size_t i);
 
-/* flow_server_who() returns a peer's hello, owned by the server, or NULL when
- * the peer is gone. */
-const struct wire_hello *flow_server_who(const struct flow_server *server,
-                                         uint64_t peer);
+/* flow_server_peer_hello() returns a peer's hello, owned by the server, or NULL
+ * when the peer is gone. */
+const struct wire_hello *
+flow_server_peer_hello(const struct flow_server *server, uint64_t peer);
 
 /* flow_server_beat() returns the last beat of a peer (wire/next.h), owned by
  * the server, or NULL. */
@@ -89,11 +89,13 @@ int flow_server_send(struct flow_server *server, uint64_t peer,
                      struct wire_msg *msg);
 
 /*
- * flow_server_over() reports to every peer that the run is over at `at`, also
- * to those that left by silence, which may only be slow.  The report reaches
- * them even if the server is closed next.  Waits up to 2 s for full queues.
+ * flow_server_send_over() reports to every peer that the run is over at `at`,
+ * also to those that left by silence, which may only be slow.  The report
+ * reaches them even if the server is closed next.  Waits up to 2 s for full
+ * queues.
  */
-void flow_server_over(struct flow_server *server, const struct wire_place *at);
+void flow_server_send_over(struct flow_server *server,
+                           const struct wire_place *at);
 
 /*
  * flow_server_answer(), of a service, sends the answer to request `id` of a
@@ -105,11 +107,11 @@ int flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
                        struct wire_msg *msg);
 
 /*
- * flow_server_reaches() returns 1 while a peer is connected, else 0; then the
+ * flow_server_ping() returns 1 while a peer is connected, else 0; then the
  * peer leaves at once, not only after WIRE_SILENCE.  It sends our hello once
  * more, which peers ignore.
  */
-int flow_server_reaches(struct flow_server *server, uint64_t peer);
+int flow_server_ping(struct flow_server *server, uint64_t peer);
 
 /*
  * flow_server_refuse() refuses the message of the last news, which came from

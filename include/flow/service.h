@@ -25,9 +25,10 @@ struct flow_service_config {
     enum wire_edge edge;     /* NEGATIVES or FEATURES */
     struct wire_hello hello; /* ours */
     struct wire_limits limits;
-    double timeout;     /* seconds until a request is sent again; 0: 5 */
-    double deadline;    /* seconds until a request fails; 0: 60 */
-    double say_every_s; /* seconds without an answer until FLOW_ODD; 0: 10 */
+    double timeout;        /* seconds until a request is sent again; 0: 5 */
+    double deadline;       /* seconds until a request fails; 0: 60 */
+    double report_every_s; /* seconds without an answer until FLOW_BAD_MESSAGE;
+                              0: 10 */
 };
 
 /* flow_service_open() returns at once: the service may start later.  NULL on
@@ -52,24 +53,24 @@ void flow_service_ask(struct flow_service *service, struct wire_msg *request,
                       int64_t id);
 
 enum flow_answer {
-    FLOW_REFUSED = -1,  /* exit with err: we are refused (version, run, data
-                           set), the request is larger than its edge takes, or
-                           waiting failed */
-    FLOW_STOPPED = 0,   /* stop_fd became readable */
-    FLOW_ANSWERED = 1,  /* *answer is yours to free */
-    FLOW_NO_STATE = 2,  /* send state.put first, then the request again */
-    FLOW_FAILED = 3,    /* the answer is an error: its reason is in err */
-    FLOW_UNREACHED = 4, /* the deadline has passed: err says so */
-    FLOW_ODD = 5        /* a message was unusable, or none came for a while:
-                           print err, and wait again */
+    FLOW_REFUSED = -1,   /* exit with err: we are refused (version, run, data
+                            set), the request is larger than its edge takes, or
+                            waiting failed */
+    FLOW_STOPPED = 0,    /* stop_fd became readable */
+    FLOW_ANSWERED = 1,   /* *answer is yours to free */
+    FLOW_NO_STATE = 2,   /* send state.put first, then the request again */
+    FLOW_FAILED = 3,     /* the answer is an error: its reason is in err */
+    FLOW_UNREACHED = 4,  /* the deadline has passed: err says so */
+    FLOW_BAD_MESSAGE = 5 /* a message was unusable, or none came for a while:
+                    print err, and wait again */
 };
 
 /*
  * flow_service_wait() waits for the answer.  All results but FLOW_ANSWERED and
- * FLOW_STOPPED leave a sentence in *err.  FLOW_ODD is returned for the 1st,
- * 2nd, 4th, 8th ... unusable message, and whenever `say_every_s` has passed
- * without an answer: then, as at the deadline, *err has the fault of the last
- * message, if any came.
+ * FLOW_STOPPED leave a sentence in *err.  FLOW_BAD_MESSAGE is returned for the
+ * 1st, 2nd, 4th, 8th ... unusable message, and whenever `report_every_s` has
+ * passed without an answer: then, as at the deadline, *err has the fault of the
+ * last message, if any came.
  */
 enum flow_answer flow_service_wait(struct flow_service *service, int stop_fd,
                                    struct wire_msg **answer, struct err *err);
@@ -87,7 +88,7 @@ int flow_service_refuse(struct flow_service *service, struct err *why);
  * again; or -1 when the service refused us.
  *
  * flow_service_joined() returns 1 while the service knows us.  Then
- * flow_service_who() returns the hello of the service that would receive the
+ * flow_service_hello() returns the hello of the service that would receive the
  * next request; its `peer` changes with a restart.
  */
 int flow_service_poll(struct flow_service *service, struct err *err);
@@ -99,8 +100,8 @@ int flow_service_joined(const struct flow_service *service);
 uint64_t flow_service_retries(const struct flow_service *service);
 uint64_t flow_service_greetings(const struct flow_service *service);
 
-/* flow_service_who() returns the service's hello, owned by the service; its
+/* flow_service_hello() returns the service's hello, owned by the service; its
  * stage is "" before the first greeting. */
-const struct wire_hello *flow_service_who(const struct flow_service *service);
+const struct wire_hello *flow_service_hello(const struct flow_service *service);
 
 #endif

@@ -114,12 +114,13 @@ struct loss_objective {
     const char *name, *summary;
     const struct param *params; /* its own: the temperature, then others */
     const char *head;           /* its projection head, as in struct nn_spec */
-    const char *wants_weights;  /* method of the negatives service that computes
+    const char *needs_weights;  /* method of the negatives service that computes
                                    its weights; NULL: it needs none */
-    int wants_outside;  /* 1: that method draws from outside of the batch, so
-                           the service must also be the filter of items */
-    int wants_cross;    /* 1: weights on rows of the same view are refused */
-    int draws_inside;   /* 1: the trainer itself supports that method */
+    int needs_outside; /* 1: that method draws from outside of the batch, so
+                          the service must also be the filter of items */
+    int cross_weights_only; /* 1: weights on rows of the same view are refused
+                             */
+    int draws_inside;       /* 1: the trainer itself supports that method */
     int by_encoder;     /* 1: the encoder computes the loss: neither run() nor
                            direct() */
     size_t aux_columns; /* columns at the end of z that are not part of the
@@ -186,15 +187,15 @@ size_t loss_objective_states(const struct loss_objective *objective, size_t b);
 
 /*
  * loss_scalar_start() returns the x of the parameter's value in the settings;
- * loss_scalar_apply() sets the value by x; loss_scalar_moves() returns 0 if a
- * flag in the settings fixes the scalar, else 1.
+ * loss_scalar_apply() sets the value by x; loss_scalar_is_trained() returns 0
+ * if a flag in the settings fixes the scalar, else 1.
  */
 double loss_scalar_start(const struct loss_scalar *scalar,
                          const struct loss_settings *set);
 void loss_scalar_apply(const struct loss_scalar *scalar, double x,
                        struct loss_settings *set);
-int loss_scalar_moves(const struct loss_scalar *scalar,
-                      const struct loss_settings *set);
+int loss_scalar_is_trained(const struct loss_scalar *scalar,
+                           const struct loss_settings *set);
 
 /* loss_objective_size() returns the floats of scratch for such a batch. */
 size_t loss_objective_size(const struct loss_objective *objective,

@@ -82,13 +82,13 @@ char *nn_checkpoint_need(const char *path, struct err *err);
 json_t *nn_checkpoint_config(const char *checkpoint, struct err *err);
 
 /*
- * nn_checkpoint_point() makes or replaces, atomically, a symbolic link in the
- * run directory to the checkpoint of a step, which then is not tidied.  The
+ * nn_checkpoint_set_link() makes or replaces, atomically, a symbolic link in
+ * the run directory to the checkpoint of a step, which then is not tidied.  The
  * caller must check afterwards that the checkpoint still exists.
  *   name  of the link, such as "best"
  */
-int nn_checkpoint_point(const char *run, const char *name, long step,
-                        struct err *err);
+int nn_checkpoint_set_link(const char *run, const char *name, long step,
+                           struct err *err);
 
 /* nn_checkpoint_steps() lists the committed steps of a run, ascending; the
  * caller frees the list. */

@@ -44,7 +44,7 @@
  * One thread at a time may use a net; two nets are independent.
  */
 struct nn_spec {
-    const char *arch; /* the encoder: one of nn_encoder_words(), with its sizes:
+    const char *arch; /* the encoder: one of nn_encoder_names(), with its sizes:
                          "resnet18", "clip:128x2" */
     const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) */
     const char *norm; /* of ResNets: batch | group (of up to 32 groups) | none
@@ -109,13 +109,13 @@ struct nn_tensor {
 };
 
 /*
- * nn_encoder_words() returns the names of all text encoders (texts = 1), or of
+ * nn_encoder_names() returns the names of all text encoders (texts = 1), or of
  * all others, as "resnet18|...|vit:WxLxP[xH]", for an option.
  * nn_encoder_reads() returns 1 if the encoder of an arch reads this kind;
  * nn_encoder_looks_up() returns 1 if it looks up fixed rows by id.
  * lib/nn/encoder.c has the table.
  */
-const char *nn_encoder_words(int texts);
+const char *nn_encoder_names(int texts);
 int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
 int nn_encoder_looks_up(const char *arch);
 
@@ -148,11 +148,11 @@ struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
 int nn_net_check(const struct nn_spec *spec, struct err *err);
 
 /*
- * nn_net_gains_bf16() returns 1 if bfloat16 makes such an encoder faster on
+ * nn_net_bf16_faster() returns 1 if bfloat16 makes such an encoder faster on
  * this processor; 0 if the encoder or its width does not support it, or the
  * processor has no instruction for its products.
  */
-int nn_net_gains_bf16(const struct nn_spec *spec);
+int nn_net_bf16_faster(const struct nn_spec *spec);
 void nn_net_free(struct nn_net *net);
 
 /*
@@ -218,14 +218,14 @@ void nn_net_forward(struct nn_net *net, enum nn_mode mode,
                     const struct nn_input *input, float *h, float *z);
 
 /*
- * nn_net_moves() returns the statistics of the rows of the last forward pass,
- * in NN_TRAIN or NN_ENCODE and before its backward pass, laid out as
- * nn_net_running(); valid until the next call.  nn_net_move() updates the
- * running statistics by them, also those of another net of the same spec.
- * NN_TRAIN is NN_ENCODE followed by both, bit for bit.
+ * nn_net_batch_statistics() returns the statistics of the rows of the last
+ * forward pass, in NN_TRAIN or NN_ENCODE and before its backward pass, laid out
+ * as nn_net_running(); valid until the next call.  nn_net_update_running()
+ * updates the running statistics by them, also those of another net of the same
+ * spec. NN_TRAIN is NN_ENCODE followed by both, bit for bit.
  */
-const float *nn_net_moves(struct nn_net *net);
-void nn_net_move(struct nn_net *net, const float *moves);
+const float *nn_net_batch_statistics(struct nn_net *net);
+void nn_net_update_running(struct nn_net *net, const float *moves);
 
 /*
  * nn_net_backward() computes dL/dparams from dL/dz [n,dim] for the last

@@ -98,7 +98,7 @@ void num_conv_back_weights(const struct num_conv *conv, const void *x,
  *     max(scale_k (x - centre_k) + shift_k, 0)
  *
  * instead of x, inside of the image; for bfloat16 maps it is not rounded.
- * num_conv_takes_norm() returns 1 if both passes support this, as Winograd's
+ * num_conv_fuses_norm() returns 1 if both passes support this, as Winograd's
  * do; else a norm is not allowed.
  *   scale, centre, shift  [in.c]
  */
@@ -106,7 +106,7 @@ struct num_conv_norm {
     const float *scale, *centre, *shift;
 };
 
-int num_conv_takes_norm(const struct num_conv *conv);
+int num_conv_fuses_norm(const struct num_conv *conv);
 
 /* A task to run for image i.  The maps that it reads, `bytes` per image, are
  * prefetched before; NULL ends their list. */

@@ -12,9 +12,9 @@ void num_dnn_free(struct num_dnn *dnn);
 /* num_dnn_bf16() returns 1 if oneDNN supports bfloat16 on this processor. */
 int num_dnn_bf16(void);
 
-/* num_dnn_bf16_gains() returns 1 if bfloat16 is faster on this processor: it
+/* num_dnn_bf16_faster() returns 1 if bfloat16 is faster on this processor: it
  * has an instruction for its products (AVX512-BF16: Zen 4, Cooper Lake). */
-int num_dnn_bf16_gains(void);
+int num_dnn_bf16_faster(void);
 
 /* num_dnn_tiles() returns 1 if this processor has AMX (Sapphire Rapids) and
  * oneDNN may use it; for example ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 forbids

@@ -96,12 +96,12 @@ void num_norm_backward(const struct num_norm *norm);
  * call the second half for each part with the totals.
  *
  *     num_norm_sums()         sum x; sum x^2
- *     num_norm_settle()       mean and variance from these; num_norm_apply()
+ *     num_norm_finish()       mean and variance from these; num_norm_apply()
  *                             then writes y
  *     num_norm_back_sums()    gamma sum f; gamma sum f (x - m), with f the
  *                             gradient before act; and dgamma, dbeta and dadd
  *                             of a part
- *     num_norm_back_settle()  dx from these
+ *     num_norm_back_finish()  dx from these
  *
  * Both calls of a pass take the same struct, and work, dy, dadd and y must not
  * change in between.  Sums of squares in double lose digits only if a mean is
@@ -109,9 +109,9 @@ void num_norm_backward(const struct num_norm *norm);
  *   sums  [2 c]  the first sum of each channel, then the second
  */
 void num_norm_sums(const struct num_norm *norm, double *sums);
-void num_norm_settle(const struct num_norm *norm, const double *sums);
+void num_norm_finish(const struct num_norm *norm, const double *sums);
 void num_norm_back_sums(const struct num_norm *norm, double *sums);
-void num_norm_back_settle(const struct num_norm *norm, const double *sums);
+void num_norm_back_finish(const struct num_norm *norm, const double *sums);
 
 /*
  * Sums image by image, right after an image is written (num/conv.h), BATCH

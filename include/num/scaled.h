@@ -17,22 +17,22 @@
  *
  *     ( num_scaled_error(d) + r(x) + r(y) ) |x_i| |y_j|
  *
- * with r from num_scaled_rest(): with e = x - s a,
+ * with r from num_scaled_residual(): with e = x - s a,
  * <x, y> - c = <e_x, y> + <x, e_y> - <e_x, e_y>, and c is rounded three times.
  * r is about 7e-5 for rows without outliers, at most 1.01 sqrt(d) / 2 / 32767
  * for d < 10^6.  Results do not depend on the processor and the number of
  * threads.
  */
 
-/* num_scaled_gains() returns 1 if this is faster than f32: with AVX2, but
+/* num_scaled_faster() returns 1 if this is faster than f32: with AVX2, but
  * without AVX-512, which is as fast in f32. */
-int num_scaled_gains(void);
+int num_scaled_faster(void);
 
-/* num_scaled_error() returns the bound of rounding above; num_scaled_rest() the
- * bound for the residuals e of n rows x [n,d]: the largest r + r^2 / 2, with
- * r = |e| / |x|, times 1.01.  O(n d). */
+/* num_scaled_error() returns the bound of rounding above; num_scaled_residual()
+ * the bound for the residuals e of n rows x [n,d]: the largest r + r^2 / 2,
+ * with r = |e| / |x|, times 1.01.  O(n d). */
 double num_scaled_error(size_t d);
-double num_scaled_rest(size_t n, size_t d, const float *x);
+double num_scaled_residual(size_t n, size_t d, const float *x);
 
 /* num_scaled_rows() converts x [n,d] to the left operand of a product,
  * num_scaled_panels() to the right one, each in num_scaled_words() words,

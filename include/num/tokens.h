@@ -24,10 +24,10 @@ void num_embed(size_t n, size_t d, int bf16, const int32_t *ids,
 /*
  * num_embed_back() writes the gradient, dtable[r] = sum of dy_t over id_t = r,
  * of all `rows` rows.
- *   order  [num_embed_room()] scratch
+ *   order  [num_embed_scratch()] scratch
  * O(rows d + n d) time: rows are sorted by id first.
  */
-size_t num_embed_room(size_t n, size_t rows);
+size_t num_embed_scratch(size_t n, size_t rows);
 void num_embed_back(size_t n, size_t d, int bf16, size_t rows,
                     const int32_t *ids, const void *dy, int add, float *dtable,
                     uint32_t *order);

@@ -63,7 +63,7 @@ void ranks_sum(const struct ranks *ranks, float *x, size_t n, float *work);
  *     ranks_pieces_init()    before the first piece of each array
  *     ranks_pieces_begin()   starts the sum of x[n], which the caller must not
  *                            use until the end
- *     ranks_pieces_poke()    makes progress; call it from time to time
+ *     ranks_pieces_progress()    makes progress; call it from time to time
  *     ranks_pieces_end()     waits until all pieces are summed
  *
  * All ranks begin the same pieces in the same order, at most RANKS_PIECES.
@@ -86,13 +86,14 @@ struct ranks_pieces {
 void ranks_pieces_init(struct ranks_pieces *pieces, const struct ranks *ranks,
                        float *work);
 void ranks_pieces_begin(struct ranks_pieces *pieces, float *x, size_t n);
-void ranks_pieces_poke(struct ranks_pieces *pieces);
+void ranks_pieces_progress(struct ranks_pieces *pieces);
 void ranks_pieces_end(struct ranks_pieces *pieces);
 
 /*
- * ranks_send_begin() starts a scatter() in the background: ranks_send_poke()
- * makes progress; ranks_send_end() waits for it and frees it, and does nothing
- * to a zeroed struct.  Until then the caller must not use `all` and `own`.
+ * ranks_send_begin() starts a scatter() in the background:
+ * ranks_send_progress() makes progress; ranks_send_end() waits for it and frees
+ * it, and does nothing to a zeroed struct.  Until then the caller must not use
+ * `all` and `own`.
  *
  *     tag   RANKS_SEND or above
  */
@@ -106,7 +107,7 @@ struct ranks_send {
 
 void ranks_send_begin(struct ranks_send *send, const struct ranks *ranks,
                       int tag, const void *all, const size_t *from, void *own);
-void ranks_send_poke(struct ranks_send *send);
+void ranks_send_progress(struct ranks_send *send);
 void ranks_send_end(struct ranks_send *send);
 
 /*

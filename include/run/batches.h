@@ -38,7 +38,7 @@
  */
 enum { RUN_IMAGES_MAX = 65536 }; /* images in a batch */
 
-struct run_shown {
+struct run_batch_record {
     int64_t total;      /* steps done, including this one: >= 1 */
     const char *plan;   /* for writing only; NULL or "": unchanged */
     struct batch batch; /* epoch, step, b, v, ids, view_of, and extra's n, ids,
@@ -85,9 +85,9 @@ void run_batches_close(struct run_batches *batches);
  *   making  a JSON object from an augmenter; other text counts as none
  * Returns 0, or -1 where the write failed or a number exceeds 2^31 - 1.
  */
-int run_batches_put(struct run_batches *batches, const struct run_shown *shown,
-                    size_t most, const char *digest, const char *making,
-                    struct err *err);
+int run_batches_put(struct run_batches *batches,
+                    const struct run_batch_record *shown, size_t most,
+                    const char *digest, const char *making, struct err *err);
 
 /* run_batches_sync() calls fsync() on both files, as before a checkpoint of
  * these steps is committed: 0 or -1.
@@ -101,7 +101,8 @@ int run_batches_sync(void *batches, struct err *err);
  * into, with free().  Returns -1 with a sentence, and nothing to release, if
  * that step is not recorded.
  */
-int run_batches_get(const char *run, int64_t total, struct run_shown *shown,
-                    json_t **line, int64_t **memory, struct err *err);
+int run_batches_get(const char *run, int64_t total,
+                    struct run_batch_record *shown, json_t **line,
+                    int64_t **memory, struct err *err);
 
 #endif

@@ -36,12 +36,12 @@ void run_views_close(struct run_views *views);
  * once.
  */
 int run_views_step(struct run_views *views, int64_t total,
-                   struct run_shown *shown, struct err *err);
+                   struct run_batch_record *shown, struct err *err);
 
 /* run_views_name() returns id, epoch and number of the view in row `row` of a
  * batch: rows are [views,n], then [n_extra]. */
-void run_views_name(const struct run_shown *shown, size_t row, int64_t *id,
-                    int64_t *epoch, int64_t *view);
+void run_views_name(const struct run_batch_record *shown, size_t row,
+                    int64_t *id, int64_t *epoch, int64_t *view);
 
 /* For the step of the last run_views_step(): run_views_size() returns the side
  * of a view in pixels; run_views_set() the data set, valid until the next

@@ -81,7 +81,7 @@ enum sample_scores {
 };
 #define SAMPLE_SCORES "fresh|stale|reset"
 
-struct sample_emc2_how {
+struct sample_emc2_settings {
     enum sample_proposals proposals;
     enum sample_scores scores;
     size_t burn;   /* proposals not recorded, < R */
@@ -115,7 +115,7 @@ struct sample_moves {
  * O(n R) time, exact O(n columns).  No beta overflows: it computes in
  * logarithms.
  */
-struct sample_moves sample_emc2(const struct sample_emc2_how *how,
+struct sample_moves sample_emc2(const struct sample_emc2_settings *how,
                                 const struct batch *step, const float *s,
                                 struct sample_state *state, float *score,
                                 float *w, struct arena *scratch);

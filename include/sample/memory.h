@@ -112,13 +112,13 @@ size_t sample_memory_views(const struct sample_memory *memory,
                            const struct batch *step);
 
 /*
- * sample_memory_feed() pushes the embeddings of step `when` to a bank: all of
+ * sample_memory_push() pushes the embeddings of step `when` to a bank: all of
  * them if the bank has a row for each view; else those of view 0 and of the
  * extra samples.  Of several embeddings for one row the last counts.
  *   with_views  1: record the view of each row, because it may become the state
  *               of a chain
  */
-void sample_memory_feed(struct sample_bank *bank, int64_t when,
+void sample_memory_push(struct sample_bank *bank, int64_t when,
                         const struct batch *step, int with_views);
 
 /*

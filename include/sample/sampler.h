@@ -19,18 +19,19 @@ struct sample_memory_form;
 struct sample_sampler;
 
 /* A sampler and its settings. */
-struct sample_how {
+struct sample_settings {
     const struct sample_sampler *sampler;
     double value[PARAM_MOST]; /* of its parameters, in the order of its table */
-    int brings;  /* 1: may add samples from outside to the batch (--filter) */
+    int draws_outside;        /* 1: may add samples from outside to the batch
+                                 (--filter) */
     size_t most; /* bytes that a trainer stores; 0: SAMPLE_STORE_MOST */
     uint64_t seed;
 };
 
 /*
- * A sampler.  Its functions get the source (sample/source.h); source->how has
- * the settings.  draw() allocates its results in the arena source->drawn,
- * weigh() in source->weighed.  A function may be NULL.  check_how() and
+ * A sampler.  Its functions get the source (sample/source.h); source->settings
+ * has the settings.  draw() allocates its results in the arena source->drawn,
+ * weigh() in source->weighed.  A function may be NULL.  check_settings() and
  * check_step() return 0, or -1 with the reason in err.
  */
 struct sample_sampler {
@@ -43,25 +44,25 @@ struct sample_sampler {
                          " bank" */
     const struct param *params;
     enum sample_proposals kernel; /* with chains: proposals of a visit */
-    int wants_outside;            /* 1: useless without outside samples */
+    int needs_outside;            /* 1: useless without outside samples */
     int one_chain; /* 1: an image has one chain for all of its views, and views
                       are not fixed */
 
     /* Sets what is remembered: all members but size and most, of a form of
      * zeros.  NULL: nothing is remembered. */
-    void (*tables)(const struct sample_how *how,
+    void (*tables)(const struct sample_settings *how,
                    struct sample_memory_form *form);
 
     /* Refuses values that do not go together. */
-    int (*check_how)(const struct sample_how *how, struct err *err);
+    int (*check_settings)(const struct sample_settings *how, struct err *err);
 
-    /* Make and free source->own, which depends only on ->how and the size of
-     * the data set. */
+    /* Make and free source->own, which depends only on ->settings and the size
+     * of the data set. */
     void (*init)(struct sample_source *source);
     void (*release)(struct sample_source *source);
 
     /* Returns 1 if a draw must wait until all earlier steps are weighed. */
-    int (*waits)(const struct sample_how *how);
+    int (*waits)(const struct sample_settings *how);
 
     /* Fills in the extra samples of a step; see sample_source_draw(). */
     void (*draw)(struct sample_source *source, const struct batch *step,
@@ -90,19 +91,23 @@ sample_sampler_find(const char *method, const char *proposals, struct err *err);
 const char *sample_sampler_methods(void);
 const char *sample_sampler_proposals(void);
 
-/* sample_how_init() sets a sampler and the defaults of its parameters. */
-void sample_how_init(struct sample_how *how,
-                     const struct sample_sampler *sampler);
+/* sample_settings_init() sets a sampler and the defaults of its parameters. */
+void sample_settings_init(struct sample_settings *how,
+                          const struct sample_sampler *sampler);
 
-/* sample_how_value() returns the value of a parameter, or 0 if the sampler has
- * no such parameter; sample_how_set() sets one if the sampler has it. */
-double sample_how_value(const struct sample_how *how, const char *name);
-void sample_how_set(struct sample_how *how, const char *name, double value);
+/* sample_settings_value() returns the value of a parameter, or 0 if the sampler
+ * has no such parameter; sample_settings_set() sets one if the sampler has it.
+ */
+double sample_settings_value(const struct sample_settings *how,
+                             const char *name);
+void sample_settings_set(struct sample_settings *how, const char *name,
+                         double value);
 
 /*
- * sample_how_read() sets parameters from a list, "moves=16,horizon=4".  Returns
- * -1 with the reason for an unknown parameter or an invalid value.
+ * sample_settings_read() sets parameters from a list, "moves=16,horizon=4".
+ * Returns -1 with the reason for an unknown parameter or an invalid value.
  */
-int sample_how_read(struct sample_how *how, const char *list, struct err *err);
+int sample_settings_read(struct sample_settings *how, const char *list,
+                         struct err *err);
 
 #endif

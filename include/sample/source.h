@@ -23,27 +23,27 @@
 
 /* How SAMPLE_FRESH scores the state of a chain that is no row of the batch. */
 enum sample_score_source {
-    /* SAMPLE_BROUGHT if the batch may get samples from outside, else
-     * SAMPLE_BANKED. */
+    /* SAMPLE_FROM_BATCH_EXTRA if the batch may get samples from outside, else
+     * SAMPLE_FROM_BANK. */
     SAMPLE_AUTO,
     /* The draw adds the state to the batch as an extra sample, with a gradient;
      * without it the chain starts cold. */
-    SAMPLE_BROUGHT,
+    SAMPLE_FROM_BATCH_EXTRA,
     /* The same for captions only: the states of images' chains become extra
      * captions.  The chains of captions start cold if their image is not in the
      * batch, and have easier negatives than the softmax: total variation .17
      * for b = 8 of 100 at beta 5, .33 for b = 4.  For two views of two kinds:
      * view 0 is an image, view 1 a caption. */
-    SAMPLE_BROUGHT_TEXTS,
+    SAMPLE_FROM_BATCH_EXTRA_TEXTS,
     /* By its features from the last step that trained on it, as a constant: no
      * extra samples, and both kinds of chains have the softmax.  For two
      * kinds. */
-    SAMPLE_BANKED
+    SAMPLE_FROM_BANK
 };
 #define SAMPLE_SCORE_SOURCES "auto|image|text|bank"
 
 struct sample_source {
-    struct sample_how how;
+    struct sample_settings settings;
     struct sample_memory memory; /* bank: `horizon` steps before the next step
                                     to weigh */
     struct sample_bank ahead;    /* `horizon` steps before the next to draw */
@@ -61,22 +61,22 @@ struct sample_source {
 /* sample_source_init() makes a source with no step weighed, for a data set of
  * `size` samples. */
 void sample_source_init(struct sample_source *source,
-                        const struct sample_how *how, size_t size);
+                        const struct sample_settings *how, size_t size);
 void sample_source_release(struct sample_source *source);
 
 /* sample_source_name() writes the name of the sampler's state format, "emc2 1
  * bank"; a sampler with another name cannot read the state. */
-void sample_source_name(const struct sample_how *how,
+void sample_source_name(const struct sample_settings *how,
                         char name[SAMPLER_NAME_MAX]);
 
 /*
- * sample_how_fits() returns 0 if the tables of `size` samples fit in how->most
- * bytes, as far as is known before the first batch; else -1 with the reason.
- *   fixed  fixed views of a sample; 0: each batch has two new ones
- *   dim    length of an embedding
+ * sample_settings_fit() returns 0 if the tables of `size` samples fit in
+ * how->most bytes, as far as is known before the first batch; else -1 with the
+ * reason. fixed  fixed views of a sample; 0: each batch has two new ones dim
+ * length of an embedding
  */
-int sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
-                    size_t dim, struct err *err);
+int sample_settings_fit(const struct sample_settings *how, size_t size,
+                        size_t fixed, size_t dim, struct err *err);
 
 /* sample_source_begin() forgets everything and starts after `total` steps. */
 void sample_source_begin(struct sample_source *source, int64_t total);

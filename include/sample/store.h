@@ -38,17 +38,17 @@ void sample_store_init(struct sample_store *store);
 void sample_store_release(struct sample_store *store);
 
 /*
- * sample_store_judge() returns -1 for tables that a store cannot hold: a name
+ * sample_store_check() returns -1 for tables that a store cannot hold: a name
  * that is empty, too long or a duplicate, more than TABLES_MAX tables or ->most
  * bytes.  If the store already has tables, names and widths must be the same
  * and rows must not be fewer.  n = 0 is valid.
  *   rows [n] an entry for each table, always in the same order
  */
-int sample_store_judge(const struct sample_store *store, size_t n,
+int sample_store_check(const struct sample_store *store, size_t n,
                        const struct table_rows *rows, struct err *err);
 
 /*
- * sample_store_write() writes rows that sample_store_judge() accepted.  The
+ * sample_store_write() writes rows that sample_store_check() accepted.  The
  * first call makes the tables and stores the sampler's name.
  */
 void sample_store_write(struct sample_store *store, const char *sampler,

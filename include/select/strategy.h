@@ -24,7 +24,13 @@ struct select_features {
 };
 
 /* The parameters of every strategy, before its own. */
-enum { SELECT_TAU, SELECT_BLOCK, SELECT_REFINE, SELECT_HARDNESS, SELECT_OWN };
+enum {
+    SELECT_TAU,
+    SELECT_BLOCK,
+    SELECT_REFINE,
+    SELECT_HARDNESS,
+    SELECT_OWN_PARAMS
+};
 
 #define SELECT_PARAMS                                                         \
     [SELECT_TAU] = {PARAM_REAL("tau", 0.5, 1e-4, 1e4,                         \
@@ -53,7 +59,7 @@ struct select_task {
 struct select_strategy {
     const char *name, *summary;
     const struct param *params; /* SELECT_PARAMS, then its own */
-    int wants_features;         /* of an earlier epoch */
+    int needs_features;         /* of an earlier epoch */
     int partial; /* 1: an epoch may leave samples out, or have some twice */
 
     /*

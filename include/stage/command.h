@@ -6,8 +6,8 @@
 /* The program behind an option such as --view-command.  These functions print
  * and end the process: they are for the main thread of a tool alone. */
 
-/* stage_command_open() is stage_program_open() that prints with say_line(),
- * and ends the tool if it fails. */
+/* stage_command_open() is stage_program_open() that prints with
+ * log_line(), and ends the tool if it fails. */
 struct stage_program *
 stage_command_open(const struct stage_program_config *config);
 

@@ -13,7 +13,7 @@
  * signals, keys and sockets, endpoints, the main loop, messages about peers.
  *
  * For main() alone, as util/opt.h: errors end the tool with die(), and
- * messages go to stderr with say().  Not thread-safe.
+ * messages go to stderr with log_message().  Not thread-safe.
  */
 struct stage_options {
     const char *run;   /* directory, with the default endpoints */

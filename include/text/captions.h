@@ -41,7 +41,7 @@ size_t text_captions_draw(enum text_caption caption, uint64_t seed, size_t id,
                           uint64_t epoch, size_t n);
 
 /* How a caption becomes a row of tokens. */
-struct text_captions_how {
+struct text_captions_settings {
     enum text_caption caption;
     double drop;    /* share of tokens to drop, 0 .. 1 */
     size_t context; /* most tokens of a row, start and end included, >= 2 */
@@ -56,7 +56,7 @@ struct text_captions_how {
  * Returns its length, 2 .. context.
  */
 size_t text_captions_row(const char *captions, size_t id, size_t k,
-                         const struct text_captions_how *how, uint64_t seed,
+                         const struct text_captions_settings *how, uint64_t seed,
                          uint64_t epoch, struct text_vocabulary *vocabulary,
                          int32_t *row);
 

@@ -75,8 +75,8 @@ void train_journal_begin(struct train_journal *journal, int64_t steps);
 /*
  * train_journal_step() writes the outcome of a step: one line, one write, so
  * that a reader never sees half of one.  The first line that cannot be written
- * is reported by say(), and the 2nd, 4th ...; the file keeps whole lines.
- *   plan  of the epoch, for its first step; else NULL
+ * is reported by log_message(), and the 2nd, 4th ...; the file keeps whole
+ * lines. plan  of the epoch, for its first step; else NULL
  */
 void train_journal_step(struct train_journal *journal,
                         const struct batch *batch,

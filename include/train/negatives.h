@@ -44,7 +44,7 @@ struct train_negatives {
 struct train_local_sampler {
     struct sample_source source;
     struct train_samples *samples; /* with what was kept */
-    int brings;                    /* 1: it draws from outside of the batch */
+    int draws_outside;             /* 1: it draws from outside of the batch */
     int behind;                    /* 1: source has to load what was kept */
 };
 
@@ -53,12 +53,13 @@ struct train_local_sampler {
  * samples->store, such as were loaded from a checkpoint.
  *   samples  must stay
  *   how      copied; a horizon counts as 1
- *   brings   1: the samples that the source draws come along, which only an
- *            encoder that looks samples up by their ids can take; 0: none do
+ *   draws_outside  1: the samples that the source draws come along, which only
+ * an encoder that looks samples up by their ids can take; 0: none do
  */
 void train_local_sampler_init(struct train_local_sampler *sampler,
                               struct train_samples *samples,
-                              const struct sample_how *how, int brings);
+                              const struct sample_settings *how,
+                              int draws_outside);
 void train_local_sampler_release(struct train_local_sampler *sampler);
 
 /* train_local_sampler_negatives() returns it as the functions that a learner

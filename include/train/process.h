@@ -9,7 +9,7 @@
  * activations and optimiser of an encoder of images, of texts, or of both.
  * foil-encoder(5) describes the protocol.
  *
- *     program = train_program_open("python3 mine.py", 600, say_line, &err);
+ *     program = train_program_open("python3 mine.py", 600, log_line, &err);
  *     train_process_open(&encoder, program, &spec, &err);
  *     ... train_encoder_forward(&encoder, ...) and all others ...
  *     train_encoder_close(&encoder);

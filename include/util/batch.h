@@ -72,10 +72,11 @@ struct batch {
     int64_t (*substituted)[2]; /* [n_substituted] the sample that could not be
                                 * used, and its substitute */
 
-    double beta;    /* inverse temperature, finite, > 0 */
-    size_t dim;     /* d */
-    const float *z; /* [v,b,d] embeddings of unit length */
-    int timeless;   /* 1: the states of its rows have epoch 0 in every epoch */
+    double beta;       /* inverse temperature, finite, > 0 */
+    size_t dim;        /* d */
+    const float *z;    /* [v,b,d] embeddings of unit length */
+    int without_epoch; /* 1: the states of its rows have epoch 0 in every epoch
+                        */
 };
 
 /*

@@ -41,7 +41,7 @@ int err_name(struct err *err, const char *what, const char *name, size_t len,
 
 /* plural() returns the ending of a noun after a count, "" if n is 1, else "s":
  *
- *     say("'%s': %zu image%s", path, n, plural(n));
+ *     log_message("'%s': %zu image%s", path, n, plural(n));
  */
 const char *plural(size_t n);
 

@@ -185,9 +185,9 @@ struct opt_old {
 const struct opt_old *opt_old_find(const char *tool, const char *name,
                                    const char *value);
 
-/* opt_given() returns 1 if the option that sets `value` was on the command
+/* opt_is_set() returns 1 if the option that sets `value` was on the command
  * line, and 0 if the value is the default. */
-int opt_given(const void *value);
+int opt_is_set(const void *value);
 
 /*
  * opt_index() returns the index of a word in the words of a choice, "a|b|c",
@@ -241,19 +241,19 @@ _Noreturn void opt_misuse(const char *fmt, ...)
 /* die() prints "tool: message" to stderr and exits with EXIT_FAILED. */
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* say() prints "tool: message" to stderr and returns. */
-void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* log_message() prints "tool: message" to stderr and returns. */
+void log_message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* say_line() prints a line, as a callback; it ignores `tool`. */
-void say_line(void *tool, const char *line);
+/* log_line() prints a line, as a callback; it ignores `tool`. */
+void log_line(void *tool, const char *line);
 
-/* say_stopped() prints "stopped" if stderr is a terminal and the tool was asked
+/* log_stopped() prints "stopped" if stderr is a terminal and the tool was asked
  * to stop: otherwise the shell's prompt would follow the ^C. */
-void say_stopped(void);
+void log_stopped(void);
 
-/* say_as() makes messages begin with this name instead of the tool's, for a
- * tool that works for another.  The name must stay valid. */
-void say_as(const char *name);
+/* set_tool_name() makes messages begin with this name instead of the tool's,
+ * for a tool that works for another.  The name must stay valid. */
+void set_tool_name(const char *name);
 
 /*
  * end_when_stopped() is for a tool that makes files or prints figures: from now

@@ -155,15 +155,15 @@ void param_set_get(const struct param_set *set, const struct param *own,
 const struct param_option *param_set_find(const struct param_set *set,
                                           const char *name);
 
-/* param_set_given() returns the name of a parameter of the set that is on the
+/* param_set_used() returns the name of a parameter of the set that is on the
  * command line, or NULL. */
-const char *param_set_given(const struct param_set *set);
+const char *param_set_used(const struct param_set *set);
 
 /*
- * param_set_judge() returns -1 if the command line sets a parameter of the set
+ * param_set_check() returns -1 if the command line sets a parameter of the set
  * that this method does not have: "simclr has no parameter 'rho'".
  */
-int param_set_judge(const struct param_set *set, const char *method,
+int param_set_check(const struct param_set *set, const char *method,
                     const struct param *own, struct err *err);
 
 #endif

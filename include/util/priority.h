@@ -9,9 +9,9 @@
 enum priority {
     /* for work that a person waits for: a quarter of a processor that another
      * process keeps busy */
-    PRIORITY_BESIDE = 5,
+    PRIORITY_LOW = 5,
     /* for work without deadline, the lowest: a hundredth of such a processor */
-    PRIORITY_SPARE = 19,
+    PRIORITY_IDLE = 19,
 };
 
 void priority_lower(enum priority nice);

@@ -17,8 +17,8 @@
  * sockets; a signal between the test of a flag and the wait would be missed.
  * SIGPIPE is ignored: writing to a closed stdout fails instead.
  *
- * stop_calls(), below, is for a tool that loses its work anyway: at the first
- * signal a separate thread calls `call`.  SIGPIPE is unchanged.
+ * stop_with_callback(), below, is for a tool that loses its work anyway: at the
+ * first signal a separate thread calls `call`.  SIGPIPE is unchanged.
  *
  * Call one of the two, once, before starting other threads: a separate thread
  * receives the signals; the calling thread and threads that it starts later
@@ -27,9 +27,9 @@
  */
 int stop_fd(struct err *err);
 
-/* stop_at_first(), before stop_fd(): the thread of signals calls `call` at once
- * at the first signal. */
-void stop_at_first(void (*call)(void));
+/* stop_call_at_first(), before stop_fd(): the thread of signals calls `call` at
+ * once at the first signal. */
+void stop_call_at_first(void (*call)(void));
 
 /* stop_while_busy(), before stop_fd(): that thread calls `call` half a second
  * after the first signal, unless the process has ended or a second signal
@@ -37,7 +37,7 @@ void stop_at_first(void (*call)(void));
 void stop_while_busy(void (*call)(void));
 
 /* See above: 0, or -1 on error. */
-int stop_calls(void (*call)(void), struct err *err);
+int stop_with_callback(void (*call)(void), struct err *err);
 
 /* stop_thread() is pthread_create() for a thread that blocks all signals. 0, or
  * the number of the error. */
@@ -46,7 +46,7 @@ int stop_thread(pthread_t *thread, void *(*work)(void *), void *arg);
 /* stop_unblock() unblocks all signals in a child process, before exec. */
 void stop_unblock(void);
 
-/* stop_asked() returns 1 once the first signal has come; never blocks. */
-int stop_asked(void);
+/* stop_requested() returns 1 once the first signal has come; never blocks. */
+int stop_requested(void);
 
 #endif

@@ -33,17 +33,20 @@ enum wire_side { WIRE_CONNECTS, WIRE_BINDS };
 /* wire_edge_name() returns "plan, items", "batch" ..., as in foil-wire(5). */
 const char *wire_edge_name(enum wire_edge edge);
 
-/* wire_edge_may() returns 1 when the end `from` may send messages of a kind. */
-int wire_edge_may(enum wire_edge edge, enum wire_side from,
-                  enum wire_kind kind);
+/* wire_edge_allows_kind() returns 1 when the end `from` may send messages of a
+ * kind. */
+int wire_edge_allows_kind(enum wire_edge edge, enum wire_side from,
+                          enum wire_kind kind);
 
-/* wire_edge_takes() returns 1 when a key of that role is allowed at that end.
+/* wire_edge_allows_role() returns 1 when a key of that role is allowed at that
+ * end.
  */
-int wire_edge_takes(enum wire_edge edge, enum wire_side side, const char *role);
+int wire_edge_allows_role(enum wire_edge edge, enum wire_side side,
+                          const char *role);
 
-/* wire_edge_serves() returns 1 for edges of a service: clients may be silent
- * between two requests. */
-int wire_edge_serves(enum wire_edge edge);
+/* wire_edge_is_service() returns 1 for edges of a service: clients may be
+ * silent between two requests. */
+int wire_edge_is_service(enum wire_edge edge);
 
 /*
  * wire_edge_part() returns the bytes of the largest part that an end may send,

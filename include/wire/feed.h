@@ -32,10 +32,10 @@ void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
 void wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn);
 
 /*
- * wire_feed_followed() returns 1 when messages of a kind have a subscriber, so
- * that no time is spent on messages without one.
+ * wire_feed_has_subscribers() returns 1 when messages of a kind have a
+ * subscriber, so that no time is spent on messages without one.
  */
-int wire_feed_followed(struct wire_feed *feed, enum wire_kind kind);
+int wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind);
 
 /* wire_feed_unsent() returns how many bytes are queued for subscribers. */
 size_t wire_feed_unsent(const struct wire_feed *feed);

@@ -27,28 +27,25 @@ enum wire_gate_refusal {
  *   expect_next   sets how many unread bytes a peer may have sent, before it is
  *                 admitted and after, for the socket that this thread binds
  *                 next
- *   take_made     returns the gate of that socket after zmq_bind(), or -1 when
- *                 ZeroMQ listened by another function
- *   expect_known  changes the bytes of an admitted peer
- *   note_drained  the socket has no message left
- *   count_read    a message of so many parts and bytes was read from fd
- *   admit_peer    the peer connected by fd is known
- *   has_met       returns 1 when a connection was accepted
- *   has_heard     returns 1 when bytes came
- *   take_refused  returns how many connections were refused for that reason
- *                 since its last call
- *   drop_stuck    closes the connections that have been stuck since its last
- *                 call, which was at least a second ago
+ *   take_listener     returns the gate of that socket after zmq_bind(), or -1
+ * when ZeroMQ listened by another function expect_known  changes the bytes of
+ * an admitted peer note_drained  the socket has no message left count_read    a
+ * message of so many parts and bytes was read from fd admit_peer    the peer
+ * connected by fd is known has_accepted       returns 1 when a connection was
+ * accepted has_received     returns 1 when bytes came take_refused  returns how
+ * many connections were refused for that reason since its last call drop_stuck
+ * closes the connections that have been stuck since its last call, which was at
+ * least a second ago
  */
 struct wire_gate {
     void (*expect_next)(size_t stranger, size_t known);
-    int (*take_made)(void);
+    int (*take_listener)(void);
     void (*expect_known)(int gate, size_t known);
     void (*note_drained)(int gate);
     void (*count_read)(int gate, int fd, size_t parts, size_t bytes);
     void (*admit_peer)(int gate, int fd);
-    int (*has_met)(int gate);
-    int (*has_heard)(int gate);
+    int (*has_accepted)(int gate);
+    int (*has_received)(int gate);
     unsigned (*take_refused)(int gate, enum wire_gate_refusal why);
     void (*drop_stuck)(int gate);
 };

@@ -6,7 +6,7 @@
 
 /* Decodes tokens: text() returns the text of n tokens, to be freed by free(),
  * or NULL when they are not in the vocabulary, which shows null. */
-struct wire_words {
+struct wire_token_text {
     char *(*text)(void *vocabulary, size_t n, const int32_t *token);
     void *vocabulary;
 };
@@ -25,6 +25,6 @@ struct wire_words {
  *          NULL: no "text"
  */
 json_t *wire_show(const struct wire_msg *msg, int full,
-                  const struct wire_words *words);
+                  const struct wire_token_text *words);
 
 #endif

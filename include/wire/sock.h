@@ -155,7 +155,7 @@ int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
 void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
- * wire_sock_tend() sets a function that wire_wait() and wire_beat() call to
+ * wire_sock_on_tick() sets a function that wire_wait() and wire_beat() call to
  * send the messages of a socket that are due.  on_tick() returns the latest
  * time, by clock_now(), of its next call.
  *
@@ -163,9 +163,9 @@ void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
  *     up     1: a peer is connected
  *     now    clock_now()
  */
-void wire_sock_tend(struct wire_sock *sock,
-                    double (*on_tick)(void *self, int up, double now),
-                    void *self);
+void wire_sock_on_tick(struct wire_sock *sock,
+                       double (*on_tick)(void *self, int up, double now),
+                       void *self);
 
 /*
  * wire_sock_wait() is wire_wait() for one socket: messages on others do not
@@ -175,16 +175,18 @@ int wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
                    double seconds, struct err *err);
 
 /*
- * wire_sock_soon() sends msg as soon as a peer is connected, from inside
- * wire_wait(); it replaces a message that still waits.  NULL cancels that one.
+ * wire_sock_send_when_connected() sends msg as soon as a peer is connected,
+ * from inside wire_wait(); it replaces a message that still waits.  NULL
+ * cancels that one.
  */
-void wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg);
+void wire_sock_send_when_connected(struct wire_sock *sock,
+                                   struct wire_msg *msg);
 
 /*
- * wire_sock_met() returns 1 while a peer is connected to a DEALER, or once one
- * has connected to a binding socket.
+ * wire_sock_has_connected() returns 1 while a peer is connected to a DEALER, or
+ * once one has connected to a binding socket.
  */
-int wire_sock_met(const struct wire_sock *sock);
+int wire_sock_has_connected(const struct wire_sock *sock);
 
 /*
  * wire_sock_lost() returns 1 when the connection of a DEALER was lost since the
@@ -222,8 +224,9 @@ void wire_sock_expect(struct wire_sock *sock, size_t bytes);
  * without messages of up to WIRE_PUBLISHED_SMALL. */
 size_t wire_sock_unsent(const struct wire_sock *sock);
 
-/* wire_sock_follow() subscribes a SUB to a kind, such as "metrics"; "": all. */
-void wire_sock_follow(struct wire_sock *sock, const char *kind);
+/* wire_sock_subscribe() subscribes a SUB to a kind, such as "metrics"; "": all.
+ */
+void wire_sock_subscribe(struct wire_sock *sock, const char *kind);
 
 /*
  * wire_sock_topic() returns the next change of the topics subscribed at a PUB:

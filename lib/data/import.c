@@ -38,7 +38,7 @@ static const struct form {
 };
 
 struct data_import {
-    struct data_import_how how;
+    struct data_import_settings settings;
     struct form form;
     struct gzFile_s *file;
     size_t at;                // index of the current file
@@ -71,7 +71,7 @@ open_next(struct data_import *import, struct err *err)
 {
     if (import->file)
         data_gz_close(import->file);
-    import->file = data_gz_open(import->how.file[import->at], err);
+    import->file = data_gz_open(import->settings.file[import->at], err);
     return import->file ? 0 : -1;
 }
 
@@ -80,7 +80,7 @@ static int
 take_size(struct data_import *import, size_t rank, const size_t size[4],
           struct err *err)
 {
-    const char *path = import->how.file[0];
+    const char *path = import->settings.file[0];
     struct form *form = &import->form;
 
     if (rank < 3 || (rank == 4 && size[3] != 3))
@@ -136,7 +136,7 @@ open_idx(struct data_import *import, struct err *err)
 {
     size_t size[4] = {0}, rank;
 
-    if (read_idx_head(import->file, import->how.file[0], size, &rank, err))
+    if (read_idx_head(import->file, import->settings.file[0], size, &rank, err))
         return -1;
     return take_size(import, rank, size, err);
 }
@@ -144,7 +144,7 @@ open_idx(struct data_import *import, struct err *err)
 static int
 open_npy(struct data_import *import, struct err *err)
 {
-    const char *path = import->how.file[0];
+    const char *path = import->settings.file[0];
     uint8_t start[DATA_NPY_HEAD];
     struct data_npy_head head;
     struct err why;
@@ -171,7 +171,7 @@ take_labels(struct data_import *import, struct gzFile_s *file, const char *path,
     struct data_bytes *labels = &import->labels;
     size_t size[4] = {0}, rank, got = 1;
 
-    if (import->how.form == DATA_IDX) {
+    if (import->settings.form == DATA_IDX) {
         if (read_idx_head(file, path, size, &rank, err))
             return -1;
         if (rank != 1)
@@ -250,8 +250,8 @@ read_npy_labels(struct data_import *import, const char *path, struct err *err)
 static int
 open_labels(struct data_import *import, struct err *err)
 {
-    const char *path = import->how.file[1];
-    const enum data_form form = import->how.form;
+    const char *path = import->settings.file[1];
+    const enum data_form form = import->settings.form;
     size_t highest = 0;
 
     if (form == DATA_NPY ? read_npy_labels(import, path, err)
@@ -312,8 +312,8 @@ name_classes(struct data_import *import, struct err *err)
     int digits = snprintf(NULL, 0, "%zu", form->classes - 1);
 
     import->class = mem_array(form->classes, sizeof *import->class);
-    if (import->how.classes)
-        return read_classes(import, import->how.classes, err);
+    if (import->settings.classes)
+        return read_classes(import, import->settings.classes, err);
     for (size_t i = 0; i < form->classes; i++)
         add_class(import, form->class ? mem_text(form->class[i])
                                       : mem_format("%0*zu", digits, i));
@@ -323,17 +323,17 @@ name_classes(struct data_import *import, struct err *err)
 static int
 start_import(struct data_import *import, struct err *err)
 {
-    const enum data_form form = import->how.form;
+    const enum data_form form = import->settings.form;
     const int apart =
         form == DATA_IDX || form == DATA_STL10 || form == DATA_NPY;
     size_t pixels;
 
-    if (apart && import->how.files > 2)
+    if (apart && import->settings.files > 2)
         return err_set(err, "%s wants a file of images and one of labels",
                        import->form.name);
     if (open_next(import, err) || (form == DATA_IDX && open_idx(import, err)) ||
         (form == DATA_NPY && open_npy(import, err)) ||
-        (apart && import->how.files == 2 && open_labels(import, err)) ||
+        (apart && import->settings.files == 2 && open_labels(import, err)) ||
         name_classes(import, err))
         return -1;
     pixels = import->form.height * import->form.width * import->form.channels;
@@ -343,12 +343,12 @@ start_import(struct data_import *import, struct err *err)
 }
 
 struct data_import *
-data_import_open(const struct data_import_how *how, struct err *err)
+data_import_open(const struct data_import_settings *how, struct err *err)
 {
     struct data_import *import = mem_array(1, sizeof *import);
 
     REQUIRE(how->files >= 1);
-    import->how = *how;
+    import->settings = *how;
     import->form = forms[how->form];
     if (how->form == DATA_CIFAR100 && how->coarse) {
         import->form.label = 0;
@@ -407,7 +407,7 @@ find_class(const struct data_import *import, const char **class,
            struct err *err)
 {
     const struct form *form = &import->form;
-    const char *path = import->how.file[import->at];
+    const char *path = import->settings.file[import->at];
     unsigned label;
 
     *class = NULL;
@@ -416,7 +416,7 @@ find_class(const struct data_import *import, const char **class,
     } else if (import->labels.data) {
         if (import->done >= import->labels.len)
             return err_set(err, "'%s' has more images than '%s' has labels",
-                           path, import->how.file[1]);
+                           path, import->settings.file[1]);
         label = import->labels.data[import->done];
     } else {
         return 0;
@@ -439,7 +439,7 @@ next_record(struct data_import *import, struct err *err)
     if (import->n && import->done == import->n)
         return 0;
     for (;;) {
-        const char *path = import->how.file[import->at];
+        const char *path = import->settings.file[import->at];
         size_t got;
 
         if (data_gz_take(import->file, path, import->raw, want, &got, err))
@@ -449,7 +449,7 @@ next_record(struct data_import *import, struct err *err)
         if (got || import->n)
             return err_set(err, "'%s' is cut off in image %zu", path,
                            import->done);
-        if (form->front == 0 || import->at + 1 == import->how.files)
+        if (form->front == 0 || import->at + 1 == import->settings.files)
             return 0;
         import->at++;
         if (open_next(import, err))
@@ -468,7 +468,7 @@ data_import_next(struct data_import *import, struct data_picture *picture,
         return -1;
     if (got == 0 && import->labels.data && import->labels.len > import->done)
         return err_set(err, "'%s' has more labels than '%s' has images",
-                       import->how.file[1], import->how.file[0]);
+                       import->settings.file[1], import->settings.file[0]);
     if (got == 0)
         return 0;
     *picture = (struct data_picture){

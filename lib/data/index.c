@@ -17,7 +17,7 @@ enum {
 };
 
 struct data_index {
-    struct data_index_how how;
+    struct data_index_settings settings;
     struct data_columns columns; // as the user described them
     struct input *input;
     size_t input_first; // sample
@@ -43,11 +43,11 @@ struct data_index {
 };
 
 struct data_index *
-data_index_new(const struct data_index_how *how)
+data_index_new(const struct data_index_settings *how)
 {
     struct data_index *index = mem_array(1, sizeof *index);
 
-    index->how = *how;
+    index->settings = *how;
     data_layout_text(&index->parts, "", 0);
     return index;
 }
@@ -190,12 +190,12 @@ check_image(struct data_index *index, struct layout_sample *sample,
             struct err *err)
 {
     const struct data_bytes *bytes = &index->bytes;
-    size_t width, height, most = index->how.max_pixels;
+    size_t width, height, most = index->settings.max_pixels;
 
     if (image_codec_header(&index->decoder, bytes->data, bytes->len, most,
                            &width, &height, err))
         return -1;
-    if (index->how.decode &&
+    if (index->settings.decode &&
         image_codec_decode(&index->decoder, bytes->data, bytes->len, most,
                            IMAGE_REFUSE, &index->image, err))
         return -1;
@@ -292,7 +292,7 @@ note_bad_file(struct data_index *index, const char *name, int rc,
                "name ends in .csv";
     else if (index->input->list && data_kind_of(name) == DATA_KIND_OTHER)
         hint = ": a list has paths of files, with their endings, such as .jpg";
-    if (!index->how.skip_bad || rc == DATA_UNREAD) {
+    if (!index->settings.skip_bad || rc == DATA_UNREAD) {
         err_set(err, "'%s' in '%s': %s%s", name, index->input->root, reason.msg,
                 hint);
         return rc;
@@ -341,7 +341,7 @@ data_index_next(struct data_index *index, struct err *err)
     REQUIRE(index->input);
     list = index->input->list != NULL;
     got = data_input_next(index->input, &item, err);
-    if (got == -1 && index->how.skip_bad) {
+    if (got == -1 && index->settings.skip_bad) {
         index->files++;
         note_bad_file(index, index->input->root, got, err);
         return 0; // the rest of a damaged archive is lost
@@ -384,7 +384,7 @@ data_index_sum(const struct data_index *index)
         .classes = index->parts.classes,
         .unlabelled = index->unlabelled,
         .files = index->files,
-        .beside = index->sidecars,
+        .sidecars = index->sidecars,
         .skipped = index->skipped.pictures + index->skipped.others,
         .bad = index->bad,
         .hidden = index->hidden,
@@ -427,7 +427,7 @@ data_index_kinds(const struct data_index *index, int pictures)
 }
 
 const char *
-data_index_lost(const struct data_index *index, size_t i)
+data_index_lost_class(const struct data_index *index, size_t i)
 {
     const struct names *lost = &index->skipped.classes;
 
@@ -473,7 +473,7 @@ no_sample(const struct data_index *index, const char *path, struct err *err)
 }
 
 int
-data_index_settle(struct data_index *index, struct err *err)
+data_index_assign_labels(struct data_index *index, struct err *err)
 {
     struct layout_parts *parts = &index->parts;
 
@@ -501,7 +501,7 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
     end_input(index);
     if (!index->parts.samples)
         return no_sample(index, path, err);
-    if (!index->assigned && data_index_settle(index, err))
+    if (!index->assigned && data_index_assign_labels(index, err))
         return -1;
     return data_layout_write(&index->parts, path, err);
 }

@@ -7,7 +7,7 @@
 
 struct data_pool {
     struct data_set *set;
-    struct data_pool_how how;
+    struct data_pool_settings settings;
     struct image_decoder *decoder;
     struct data_bytes bytes;
     struct image image;    /* the latest one that is not cached */
@@ -18,12 +18,12 @@ struct data_pool {
 };
 
 struct data_pool *
-data_pool_new(struct data_set *set, const struct data_pool_how *how)
+data_pool_new(struct data_set *set, const struct data_pool_settings *how)
 {
     struct data_pool *pool = mem_array(1, sizeof *pool);
 
     pool->set = set;
-    pool->how = *how;
+    pool->settings = *how;
     pool->cached = mem_array(data_size(set), sizeof(struct image *));
     pool->bad = mem_array(data_size(set), 1);
     return pool;
@@ -51,7 +51,7 @@ static int
 has_room_for(const struct data_pool *pool, size_t width, size_t height)
 {
     return 3 * width * height + sizeof(struct image) <=
-           pool->how.keep_bytes - pool->cached_bytes;
+           pool->settings.keep_bytes - pool->cached_bytes;
 }
 
 /* The region that the caller reads; all of the image if it will be cached. */
@@ -107,7 +107,7 @@ data_pool_region(struct data_pool *pool, size_t id,
     pool->unread = 0;
     if (pool->cached[id])
         return pool->cached[id];
-    if (pool->how.captioned && !*data_caption(pool->set, id)) {
+    if (pool->settings.captioned && !*data_caption(pool->set, id)) {
         err_set(err, "sample '%s' has no caption", data_name(pool->set, id));
         goto bad;
     }
@@ -116,7 +116,7 @@ data_pool_region(struct data_pool *pool, size_t id,
     if (rc)
         goto bad;
     if (image_codec_region(&pool->decoder, pool->bytes.data, pool->bytes.len,
-                           pool->how.max_pixels, pool->how.policy, &read,
+                           pool->settings.max_pixels, pool->settings.policy, &read,
                            &pool->image, &why)) {
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;

@@ -472,7 +472,7 @@ compare_with_index(struct data_set *set, int lenient, struct err *err)
     if (!set || (stale < 0 && !lenient))
         die("%s", err->msg);
     if (stale)
-        say("%s", err->msg);
+        log_message("%s", err->msg);
     return set;
 }
 
@@ -493,7 +493,7 @@ data_open_parts_or_die(const char *path)
 }
 
 void
-data_spare_or_die(const struct data_set *set, const char *output)
+data_protect_or_die(const struct data_set *set, const char *output)
 {
     if (data_reads(set, output))
         opt_misuse("'%s' is read from: it would be lost", output);

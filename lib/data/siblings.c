@@ -30,7 +30,7 @@ data_captions_tidy(char *text, size_t n)
 static int
 append_utf8(struct data_bytes *to, const char *text, size_t n)
 {
-    int mended = 0;
+    int repaired = 0;
 
     for (size_t at = 0, more; at < n; at += more) {
         uint32_t c;
@@ -39,12 +39,12 @@ append_utf8(struct data_bytes *to, const char *text, size_t n)
         if (c == UTF8_BAD &&
             (more != 3 || memcmp(text + at, "\xef\xbf\xbd", 3))) {
             text_append(to, "\xef\xbf\xbd", 3);
-            mended = 1;
+            repaired = 1;
         } else {
             text_append(to, text + at, more);
         }
     }
-    return mended;
+    return repaired;
 }
 
 static size_t
@@ -73,7 +73,7 @@ data_captions_line(const char *text, size_t n, struct data_bytes *lines,
         if (lines->len)
             text_append(lines, "\n", 1);
         start = lines->len;
-        notes->mended += (size_t)append_utf8(lines, copy, len);
+        notes->repaired += (size_t)append_utf8(lines, copy, len);
         len = text_utf8_cut(lines->data + start, lines->len - start,
                             TEXT_CAPTION_BYTES);
         notes->cut += len < lines->len - start;
@@ -202,7 +202,7 @@ data_siblings_assign(struct siblings *siblings, struct layout_parts *parts,
     siblings->lines.len = 0;
     notes->cut += siblings->notes.cut;
     notes->many += siblings->notes.many;
-    notes->mended += siblings->notes.mended;
+    notes->repaired += siblings->notes.repaired;
     notes->broken += siblings->notes.broken;
     siblings->notes = (struct data_index_captions){0};
     for (size_t i = siblings->first; i < parts->samples; i++)

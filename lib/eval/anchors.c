@@ -135,7 +135,7 @@ eval_softmax(size_t n, const float *s, double tau, float *p)
 
 static void
 measure_anchor(const struct eval_views *rows,
-               const struct eval_anchors_how *how, size_t r, double tau,
+               const struct eval_anchors_settings *how, size_t r, double tau,
                const float *s, float *p, struct eval_anchor *out)
 {
     const size_t n = eval_views_count(rows), m = eval_views_negatives(rows);
@@ -152,7 +152,7 @@ measure_anchor(const struct eval_views *rows,
     out->largest = num_max(n, p);
     out->own = 0;
     for (size_t c = 0; rows->group && c < n; c++)
-        if (eval_views_kin(rows, r, c))
+        if (eval_views_same_group(rows, r, c))
             out->own += p[c];
     for (size_t i = 0; i < have; i++)
         density += (double)s[near[i]];
@@ -160,7 +160,7 @@ measure_anchor(const struct eval_views *rows,
 }
 
 void
-eval_anchors(const struct eval_views *rows, const struct eval_anchors_how *how,
+eval_anchors(const struct eval_views *rows, const struct eval_anchors_settings *how,
              size_t m, const size_t *row, const double *tau,
              struct eval_anchor *out)
 {

@@ -9,8 +9,8 @@
 struct eval_frozen {
     const struct eval_views *views;
     const float *z; /* [n,d] */
-    struct eval_frozen_how how;
-    struct sample_how sampler;
+    struct eval_frozen_settings settings;
+    struct sample_settings sampler;
     struct sample_source source;
     struct select_features features;
     struct select_plan *plan;
@@ -25,7 +25,7 @@ struct eval_frozen {
 
 /* Checks that an objective needs only rows. */
 static int
-check_objective(const struct eval_frozen_how *how, size_t d, struct err *err)
+check_objective(const struct eval_frozen_settings *how, size_t d, struct err *err)
 {
     const struct loss_objective *objective = how->objective;
 
@@ -34,7 +34,7 @@ check_objective(const struct eval_frozen_how *how, size_t d, struct err *err)
                        "%s needs more of an encoder than embeddings: it cannot "
                        "be measured on rows",
                        objective->name);
-    REQUIRE(!objective->wants_weights || how->sampler);
+    REQUIRE(!objective->needs_weights || how->sampler);
     return loss_objective_check(objective, &how->settings, how->batch, d, err);
 }
 
@@ -43,31 +43,32 @@ static int
 make_plan(struct eval_frozen *f, struct err *err)
 {
     const struct eval_views *views = f->views;
-    struct select_task task = {.seed = f->how.seed};
+    struct select_task task = {.seed = f->settings.seed};
 
-    if (select_layout_make(views->samples, f->how.batch, SELECT_KEEP,
+    if (select_layout_make(views->samples, f->settings.batch, SELECT_KEEP,
                            &f->layout, err) ||
-        select_strategy_fit(f->how.strategy, &f->layout, f->how.plan, err))
+        select_strategy_fit(f->settings.strategy, &f->layout, f->settings.plan,
+                            err))
         return -1;
     f->features =
         (struct select_features){.d = views->d,
                                  .u = views->v,
                                  .v = views->v + views->samples * views->d};
     task.layout = f->layout;
-    memcpy(task.value, f->how.plan, sizeof task.value);
-    f->plan = select_plan_new(f->how.strategy, &task);
+    memcpy(task.value, f->settings.plan, sizeof task.value);
+    f->plan = select_plan_new(f->settings.strategy, &task);
     return 0;
 }
 
 static size_t
 count_sides(const struct eval_frozen *f)
 {
-    return f->how.objective->sides ? 2 : 1;
+    return f->settings.objective->sides ? 2 : 1;
 }
 
 struct eval_frozen *
 eval_frozen_new(const struct eval_views *views, const float *z,
-                const struct eval_frozen_how *how, struct err *err)
+                const struct eval_frozen_settings *how, struct err *err)
 {
     const struct loss_objective *objective = how->objective;
     const size_t k = objective->columns;
@@ -80,7 +81,7 @@ eval_frozen_new(const struct eval_views *views, const float *z,
     f = mem_array(1, sizeof *f);
     f->views = views;
     f->z = z;
-    f->how = *how;
+    f->settings = *how;
     if (make_plan(f, err)) {
         free(f);
         return NULL;
@@ -89,11 +90,11 @@ eval_frozen_new(const struct eval_views *views, const float *z,
     f->column = mem_array(n * k + 1, sizeof *f->column);
     for (size_t i = 0; i < n * k; i++)
         f->column[i] = objective->initial[i % k];
-    if (objective->wants_weights) {
+    if (objective->needs_weights) {
         f->sampler = *how->sampler;
-        f->sampler.brings = 1;
+        f->sampler.draws_outside = 1;
         f->sampler.seed = how->seed;
-        sample_how_set(&f->sampler, "horizon", 1);
+        sample_settings_set(&f->sampler, "horizon", 1);
         sample_source_init(&f->source, &f->sampler, views->samples);
     }
     return f;
@@ -104,7 +105,7 @@ eval_frozen_free(struct eval_frozen *f)
 {
     if (!f)
         return;
-    if (f->how.objective->wants_weights)
+    if (f->settings.objective->needs_weights)
         sample_source_release(&f->source);
     select_plan_free(f->plan);
     arena_release(&f->scratch);
@@ -124,15 +125,16 @@ eval_frozen_steps(const struct eval_frozen *f)
 static const int64_t *
 plan_batch(struct eval_frozen *f, uint64_t epoch, uint64_t step, size_t *b)
 {
-    if (f->how.strategy->wants_features && !select_plan_has(f->plan, epoch)) {
+    if (f->settings.strategy->needs_features &&
+        !select_plan_has(f->plan, epoch)) {
         struct select_task task = {.layout = f->layout,
-                                   .seed = f->how.seed,
+                                   .seed = f->settings.seed,
                                    .epoch = epoch,
                                    .features = &f->features};
         int64_t *ids = mem_array(select_layout_total(&f->layout), sizeof *ids);
 
-        memcpy(task.value, f->how.plan, sizeof task.value);
-        select_strategy_order(f->how.strategy, &task, ids);
+        memcpy(task.value, f->settings.plan, sizeof task.value);
+        select_strategy_order(f->settings.strategy, &task, ids);
         select_plan_put(f->plan, epoch, ids);
         free(ids);
     }
@@ -149,7 +151,8 @@ draw_pairs(struct eval_frozen *f, uint64_t epoch, size_t b, const int64_t *ids)
     for (size_t i = 0; i < b; i++) {
         struct rng rng;
 
-        rng_init(&rng, f->how.seed, RNG_VARIANT, (uint64_t)ids[i], epoch, 0);
+        rng_init(&rng, f->settings.seed, RNG_VARIANT, (uint64_t)ids[i], epoch,
+                 0);
         variant[i] = v == 2 ? 0 : (int64_t)rng_below(&rng, v);
         variant[b + i] = v == 2 ? 1 : (int64_t)rng_below(&rng, v - 1);
         if (v > 2)
@@ -168,7 +171,7 @@ choose_views(struct eval_frozen *f, const struct batch *step)
     for (size_t j = 0; j < extras->n; j++) {
         struct rng rng;
 
-        rng_init(&rng, f->how.seed, RNG_EVAL, (uint64_t)step->epoch,
+        rng_init(&rng, f->settings.seed, RNG_EVAL, (uint64_t)step->epoch,
                  (uint64_t)step->step, j);
         view[j] = extras->view && extras->view[j] >= 0
                       ? extras->view[j]
@@ -217,7 +220,7 @@ weigh_batch(struct eval_frozen *f, struct batch *step, struct err *err)
     struct eval_batch *batch = &f->batch;
     const float *v = copy_rows(f, batch, 0, f->views->v);
 
-    step->beta = 1 / f->how.settings.value[LOSS_TAU];
+    step->beta = 1 / f->settings.settings.value[LOSS_TAU];
     step->dim = f->views->d;
     step->z = v;
     step->extra.z = v + 2 * step->b * step->dim;
@@ -259,14 +262,14 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
     arena_begin(&f->scratch);
     step.ids = plan_batch(f, epoch, number, &step.b);
     step.view_of = draw_pairs(f, epoch, step.b, step.ids);
-    if (f->how.objective->wants_weights) {
+    if (f->settings.objective->needs_weights) {
         step.extra = sample_source_draw(&f->source, &step, f->total);
         step.extra.view = choose_views(f, &step);
         step.extra.epoch = NULL;
     }
     f->batch = (struct eval_batch){0};
     place_rows(f, &step);
-    if (f->how.objective->wants_weights && weigh_batch(f, &step, err))
+    if (f->settings.objective->needs_weights && weigh_batch(f, &step, err))
         return -1;
     prepare_loss_batch(f);
     f->total++;
@@ -280,7 +283,7 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
 static void
 move_columns(struct eval_frozen *f, float *state, int back)
 {
-    const size_t k = f->how.objective->columns, b = f->batch.b;
+    const size_t k = f->settings.objective->columns, b = f->batch.b;
 
     for (size_t i = 0; i < count_sides(f) * b; i++) {
         float *at =
@@ -295,7 +298,7 @@ move_columns(struct eval_frozen *f, float *state, int back)
 static float *
 take_state(struct eval_frozen *f)
 {
-    const struct loss_objective *objective = f->how.objective;
+    const struct loss_objective *objective = f->settings.objective;
     const size_t n = loss_objective_states(objective, f->batch.b);
     float *state =
         arena_take(&f->scratch, n * objective->columns + 1, sizeof *state);
@@ -307,7 +310,7 @@ take_state(struct eval_frozen *f)
 const float *
 eval_frozen_gradient(struct eval_frozen *f)
 {
-    const struct loss_objective *objective = f->how.objective;
+    const struct loss_objective *objective = f->settings.objective;
     float *state = take_state(f);
     float *dz =
         arena_take(&f->scratch, f->batch.rows * f->views->d, sizeof *dz);
@@ -316,8 +319,8 @@ eval_frozen_gradient(struct eval_frozen *f)
                    sizeof *work);
     struct loss_report report;
 
-    loss_objective_run(objective, &f->how.settings, &f->loss_batch, f->rows,
-                       state, dz, work, &report);
+    loss_objective_run(objective, &f->settings.settings, &f->loss_batch,
+                       f->rows, state, dz, work, &report);
     move_columns(f, state, 1);
     return dz;
 }
@@ -325,7 +328,7 @@ eval_frozen_gradient(struct eval_frozen *f)
 const float *
 eval_frozen_pull(struct eval_frozen *f)
 {
-    const struct loss_objective *objective = f->how.objective;
+    const struct loss_objective *objective = f->settings.objective;
     const size_t n = 2 * f->batch.b, columns = f->batch.columns;
     const size_t d = f->views->d;
     float *state, *v, *s;
@@ -339,7 +342,7 @@ eval_frozen_pull(struct eval_frozen *f)
            (columns - f->batch.rows) * d * sizeof *v);
     s = arena_take(&f->scratch, (n + 1) * columns, sizeof *s);
     num_gemm_nt(n, columns, d, 1, v, v, 0, s);
-    objective->run(&f->loss_batch, &f->how.settings, state, s, &report);
+    objective->run(&f->loss_batch, &f->settings.settings, state, s, &report);
     move_columns(f, state, 1);
     return s;
 }
@@ -347,5 +350,5 @@ eval_frozen_pull(struct eval_frozen *f)
 const struct sample_state *
 eval_frozen_states(const struct eval_frozen *f)
 {
-    return f->how.objective->wants_weights ? f->source.state : NULL;
+    return f->settings.objective->needs_weights ? f->source.state : NULL;
 }

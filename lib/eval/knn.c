@@ -30,10 +30,10 @@ struct method {
                     const uint32_t *panels, float *c);
 };
 
-static const struct method split = {num_split_error,  num_split_rest,
+static const struct method split = {num_split_error,  num_split_residual,
                                     num_split_words,  num_split_rows,
                                     num_split_panels, num_split_product},
-                           scaled = {num_scaled_error,  num_scaled_rest,
+                           scaled = {num_scaled_error,  num_scaled_residual,
                                      num_scaled_words,  num_scaled_rows,
                                      num_scaled_panels, num_scaled_product};
 
@@ -86,9 +86,9 @@ eval_knn_new(size_t n, size_t d, const float *ref, enum eval_metric metric)
                              .d = d,
                              .ref = ref,
                              .metric = metric,
-                             .by = num_split_gains()    ? &split
-                                   : num_scaled_gains() ? &scaled
-                                                        : NULL};
+                             .by = num_split_faster()    ? &split
+                                   : num_scaled_faster() ? &scaled
+                                                         : NULL};
     if (knn->by)
         knn->rest = knn->by->rest(n, d, ref);
     knn->scale = mem_array(n, sizeof *knn->scale);

@@ -259,7 +259,7 @@ eval_pairs_measure(const struct eval_pairs *pairs, size_t k,
         root[i] = root[i] > 0 ? root[i] : 1;
     }
     out.coverage = sum.distinct / possible;
-    out.again = sum.all > 0 ? 1 - sum.distinct / sum.all : 0;
+    out.repeated = sum.all > 0 ? 1 - sum.distinct / sum.all : 0;
     out.hardest = k ? sum.hardest / ((double)n * (double)k) : 0;
     out.second = out.parts > 1 ? 1 : find_second(pairs, root);
     free(root);

@@ -18,7 +18,7 @@ eval_views_negatives(const struct eval_views *rows)
 }
 
 int
-eval_views_kin(const struct eval_views *rows, size_t r, size_t c)
+eval_views_same_group(const struct eval_views *rows, size_t r, size_t c)
 {
     const int64_t *group = rows->group;
 

@@ -4,7 +4,7 @@
 #include "flow/hello.h"
 #include "util/mem.h"
 
-#include "connect.h"
+#include "client_impl.h"
 
 int
 flow_client_joined(const struct flow_client *client)
@@ -49,7 +49,7 @@ flow_client_renew(struct flow_client *client, struct err *err)
                           client->role, &client->limits, err);
     if (!client->link.sock)
         return -1;
-    wire_sock_tend(client->link.sock, send_due_hello, client);
+    wire_sock_on_tick(client->link.sock, send_due_hello, client);
     return 0;
 }
 
@@ -166,7 +166,7 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
         update_beat(client);
         return 0;
     case FLOW_ABOUT_REQUEST:
-        return wire_edge_serves(client->link.edge);
+        return wire_edge_is_service(client->link.edge);
     case FLOW_ABOUT_US:
         return err_set(err, "refused by '%.80s': %.400s", client->endpoint,
                        error.reason);
@@ -213,7 +213,8 @@ on_message(struct flow_client *client, struct flow_news *news, struct err *err)
         return on_error(client, news, err);
     if (!flow_client_joined(client)) // meant for an earlier connection
         return 0;
-    if (wire_edge_serves(client->link.edge)) // an answer: service.c checks it
+    if (wire_edge_is_service(
+            client->link.edge)) // an answer: service.c checks it
         return 1;
     wire_subject_of(&subject, client->link.msg);
     if (flow_link_check(&client->link, kind, &subject, &news->why) ||
@@ -283,7 +284,7 @@ flow_client_trouble(const struct flow_client *client, struct err *why)
 }
 
 const struct wire_hello *
-flow_client_who(const struct flow_client *client)
+flow_client_binder_hello(const struct flow_client *client)
 {
     return &client->who;
 }

@@ -186,7 +186,7 @@ flow_consumer_take(struct flow_consumer *c)
 }
 
 void
-flow_consumer_go(struct flow_consumer *c, const struct wire_place *at)
+flow_consumer_set_place(struct flow_consumer *c, const struct wire_place *at)
 {
     c->urgent |= c->taken || wire_place_cmp(at, &c->at);
     c->taken = 0;
@@ -214,8 +214,8 @@ flow_consumer_item(const struct flow_consumer *c, size_t i)
 }
 
 void
-flow_consumer_end(struct flow_consumer *c, uint64_t number,
-                  const struct wire_place *at)
+flow_consumer_on_end(struct flow_consumer *c, uint64_t number,
+                     const struct wire_place *at)
 {
     struct flow_peer *peer = flow_peers_find(&c->peers, number);
 
@@ -245,7 +245,7 @@ flow_consumer_ended(const struct flow_consumer *c)
 /* ---- snapshots --------------------------------------------------------- */
 
 void
-flow_consumer_wait(struct flow_consumer *c, double now)
+flow_consumer_mark_waiting(struct flow_consumer *c, double now)
 {
     c->urgent |= now - c->made >= resend_s;
 }
@@ -276,7 +276,8 @@ make_snapshot(struct flow_consumer *c, double now)
 }
 
 int
-flow_consumer_turn(struct flow_consumer *c, double now, struct flow_ask *ask)
+flow_consumer_next_snapshot(struct flow_consumer *c, double now,
+                            struct flow_send_snapshot *ask)
 {
     if (c->at.session < 0)
         return 0;
@@ -290,15 +291,17 @@ flow_consumer_turn(struct flow_consumer *c, double now, struct flow_ask *ask)
         if (peer->blocked > now || (peer->serial == c->newest.serial &&
                                     now - peer->notified < resend_s))
             continue;
-        *ask = (struct flow_ask){peer->number, flow_window_get(&c->newest)};
+        *ask = (struct flow_send_snapshot){peer->number,
+                                           flow_window_get(&c->newest)};
         return 1;
     }
     return 0;
 }
 
 void
-flow_consumer_asked(struct flow_consumer *c, const struct flow_ask *ask,
-                    int sent, double now)
+flow_consumer_mark_sent(struct flow_consumer *c,
+                        const struct flow_send_snapshot *ask, int sent,
+                        double now)
 {
     struct flow_peer *peer = flow_peers_find(&c->peers, ask->peer);
 

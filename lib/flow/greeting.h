@@ -5,7 +5,7 @@
  * The greeting of the connecting end, as a state machine without socket and
  * clock.  Its caller passes it what was received and the time (`now`, in
  * seconds from any start, never decreasing).  lib/flow/client.c connects it to
- * a socket; lib/flow/roll.h is the other end's.
+ * a socket; lib/flow/peer_table.h is the other end's.
  *
  *     OUT       no connection, or one on which no hello was sent
  *     GREETING  hello was sent and is not answered: it is sent again each

@@ -10,7 +10,7 @@
 enum { TRIES = 8 };
 
 int
-flow_keeper_meets(struct flow_keeper *copy, const char *name)
+flow_state_copy_needs_handover(struct flow_state_copy *copy, const char *name)
 {
     copy->ready &= !strcmp(copy->service, name);
     snprintf(copy->service, sizeof copy->service, "%s", name);
@@ -18,14 +18,14 @@ flow_keeper_meets(struct flow_keeper *copy, const char *name)
 }
 
 void
-flow_keeper_behind(struct flow_keeper *copy)
+flow_state_copy_mark_stale(struct flow_state_copy *copy)
 {
     copy->ready = 0;
 }
 
 int
-flow_keeper_next(struct flow_keeper *copy, enum flow_answer what,
-                 const char *name)
+flow_state_copy_on_answer(struct flow_state_copy *copy, enum flow_answer what,
+                          const char *name)
 {
     const int was = copy->ready;
 
@@ -44,41 +44,45 @@ flow_keeper_next(struct flow_keeper *copy, enum flow_answer what,
 static const struct wire_place nowhere = {.session = -1};
 
 void
-flow_stand_init(struct flow_stand *state)
+flow_state_owner_init(struct flow_state_owner *state)
 {
-    *state = (struct flow_stand){.next = nowhere, .arrival.at = nowhere};
+    *state = (struct flow_state_owner){.next = nowhere, .arrival.at = nowhere};
 }
 
 void
-flow_stand_begin(struct flow_stand *state, const struct wire_place *at)
+flow_state_owner_begin(struct flow_state_owner *state,
+                       const struct wire_place *at)
 {
     state->next = *at;
     state->owner = 0;
 }
 
 static void
-change_owner(struct flow_stand *state, uint64_t peer, const char *name)
+change_owner(struct flow_state_owner *state, uint64_t peer, const char *name)
 {
     state->owner = peer;
     snprintf(state->name, sizeof state->name, "%s", name);
 }
 
 int
-flow_stand_begins(const struct flow_stand *state, const struct wire_place *at)
+flow_state_owner_is_new_run(const struct flow_state_owner *state,
+                            const struct wire_place *at)
 {
     return !at->epoch && !at->step && state->next.session != at->session;
 }
 
 void
-flow_stand_greeted(struct flow_stand *state, uint64_t peer, const char *name)
+flow_state_owner_on_hello(struct flow_state_owner *state, uint64_t peer,
+                          const char *name)
 {
     if (state->owner && *state->name && !strcmp(name, state->name))
         state->owner = peer;
 }
 
 int
-flow_stand_check(const struct flow_stand *state, uint64_t peer, int64_t session,
-                 const struct wire_hello *owner, struct err *err)
+flow_state_owner_check(const struct flow_state_owner *state, uint64_t peer,
+                       int64_t session, const struct wire_hello *owner,
+                       struct err *err)
 {
     if (!state->owner || state->owner == peer)
         return 0;
@@ -95,15 +99,17 @@ flow_stand_check(const struct flow_stand *state, uint64_t peer, int64_t session,
 }
 
 int
-flow_stand_fits(const struct flow_stand *state, const struct wire_place *at)
+flow_state_owner_fits(const struct flow_state_owner *state,
+                      const struct wire_place *at)
 {
     return at->session == state->next.session &&
            wire_place_cmp(at, &state->next) >= 0;
 }
 
 void
-flow_stand_weighed(struct flow_stand *state, const struct wire_place *at,
-                   uint64_t peer, const char *name)
+flow_state_owner_advance(struct flow_state_owner *state,
+                         const struct wire_place *at, uint64_t peer,
+                         const char *name)
 {
     state->next.epoch = at->epoch;
     state->next.step = at->step + 1;
@@ -122,14 +128,14 @@ table_of(const struct wire_state *piece)
 }
 
 int
-flow_stand_follows(struct flow_stand *state, const struct wire_state *piece,
-                   struct err *err)
+flow_state_owner_check_piece(struct flow_state_owner *state,
+                             const struct wire_state *piece, struct err *err)
 {
     const struct wire_place at = {piece->session, piece->epoch, piece->step};
     const size_t table = table_of(piece);
 
     if (table == piece->n || (!table && !piece->from)) {
-        flow_stand_drop(state);
+        flow_state_owner_discard(state);
         state->arrival.at = at;
         state->arrival.total = piece->total;
         return 1;
@@ -146,8 +152,9 @@ flow_stand_follows(struct flow_stand *state, const struct wire_state *piece,
 }
 
 void
-flow_stand_add(struct flow_stand *state, const struct wire_state *piece,
-               uint64_t peer, const char *name)
+flow_state_owner_add_piece(struct flow_state_owner *state,
+                           const struct wire_state *piece, uint64_t peer,
+                           const char *name)
 {
     const size_t i = table_of(piece);
 
@@ -162,8 +169,8 @@ flow_stand_add(struct flow_stand *state, const struct wire_state *piece,
 }
 
 int
-flow_stand_whole(const struct flow_stand *state, const struct wire_state *piece,
-                 struct err *err)
+flow_state_owner_check_complete(const struct flow_state_owner *state,
+                                const struct wire_state *piece, struct err *err)
 {
     const size_t table = state->arrival.table;
 
@@ -175,14 +182,14 @@ flow_stand_whole(const struct flow_stand *state, const struct wire_state *piece,
 }
 
 void
-flow_stand_stands(struct flow_stand *state)
+flow_state_owner_commit(struct flow_state_owner *state)
 {
     state->next = state->arrival.at;
-    flow_stand_drop(state);
+    flow_state_owner_discard(state);
 }
 
 void
-flow_stand_drop(struct flow_stand *state)
+flow_state_owner_discard(struct flow_state_owner *state)
 {
     state->arrival.at = nowhere;
     state->arrival.total = 0;

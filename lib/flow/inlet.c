@@ -44,7 +44,7 @@ flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
             flow_consumer_leave(inlet->consumer, news->peer);
         if (news->what != FLOW_ENDED && news->what != FLOW_OVER)
             return 1;
-        flow_consumer_end(inlet->consumer, news->peer, &news->at);
+        flow_consumer_on_end(inlet->consumer, news->peer, &news->at);
     }
     return 0;
 }
@@ -62,17 +62,17 @@ encode_snapshot(struct flow_inlet *inlet, const struct wire_next *next)
 }
 
 void
-flow_inlet_ask(struct flow_inlet *inlet)
+flow_inlet_send_snapshots(struct flow_inlet *inlet)
 {
     const double now = clock_now();
-    struct flow_ask ask;
+    struct flow_send_snapshot ask;
 
-    while (flow_consumer_turn(inlet->consumer, now, &ask)) {
+    while (flow_consumer_next_snapshot(inlet->consumer, now, &ask)) {
         struct wire_msg *msg = encode_snapshot(inlet, &ask.next);
 
-        flow_consumer_asked(inlet->consumer, &ask,
-                            flow_server_send(inlet->server, ask.peer, msg),
-                            now);
+        flow_consumer_mark_sent(inlet->consumer, &ask,
+                                flow_server_send(inlet->server, ask.peer, msg),
+                                now);
     }
 }
 

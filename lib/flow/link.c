@@ -115,7 +115,7 @@ flow_link_check(const struct flow_link *link, enum wire_kind kind,
     const enum wire_side from =
         link->side == WIRE_BINDS ? WIRE_CONNECTS : WIRE_BINDS;
 
-    if (!wire_edge_may(link->edge, from, kind))
+    if (!wire_edge_allows_kind(link->edge, from, kind))
         return err_set(err, "sent %s, which this end does not accept",
                        wire_kind_name(kind));
     return subject->at.session < 0
@@ -185,7 +185,7 @@ flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
     print = tally_add(&link->errors, &news->why);
     if (link->edge != ours || !placed)
         return print;
-    news->what = FLOW_UNWANTED;
+    news->what = FLOW_ITEM_REFUSED;
     if (!print)
         *news->why.msg = '\0';
     return 1;

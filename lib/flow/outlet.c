@@ -16,7 +16,7 @@ flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
     struct flow_outlet *outlet = mem_array(1, sizeof *outlet);
 
     server.edge = WIRE_EDGE_PLAN;
-    outlet->believe = config->believe;
+    outlet->check_place = config->check_place;
     outlet->tool = config->tool;
     outlet->producer = flow_producer_new(config->lease);
     outlet->server = flow_server_open(wire, &server, err);
@@ -46,7 +46,7 @@ check_place(const struct flow_outlet *outlet, struct wire_place *at,
     if (at->session > flow_producer_place(outlet->producer).session &&
         wire_session_check(at->session, why))
         return -1;
-    return outlet->believe ? outlet->believe(outlet->tool, at, why) : 0;
+    return outlet->check_place ? outlet->check_place(outlet->tool, at, why) : 0;
 }
 
 /* Test the connection to the peer that has the item of the consumer's place. */
@@ -59,7 +59,7 @@ probe_holder(struct flow_outlet *outlet, double now)
     if (!holder || now - outlet->probed < probe_every_s)
         return;
     outlet->probed = now;
-    flow_server_reaches(outlet->server, holder);
+    flow_server_ping(outlet->server, holder);
 }
 
 static int
@@ -71,8 +71,8 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
         news->what = FLOW_REPORT;
         return flow_server_refuse(outlet->server, news->peer, &news->why);
     }
-    news->what =
-        flow_producer_next(outlet->producer, news->peer, news->next, now);
+    news->what = flow_producer_on_snapshot(outlet->producer, news->peer,
+                                           news->next, now);
     news->at = news->next->at;
     if (news->what != FLOW_NOTHING)
         return 1;
@@ -87,22 +87,22 @@ flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
     int rc = 0;
 
     while (!rc && flow_server_next(outlet->server, news, &err) > 0) {
-        const enum flow_what what = news->what;
+        const enum flow_news_kind what = news->what;
 
         rc = 1;
         if (what == FLOW_JOINED)
             flow_producer_join(outlet->producer, news->peer);
         if (what == FLOW_LEFT)
             outlet->freed = flow_producer_leave(outlet->producer, news->peer);
-        if (what == FLOW_UNWANTED) {
-            flow_producer_refused(outlet->producer, news->peer, &news->at,
-                                  clock_now());
+        if (what == FLOW_ITEM_REFUSED) {
+            flow_producer_on_refusal(outlet->producer, news->peer, &news->at,
+                                     clock_now());
             news->what = FLOW_REPORT;
             rc = *news->why.msg != '\0';
         }
         if (what == FLOW_ENDED || what == FLOW_OVER) { // flow_outlet_is_over()
-            flow_producer_end(outlet->producer, news->peer, &news->at,
-                              clock_now());
+            flow_producer_on_end(outlet->producer, news->peer, &news->at,
+                                 clock_now());
             rc = 0;
         }
         if (what == FLOW_MESSAGE && news->next)
@@ -114,27 +114,28 @@ flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
 /* ---- sending ----------------------------------------------------------- */
 
 int
-flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
-                 struct wire_msg *item)
+flow_outlet_send_item(struct flow_outlet *outlet,
+                      const struct flow_send_item *turn, struct wire_msg *item)
 {
     const int sent = flow_server_send(outlet->server, turn->peer, item);
 
-    flow_producer_gave(outlet->producer, turn, sent, clock_now());
+    flow_producer_mark_sent(outlet->producer, turn, sent, clock_now());
     return sent;
 }
 
 void
-flow_outlet_end(struct flow_outlet *outlet)
+flow_outlet_send_end(struct flow_outlet *outlet)
 {
     const struct wire_end end = {.at = flow_producer_fresh(outlet->producer)};
     const double now = clock_now();
     uint64_t peer;
 
-    while ((peer = flow_producer_untold(outlet->producer, now))) {
+    while ((peer = flow_producer_next_unnotified(outlet->producer, now))) {
         struct wire_msg *msg = wire_end_put(&end);
 
-        flow_producer_told(outlet->producer, peer,
-                           flow_server_send(outlet->server, peer, msg), now);
+        flow_producer_mark_notified(outlet->producer, peer,
+                                    flow_server_send(outlet->server, peer, msg),
+                                    now);
         wire_msg_free(msg);
     }
 }
@@ -147,7 +148,7 @@ flow_outlet_late(struct flow_outlet *outlet, struct err *words)
 
     if (!flow_producer_late(outlet->producer, clock_now(), &late))
         return 0;
-    who = flow_server_who(outlet->server, late.peer);
+    who = flow_server_peer_hello(outlet->server, late.peer);
     err_set(words,
             "'%.100s' did not deliver epoch %jd, step %jd within %g seconds: "
             "its %zu items go to others, and it gets none for %g seconds",
@@ -163,11 +164,11 @@ flow_outlet_is_over(const struct flow_outlet *outlet)
 }
 
 void
-flow_outlet_over(struct flow_outlet *outlet)
+flow_outlet_send_over(struct flow_outlet *outlet)
 {
     const struct wire_place at = flow_producer_place(outlet->producer);
 
-    flow_server_over(outlet->server, &at);
+    flow_server_send_over(outlet->server, &at);
 }
 
 double

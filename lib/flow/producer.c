@@ -4,7 +4,7 @@
 #include "flow/producer.h"
 #include "util/mem.h"
 
-#include "book.h"
+#include "producer_impl.h"
 
 /* Seconds for which peers have to repeat an older snapshot, after FLOW_LAPSE,
  * before it is accepted; of the pause after a refused item, first and at most.
@@ -94,8 +94,8 @@ flow_producer_leave(struct flow_producer *p, uint64_t peer)
 }
 
 void
-flow_producer_refused(struct flow_producer *p, uint64_t number,
-                      const struct wire_place *at, double now)
+flow_producer_on_refusal(struct flow_producer *p, uint64_t number,
+                         const struct wire_place *at, double now)
 {
     struct flow_lease *lease = flow_leases_find(&p->leases, at);
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
@@ -155,7 +155,7 @@ update_leases(struct flow_producer *p)
 }
 
 /* Replace the newest snapshot. */
-static enum flow_what
+static enum flow_news_kind
 adopt_snapshot(struct flow_producer *p, const struct wire_next *next,
                double now)
 {
@@ -174,12 +174,12 @@ adopt_snapshot(struct flow_producer *p, const struct wire_next *next,
     if (newer && !new_session && order > 0) {
         update_leases(p);
         p->peers.end_left = 0;
-        return FLOW_PASSED;
+        return FLOW_PROGRESS;
     }
     clear_book(p);
     if (new_session)
         reset_peers(p);
-    return newer && new_session ? FLOW_MOVED : FLOW_BACK;
+    return newer && new_session ? FLOW_NEW_SESSION : FLOW_REWOUND;
 }
 
 /* A peer reports that the run is over, or did before it left. */
@@ -207,9 +207,9 @@ has_lapsed(struct flow_producer *p, int is_new, double now)
     return now - p->older >= older_wait_s;
 }
 
-enum flow_what
-flow_producer_next(struct flow_producer *p, uint64_t number,
-                   const struct wire_next *next, double now)
+enum flow_news_kind
+flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
+                          const struct wire_next *next, double now)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
     const int order = flow_window_order(&p->newest, next);
@@ -235,8 +235,8 @@ flow_producer_next(struct flow_producer *p, uint64_t number,
 }
 
 void
-flow_producer_end(struct flow_producer *p, uint64_t number,
-                  const struct wire_place *at, double now)
+flow_producer_on_end(struct flow_producer *p, uint64_t number,
+                     const struct wire_place *at, double now)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
 

@@ -87,7 +87,7 @@ is_past(const struct flow_relay *r, const struct wire_place *at)
 }
 
 int
-flow_relay_next(struct flow_relay *r, const struct wire_next *next)
+flow_relay_on_snapshot(struct flow_relay *r, const struct wire_next *next)
 {
     if (flow_window_order(&r->newest, next) <= 0)
         return 0;
@@ -162,7 +162,7 @@ flow_relay_ready(const struct flow_relay *r)
 }
 
 void
-flow_relay_sent(struct flow_relay *r)
+flow_relay_mark_batch_sent(struct flow_relay *r)
 {
     struct entry *e = find_lowest(r, MADE);
 
@@ -172,7 +172,7 @@ flow_relay_sent(struct flow_relay *r)
 }
 
 void
-flow_relay_lost(struct flow_relay *r)
+flow_relay_on_reconnect(struct flow_relay *r)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->entry[i].state == SENT)
@@ -220,7 +220,7 @@ flow_relay_drop(struct flow_relay *r, void **item, void **batch)
 /* ---- snapshots for the producer ---------------------------------------- */
 
 void
-flow_relay_met(struct flow_relay *r)
+flow_relay_resend_snapshot(struct flow_relay *r)
 {
     r->notified = 0;
     r->sent_at = -resend_s;
@@ -235,7 +235,8 @@ count_room(const struct flow_relay *r)
 }
 
 int
-flow_relay_turn(const struct flow_relay *r, double now, struct wire_next *next)
+flow_relay_next_snapshot(const struct flow_relay *r, double now,
+                         struct wire_next *next)
 {
     const int is_new = !r->notified || r->room_sent != count_room(r);
 
@@ -247,7 +248,7 @@ flow_relay_turn(const struct flow_relay *r, double now, struct wire_next *next)
 }
 
 void
-flow_relay_told(struct flow_relay *r, int sent, double now)
+flow_relay_mark_snapshot_sent(struct flow_relay *r, int sent, double now)
 {
     r->notified = sent;
     r->room_sent = count_room(r);
@@ -263,7 +264,7 @@ flow_relay_place(const struct flow_relay *r)
 }
 
 int
-flow_relay_waits(const struct flow_relay *r)
+flow_relay_consumer_waits(const struct flow_relay *r)
 {
     size_t has = r->newest.n;
 
@@ -280,7 +281,7 @@ flow_relay_items(const struct flow_relay *r)
 }
 
 size_t
-flow_relay_kept(const struct flow_relay *r)
+flow_relay_unsent(const struct flow_relay *r)
 {
     return count_entries(r, MADE);
 }

@@ -253,28 +253,28 @@ hand_out(struct player *p, struct err *err)
 {
     struct flow_producer *producer = p->producer;
     const double now = clock_now();
-    struct flow_turn turn;
+    struct flow_send_item turn;
     struct flow_late late;
     uint64_t peer;
 
     fill_book(p->replay, producer);
     while (flow_producer_late(producer, now, &late))
         ;
-    while (flow_producer_turn(producer, now, &turn)) {
+    while (flow_producer_next_item(producer, now, &turn)) {
         struct wire_msg *msg;
 
         seek_place(p->replay, &turn.at);
         msg = restamp_message(p->replay, p->replay->next, turn.at.session, err);
         if (!msg)
             return -1;
-        flow_producer_gave(producer, &turn, send_message(p, turn.peer, msg),
-                           now);
+        flow_producer_mark_sent(producer, &turn,
+                                send_message(p, turn.peer, msg), now);
     }
-    while ((peer = flow_producer_untold(producer, now))) {
+    while ((peer = flow_producer_next_unnotified(producer, now))) {
         const struct wire_end end = {.at = flow_producer_fresh(producer)};
 
-        flow_producer_told(producer, peer,
-                           send_message(p, peer, wire_end_put(&end)), now);
+        flow_producer_mark_notified(
+            producer, peer, send_message(p, peer, wire_end_put(&end)), now);
     }
     return 0;
 }
@@ -293,8 +293,9 @@ receive_trainer(struct player *p, struct err *err)
             flow_producer_join(p->producer, TRAINER);
         }
         if (news.what == FLOW_MESSAGE)
-            flow_producer_next(p->producer, TRAINER,
-                               flow_client_snapshot(p->client), clock_now());
+            flow_producer_on_snapshot(p->producer, TRAINER,
+                                      flow_client_snapshot(p->client),
+                                      clock_now());
     }
     return rc;
 }

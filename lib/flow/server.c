@@ -9,8 +9,8 @@
 #include "util/mem.h"
 
 #include "link.h"
+#include "peer_table.h"
 #include "request.h"
-#include "roll.h"
 
 /* Seconds for which the last message waits for room in a peer's full queue. */
 static const double over_wait_s = 2;
@@ -39,7 +39,7 @@ flow_server_open(struct wire *wire, const struct flow_server_config *config,
     limits.edge = config->edge;
     flow_link_init(&server->link, wire, config->edge, WIRE_BINDS,
                    &config->hello);
-    server->peers.keeps_silent = wire_edge_serves(config->edge);
+    server->peers.keeps_silent = wire_edge_is_service(config->edge);
     server->check = config->check;
     server->self = config->self;
     server->link.sock =
@@ -320,7 +320,8 @@ on_message(struct flow_server *server, const struct wire_id *from,
     struct wire_subject subject;
 
     wire_subject_of(&subject, msg);
-    if (*role && !wire_edge_takes(server->link.edge, WIRE_CONNECTS, role)) {
+    if (*role &&
+        !wire_edge_allows_role(server->link.edge, WIRE_CONNECTS, role)) {
         err_set(&news->why, "a key of role '%s' may not send %s on edge %s",
                 role, wire_kind_name(kind), wire_edge_name(server->link.edge));
         return peer ? refuse_message(server, peer, &subject, news)
@@ -331,7 +332,8 @@ on_message(struct flow_server *server, const struct wire_id *from,
     if (!peer)
         return request_hello(
             server, from, wire_kind_name(kind),
-            wire_edge_may(server->link.edge, WIRE_CONNECTS, kind), news);
+            wire_edge_allows_kind(server->link.edge, WIRE_CONNECTS, kind),
+            news);
     peer->last_seen = clock_now();
     news->peer = peer->number;
     if (flow_link_check(&server->link, kind, &subject, &news->why) ||
@@ -341,7 +343,7 @@ on_message(struct flow_server *server, const struct wire_id *from,
         return 0;
     if (kind == WIRE_ERROR)
         return on_error(server, peer, &subject, news);
-    if (wire_edge_serves(server->link.edge))
+    if (wire_edge_is_service(server->link.edge))
         return on_request(server, peer, &subject, news);
     return !flow_link_decode(&server->link, news) ||
            refuse_message(server, peer, &subject, news);
@@ -349,7 +351,7 @@ on_message(struct flow_server *server, const struct wire_id *from,
 
 /* Whether the tool may refuse the message of that news. */
 static int
-is_from_peer(enum flow_what what)
+is_from_peer(enum flow_news_kind what)
 {
     return what == FLOW_MESSAGE || what == FLOW_ENDED || what == FLOW_OVER;
 }
@@ -428,7 +430,7 @@ flow_server_peer(const struct flow_server *server, size_t i)
 }
 
 const struct wire_hello *
-flow_server_who(const struct flow_server *server, uint64_t peer)
+flow_server_peer_hello(const struct flow_server *server, uint64_t peer)
 {
     struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
 
@@ -469,7 +471,7 @@ send_over(struct flow_server *server, struct wire_msg *end)
 }
 
 void
-flow_server_over(struct flow_server *server, const struct wire_place *at)
+flow_server_send_over(struct flow_server *server, const struct wire_place *at)
 {
     const double until = clock_now() + over_wait_s;
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -499,7 +501,7 @@ flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
 }
 
 int
-flow_server_reaches(struct flow_server *server, uint64_t peer)
+flow_server_ping(struct flow_server *server, uint64_t peer)
 {
     struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
 

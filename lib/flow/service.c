@@ -5,7 +5,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-#include "connect.h"
+#include "client_impl.h"
 #include "request.h"
 
 struct flow_service {
@@ -29,12 +29,12 @@ flow_service_open(struct wire *wire, const struct flow_service_config *config,
                                               config->limits};
     struct flow_service *service = mem_array(1, sizeof *service);
 
-    REQUIRE(wire_edge_serves(config->edge));
+    REQUIRE(wire_edge_is_service(config->edge));
     service->config = *config;
     if (service->config.deadline <= 0)
         service->config.deadline = 60;
-    if (service->config.say_every_s <= 0)
-        service->config.say_every_s = 10;
+    if (service->config.report_every_s <= 0)
+        service->config.report_every_s = 10;
     service->pending = (struct flow_request){
         .timeout = config->timeout > 0 ? config->timeout : 5,
         .deadline = service->config.deadline,
@@ -76,9 +76,9 @@ flow_service_joined(const struct flow_service *service)
 }
 
 const struct wire_hello *
-flow_service_who(const struct flow_service *service)
+flow_service_hello(const struct flow_service *service)
 {
-    return flow_client_who(service->client);
+    return flow_client_binder_hello(service->client);
 }
 
 uint64_t
@@ -92,7 +92,8 @@ send_request(struct flow_service *service)
 {
     if (flow_service_joined(service) && service->request &&
         service->pending.waits && !*service->unfit.msg)
-        wire_sock_soon(service->client->link.sock, service->request);
+        wire_sock_send_when_connected(service->client->link.sock,
+                                      service->request);
 }
 
 void
@@ -141,7 +142,7 @@ on_answer(struct flow_service *service, struct flow_news *news,
     }
     if (!wire_msg_id(news->msg, &id, &news->why))
         return flow_request_receive(&service->pending, id, NULL, what);
-    *what = FLOW_ODD;
+    *what = FLOW_BAD_MESSAGE;
     if (!flow_client_refuse_subject(service->client, &service->subject, news))
         return 0;
     *err = news->why;
@@ -164,14 +165,14 @@ read_answers(struct flow_service *service, enum flow_answer *what,
         }
         if (news.what == FLOW_REPORT) {
             *err = news.why;
-            *what = FLOW_ODD;
+            *what = FLOW_BAD_MESSAGE;
             return 1;
         }
         if (news.what == FLOW_MESSAGE && on_answer(service, &news, what, err))
             return 1;
     }
     if (!flow_service_joined(service)) // the answer to hello comes first
-        wire_sock_soon(service->client->link.sock, NULL);
+        wire_sock_send_when_connected(service->client->link.sock, NULL);
     *what = FLOW_REFUSED;
     return rc < 0;
 }
@@ -198,8 +199,8 @@ flow_service_poll(struct flow_service *service, struct err *err)
     wire_msg_free(service->request);
     service->request = NULL;
     while (read_answers(service, &what, err))
-        if (what == FLOW_ODD || what == FLOW_REFUSED)
-            return what == FLOW_ODD ? 1 : -1;
+        if (what == FLOW_BAD_MESSAGE || what == FLOW_REFUSED)
+            return what == FLOW_BAD_MESSAGE ? 1 : -1;
     return 0;
 }
 
@@ -232,7 +233,7 @@ report_wait(struct flow_service *service, double now, struct err *err)
     const double seconds = now - service->pending.begun;
     const char *last = last_error(service);
 
-    if (now - service->reported < service->config.say_every_s)
+    if (now - service->reported < service->config.report_every_s)
         return 0;
     service->reported = now;
     if (*last)
@@ -277,8 +278,8 @@ flow_service_wait(struct flow_service *service, int stop_fd,
         if (rc < 0)
             return give_up(service, err);
         if (report_wait(service, now, err))
-            return FLOW_ODD;
-        until = fmin(until, service->reported + service->config.say_every_s);
+            return FLOW_BAD_MESSAGE;
+        until = fmin(until, service->reported + service->config.report_every_s);
         rc = rc ? retry_request(service, stop_fd, err)
                 : wire_sock_wait(link->wire, link->sock, stop_fd, until - now,
                                  err);

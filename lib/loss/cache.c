@@ -32,7 +32,7 @@ const struct loss_objective loss_cache = {
     .summary = "global loss, negatives drawn from a bank of features",
     .params = params,
     .head = "512-128",
-    .wants_weights = "cache",
-    .wants_outside = 1,
+    .needs_weights = "cache",
+    .needs_outside = 1,
     .run = cache_run,
 };

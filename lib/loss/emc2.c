@@ -36,7 +36,7 @@ const struct loss_objective loss_emc2 = {
     .summary = "global loss, negatives drawn by Markov chains",
     .params = params,
     .head = "512-128",
-    .wants_weights = "emc2",
+    .needs_weights = "emc2",
     .draws_inside = 1,
     .run = loss_emc2_run,
 };

@@ -8,8 +8,8 @@ const struct loss_objective loss_emc2_bimodal = {
     .summary = "emc2 across the views, a chain for each side",
     .params = params,
     .head = "512-128",
-    .wants_weights = "emc2_bimodal",
-    .wants_cross = 1,
+    .needs_weights = "emc2_bimodal",
+    .cross_weights_only = 1,
     .draws_inside = 1,
     .run = loss_emc2_run,
 };

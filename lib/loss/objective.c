@@ -117,8 +117,8 @@ loss_scalar_apply(const struct loss_scalar *scalar, double x,
 }
 
 int
-loss_scalar_moves(const struct loss_scalar *scalar,
-                  const struct loss_settings *set)
+loss_scalar_is_trained(const struct loss_scalar *scalar,
+                       const struct loss_settings *set)
 {
     return scalar->fixed == LOSS_NEVER_FIXED || !set->value[scalar->fixed];
 }

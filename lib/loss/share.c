@@ -5,8 +5,8 @@ static void
 add_anchor(struct loss_share *share, size_t rows, size_t r,
            const int64_t *sample, const int64_t *group, const float *w)
 {
-    double own = 0, all = 0;
-    size_t kin = 0, negatives = 0;
+    double same_group_weight = 0, all = 0;
+    size_t same_group = 0, negatives = 0;
 
     for (size_t c = 0; c < rows; c++) {
         const int negative = sample[c] != sample[r];
@@ -14,13 +14,13 @@ add_anchor(struct loss_share *share, size_t rows, size_t r,
         const double weight = negative && w[c] > 0 ? (double)w[c] : 0;
 
         negatives += (size_t)negative;
-        kin += (size_t)near;
+        same_group += (size_t)near;
         all += weight;
-        own += near ? weight : 0;
+        same_group_weight += near ? weight : 0;
     }
-    share->own += own;
+    share->same_group_weight += same_group_weight;
     share->all += all;
-    share->kin += kin;
+    share->same_group += same_group;
     share->negatives += negatives;
 }
 

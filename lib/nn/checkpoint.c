@@ -192,8 +192,8 @@ point_link(const char *run, const char *prefix, const char *name, long step,
 }
 
 int
-nn_checkpoint_point(const char *run, const char *name, long step,
-                    struct err *err)
+nn_checkpoint_set_link(const char *run, const char *name, long step,
+                       struct err *err)
 {
     // remove_leftovers() does not remove this prefix
     return point_link(run, ".", name, step, err);

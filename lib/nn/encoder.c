@@ -130,7 +130,7 @@ nn_encoder_find(const char *arch, struct err *err)
 }
 
 const char *
-nn_encoder_words(int texts)
+nn_encoder_names(int texts)
 {
     static char list[2][WORDS];
 

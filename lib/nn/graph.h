@@ -104,7 +104,7 @@ void nn_fill(const struct nn_graph *graph, size_t number, float value,
  * than for an image tower. */
 size_t nn_head(struct nn_graph *graph, const char *head, size_t in);
 
-/* nn_head_judge() returns 0 for a valid head, else -1 with the reason. */
-int nn_head_judge(const char *head, struct err *err);
+/* nn_head_check() returns 0 for a valid head, else -1 with the reason. */
+int nn_head_check(const char *head, struct err *err);
 
 #endif

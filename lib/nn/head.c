@@ -52,7 +52,7 @@ parse_head(const char *spec, struct head *head)
 }
 
 int
-nn_head_judge(const char *spec, struct err *err)
+nn_head_check(const char *spec, struct err *err)
 {
     struct head head;
 

@@ -95,12 +95,12 @@ check_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
 }
 
 int
-nn_net_gains_bf16(const struct nn_spec *spec)
+nn_net_bf16_faster(const struct nn_spec *spec)
 {
     struct err none;
     const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &none);
 
-    return encoder && encoder->bf16 && num_dnn_bf16_gains() &&
+    return encoder && encoder->bf16 && num_dnn_bf16_faster() &&
            !check_bf16(encoder, spec, &none);
 }
 
@@ -127,7 +127,7 @@ check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
 
     if (!encoder || check_choice(spec->stem, "stem", "imagenet small", err) ||
         check_choice(spec->norm, "norm", "batch group none", err) ||
-        nn_head_judge(spec->head, err) ||
+        nn_head_check(spec->head, err) ||
         check_range(spec->width, "width", 0, 1024, err) ||
         check_range(spec->hidden, "hidden width", 0, 65536, err) ||
         check_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
@@ -449,7 +449,7 @@ last_run(const struct nn_net *net)
 }
 
 const float *
-nn_net_moves(struct nn_net *net)
+nn_net_batch_statistics(struct nn_net *net)
 {
     struct nn_run run = last_run(net);
 
@@ -460,7 +460,7 @@ nn_net_moves(struct nn_net *net)
 }
 
 void
-nn_net_move(struct nn_net *net, const float *moves)
+nn_net_update_running(struct nn_net *net, const float *moves)
 {
     size_t n;
     float *running = nn_net_running(net, &n);
@@ -485,7 +485,7 @@ nn_net_forward(struct nn_net *net, enum nn_mode mode,
     net->last = run.plan;
     net->last_mode = mode;
     if (mode == NN_TRAIN)
-        nn_net_move(net, nn_net_moves(net));
+        nn_net_update_running(net, nn_net_batch_statistics(net));
 }
 
 static void
@@ -606,7 +606,7 @@ nn_net_forward_parts(struct nn_net *net, enum nn_mode mode,
     net->last = net->runs->plan;
     net->last_mode = mode;
     if (mode == NN_TRAIN)
-        nn_net_move(net, nn_net_moves(net));
+        nn_net_update_running(net, nn_net_batch_statistics(net));
 }
 
 void

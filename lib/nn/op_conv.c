@@ -115,7 +115,7 @@ conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .state = next.scaled ? folded_bytes(w) : 0,
         .reads = 1,
         .over = 2, // the second input, which is added
-        .fuses = plan->train && num_conv_takes_norm(step->made),
+        .fuses = plan->train && num_conv_fuses_norm(step->made),
         .by_image = num_conv_by_image(step->made, NUM_CONV_FORWARD),
         .back_by_image = num_conv_by_image(step->made, NUM_CONV_BACK_DATA),
     };

@@ -191,7 +191,7 @@ norm_forward_end(const struct nn_call *call, const double *sums)
 {
     const struct num_norm norm = norm_of(call);
 
-    num_norm_settle(&norm, sums);
+    num_norm_finish(&norm, sums);
     if (norm.y)
         num_norm_apply(&norm);
     leave_scales(&norm);
@@ -290,7 +290,7 @@ norm_backward_end(const struct nn_call *call, const double *sums)
 {
     const struct num_norm norm = back_norm_of(call);
 
-    num_norm_back_settle(&norm, sums);
+    num_norm_back_finish(&norm, sums);
 }
 
 static void

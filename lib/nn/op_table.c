@@ -94,7 +94,8 @@ table_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 
     step->needs = (struct nn_needs){
         .reads = learns,
-        .scratch = learns ? num_embed_room(s.n, s.rows) * sizeof(uint32_t) : 0,
+        .scratch =
+            learns ? num_embed_scratch(s.n, s.rows) * sizeof(uint32_t) : 0,
     };
     return 0;
 }

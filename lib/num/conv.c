@@ -267,7 +267,7 @@ num_conv_back_weights(const struct num_conv *conv, const void *x,
 }
 
 int
-num_conv_takes_norm(const struct num_conv *conv)
+num_conv_fuses_norm(const struct num_conv *conv)
 {
     return conv->by[NUM_CONV_FORWARD] == BY_winograd &&
            conv->by[NUM_CONV_BACK_WEIGHTS] == BY_winograd;

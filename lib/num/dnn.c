@@ -45,7 +45,7 @@ num_dnn_bf16(void)
 }
 
 int
-num_dnn_bf16_gains(void)
+num_dnn_bf16_faster(void)
 {
     const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
 

@@ -202,6 +202,6 @@ num_half_kernel(void)
 {
     if (num_dnn_tiles() && num_half_has_tiles())
         return &num_half_tiles;
-    return num_half_dot.product && num_dnn_bf16_gains() ? &num_half_dot
-                                                        : &num_half_vectors;
+    return num_half_dot.product && num_dnn_bf16_faster() ? &num_half_dot
+                                                         : &num_half_vectors;
 }

@@ -394,7 +394,7 @@ num_norm_sums(const struct num_norm *norm, double *sums)
 }
 
 void
-num_norm_settle(const struct num_norm *norm, const double *sums)
+num_norm_finish(const struct num_norm *norm, const double *sums)
 {
     const struct job job = job_of(norm);
     const size_t c = norm->map.c;
@@ -658,7 +658,7 @@ num_norm_back_sums(const struct num_norm *norm, double *sums)
 }
 
 void
-num_norm_back_settle(const struct num_norm *norm, const double *sums)
+num_norm_back_finish(const struct num_norm *norm, const double *sums)
 {
     const size_t c = norm->map.c;
     struct job job = job_of(norm);

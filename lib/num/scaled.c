@@ -29,7 +29,7 @@ count_words(size_t d)
 }
 
 int
-num_scaled_gains(void)
+num_scaled_faster(void)
 {
     return util_isa() == UTIL_ISA_V3;
 }
@@ -136,7 +136,7 @@ square_of_rest(size_t d, const float *x)
     return sum;
 }
 
-UTIL_CLONES(double, num_scaled_rest, (size_t n, size_t d, const float *x),
+UTIL_CLONES(double, num_scaled_residual, (size_t n, size_t d, const float *x),
             (n, d, x))
 {
     double most = 0;

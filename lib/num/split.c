@@ -28,7 +28,7 @@ tile_words(size_t d)
 }
 
 int
-num_split_gains(void)
+num_split_faster(void)
 {
     return num_tile_kernel() != NULL;
 }
@@ -65,7 +65,7 @@ sum_rest(size_t d, const float *x, double sum[3])
     }
 }
 
-UTIL_CLONES(double, num_split_rest, (size_t n, size_t d, const float *x),
+UTIL_CLONES(double, num_split_residual, (size_t n, size_t d, const float *x),
             (n, d, x))
 {
     double most = 0;

@@ -20,7 +20,7 @@ num_embed(size_t n, size_t d, int bf16, const int32_t *ids, const float *table,
 }
 
 size_t
-num_embed_room(size_t n, size_t rows)
+num_embed_scratch(size_t n, size_t rows)
 {
     return n + rows + 1;
 }

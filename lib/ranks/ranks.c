@@ -120,7 +120,7 @@ ranks_pieces_begin(struct ranks_pieces *pieces, float *x, size_t n)
 }
 
 void
-ranks_pieces_poke(struct ranks_pieces *pieces)
+ranks_pieces_progress(struct ranks_pieces *pieces)
 {
     const struct ranks *ranks = pieces->ranks;
 
@@ -162,7 +162,7 @@ ranks_send_begin(struct ranks_send *send, const struct ranks *ranks, int tag,
 }
 
 void
-ranks_send_poke(struct ranks_send *send)
+ranks_send_progress(struct ranks_send *send)
 {
     for (size_t i = 0; i < send->n; i++)
         if (send->swap[i] &&

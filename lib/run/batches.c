@@ -170,13 +170,14 @@ larger_of(int64_t a, size_t b)
 
 /* Whether a step has another plan than the last line. */
 static int
-has_other_plan(const struct run_batches *b, const struct run_shown *shown)
+has_other_plan(const struct run_batches *b,
+               const struct run_batch_record *shown)
 {
     return shown->plan && *shown->plan && strcmp(shown->plan, b->plan) != 0;
 }
 
 static int
-has_room(const struct run_rows *at, const struct run_shown *shown)
+has_room(const struct run_rows *at, const struct run_batch_record *shown)
 {
     return shown->total >= at->first && (int64_t)shown->batch.b <= at->images &&
            (int64_t)shown->batch.v == at->views &&
@@ -186,8 +187,8 @@ has_room(const struct run_rows *at, const struct run_shown *shown)
 
 /* Writes the line for rows from this step on. */
 static int
-begin_rows(struct run_batches *b, const struct run_shown *shown, size_t most,
-           const char *digest, const char *making, struct err *err)
+begin_rows(struct run_batches *b, const struct run_batch_record *shown,
+           size_t most, const char *digest, const char *making, struct err *err)
 {
     const size_t extra =
         shown->batch.extra.n > most ? shown->batch.extra.n : most;
@@ -238,7 +239,8 @@ pack_numbers(int32_t *to, const int64_t *from, size_t n, size_t most,
 
 /* Writes the epochs and view numbers of the extra images. */
 static void
-pack_extra(int32_t *to, const struct run_shown *shown, size_t most, int *large)
+pack_extra(int32_t *to, const struct run_batch_record *shown, size_t most,
+           int *large)
 {
     for (size_t i = 0; i < shown->batch.extra.n; i++) {
         const int fresh =
@@ -260,7 +262,7 @@ pack_extra(int32_t *to, const struct run_shown *shown, size_t most, int *large)
 
 /* Fills the row; 1 if all numbers fit in 32 bits. */
 static int
-pack_row(struct run_batches *b, const struct run_shown *shown)
+pack_row(struct run_batches *b, const struct run_batch_record *shown)
 {
     const int64_t place[PLACE] = {shown->total, shown->batch.epoch,
                                   shown->batch.step};
@@ -281,7 +283,7 @@ pack_row(struct run_batches *b, const struct run_shown *shown)
 }
 
 int
-run_batches_put(struct run_batches *b, const struct run_shown *shown,
+run_batches_put(struct run_batches *b, const struct run_batch_record *shown,
                 size_t most, const char *digest, const char *making,
                 struct err *err)
 {
@@ -366,13 +368,14 @@ count_filled(const int64_t *from, int64_t n)
 }
 
 static void
-unpack_row(const struct run_rows *at, int64_t *row, struct run_shown *shown)
+unpack_row(const struct run_rows *at, int64_t *row,
+           struct run_batch_record *shown)
 {
     const size_t images = (size_t)at->images, views = (size_t)at->views;
     int64_t *ids = row + PLACE, *variant = ids + images;
     const int64_t *extra = variant + (at->fixed ? views * images : 0);
 
-    *shown = (struct run_shown){
+    *shown = (struct run_batch_record){
         .total = row[0],
         .batch = {.epoch = row[1],
                   .step = row[2],
@@ -409,7 +412,7 @@ read_row(int file, const struct run_rows *at, int64_t total, int64_t *row,
 }
 
 int
-run_batches_get(const char *run, int64_t total, struct run_shown *shown,
+run_batches_get(const char *run, int64_t total, struct run_batch_record *shown,
                 json_t **line, int64_t **memory, struct err *err)
 {
     char *path = mem_format("%s/batches.i32", run);

@@ -39,7 +39,7 @@ run_settings_put(const struct run_settings *settings)
 }
 
 int
-run_settings_knows(const struct run_settings *settings, const char *key)
+run_settings_has(const struct run_settings *settings, const char *key)
 {
     for (size_t i = 0; i < settings->n_others; i++)
         if (!strcmp(settings->others[i], key))
@@ -144,7 +144,7 @@ take_setting(const struct opt *opt, const json_t *value, struct err *err)
         json_decref(mine);
         return err_set(err, "the checkpoint does not say %s", opt_spelled(opt));
     }
-    if (same || !opt_given(opt->value)) {
+    if (same || !opt_is_set(opt->value)) {
         set_value(opt, value);
         json_decref(mine);
         return 0;

@@ -17,7 +17,7 @@ static const int64_t most_seed = INT64_MAX, most_epoch = UINT32_MAX,
 struct run_views {
     char *run, *data; /* data: of run_views_open(), or NULL */
     json_t *line;     /* of the current step */
-    int64_t *memory;  /* of the current struct run_shown */
+    int64_t *memory;  /* of the current struct run_batch_record */
 
     char *path; /* of `set` */
     struct data_set *set;
@@ -76,7 +76,7 @@ run_views_close(struct run_views *views)
 static int
 open_data(struct run_views *views, const json_t *making, struct err *err)
 {
-    const struct data_pool_how how = {.policy = IMAGE_ACCEPT,
+    const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
                                       .max_pixels = MAX_PIXELS,
                                       .keep_bytes = CACHE_BYTES};
     const char *path = views->data;
@@ -167,8 +167,8 @@ read_making(struct run_views *views, const json_t *making, int64_t total,
 }
 
 int
-run_views_step(struct run_views *views, int64_t total, struct run_shown *shown,
-               struct err *err)
+run_views_step(struct run_views *views, int64_t total,
+               struct run_batch_record *shown, struct err *err)
 {
     drop_step(views);
     if (run_batches_get(views->run, total, shown, &views->line, &views->memory,
@@ -179,7 +179,7 @@ run_views_step(struct run_views *views, int64_t total, struct run_shown *shown,
 }
 
 void
-run_views_name(const struct run_shown *s, size_t row, int64_t *id,
+run_views_name(const struct run_batch_record *s, size_t row, int64_t *id,
                int64_t *epoch, int64_t *view)
 {
     const size_t batch = s->batch.v * s->batch.b, extra = row - batch;

@@ -241,7 +241,7 @@ own_rows(const struct sample_bank *bank, size_t n, const int64_t *own,
 }
 
 void
-sample_cache_draw(const struct sample_cache_how *how,
+sample_cache_draw(const struct sample_cache_settings *how,
                   const struct sample_bank *bank, size_t n, const int64_t *own,
                   struct sample_draw *draw, struct arena *scratch)
 {

@@ -17,7 +17,7 @@
  * random number for each draw.  Lindgren et al. 2021 ("Efficient training of
  * retrieval models using negative cache"); lib/algorithms.md 4.3.
  */
-struct sample_cache_how {
+struct sample_cache_settings {
     double beta;                /* finite, >= 0 */
     uint64_t seed, epoch, step; /* random key, with the query (RNG_CACHE) */
 };
@@ -35,7 +35,7 @@ struct sample_draw {
  * O(n size d) time; takes O(n (d + size / 100)) of scratch and does not free
  * it.
  */
-void sample_cache_draw(const struct sample_cache_how *how,
+void sample_cache_draw(const struct sample_cache_settings *how,
                        const struct sample_bank *bank, size_t n,
                        const int64_t *own, struct sample_draw *draw,
                        struct arena *scratch);

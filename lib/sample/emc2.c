@@ -23,7 +23,7 @@ struct chain {
 
 /* The visit of a step. */
 struct visit {
-    const struct sample_emc2_how *how;
+    const struct sample_emc2_settings *settings;
     const struct batch *step;
     const float *s;
     size_t n, columns, length; /* anchors, columns, R */
@@ -260,7 +260,7 @@ begin_visit(struct visit *visit, size_t row)
     const struct sample_state state = visit->state[row];
     struct chain chain = {OUTSIDE, -INFINITY, 0};
 
-    switch (visit->how->scores) {
+    switch (visit->settings->scores) {
     case SAMPLE_FRESH:
         chain.at = column_of_state(visit->step, row % visit->step->b, state);
         if (chain.at != OUTSIDE)
@@ -321,7 +321,7 @@ shuffle_columns(size_t length, size_t stride, const uint32_t *random,
 static void
 propose_columns(struct visit *visit, size_t row)
 {
-    const struct sample_emc2_how *how = visit->how;
+    const struct sample_emc2_settings *how = visit->settings;
     const struct batch *step = visit->step;
     const size_t b = step->b, v = step->v;
     const size_t length = visit->length;
@@ -356,7 +356,7 @@ static UTIL_CLONES(void, divide_by_records,
 static void
 move_chain(struct visit *visit, struct chain *chain, size_t row)
 {
-    const size_t length = visit->length, burn = visit->how->burn;
+    const size_t length = visit->length, burn = visit->settings->burn;
     const float *s = row_of(visit, row);
     float *w = visit->w + row * visit->columns;
 
@@ -376,10 +376,11 @@ draw_row(struct visit *visit, size_t row)
     struct sample_state *to = visit->state + row;
     int cold;
 
-    *to = sample_step_state(
-        visit->step,
-        sample_exact_row(visit->how, visit->step, row, row_of(visit, row), from,
-                         &cold, visit->w + row * visit->columns, visit->p));
+    *to = sample_step_state(visit->step,
+                            sample_exact_row(visit->settings, visit->step, row,
+                                             row_of(visit, row), from, &cold,
+                                             visit->w + row * visit->columns,
+                                             visit->p));
     visit->cold += (size_t)cold;
     visit->moved += sample_state_order(to, &from) != 0;
 }
@@ -408,7 +409,7 @@ visit_image(struct visit *visit, size_t i)
         if (row == i) {
             chain = begin_visit(visit, row);
             from = chain.at;
-        } else if (visit->how->scores != SAMPLE_STALE) {
+        } else if (visit->settings->scores != SAMPLE_STALE) {
             chain.score =
                 score_of(visit->step->beta, row_of(visit, row)[chain.at]);
         }
@@ -426,7 +427,7 @@ take_scratch(struct visit *visit, struct arena *to)
 {
     const size_t room = (visit->length + 15) / 16 * 16;
 
-    if (visit->how->proposals >= SAMPLE_EXACT) {
+    if (visit->settings->proposals >= SAMPLE_EXACT) {
         visit->p = arena_take(to, visit->columns, sizeof *visit->p);
         return;
     }
@@ -446,7 +447,7 @@ take_scratch(struct visit *visit, struct arena *to)
 static void
 check_visit(const struct visit *visit)
 {
-    const struct sample_emc2_how *how = visit->how;
+    const struct sample_emc2_settings *how = visit->settings;
     const struct batch *step = visit->step;
     const int exact = how->proposals >= SAMPLE_EXACT;
 
@@ -460,7 +461,7 @@ check_visit(const struct visit *visit)
 }
 
 struct sample_moves
-sample_emc2(const struct sample_emc2_how *how, const struct batch *step,
+sample_emc2(const struct sample_emc2_settings *how, const struct batch *step,
             const float *s, struct sample_state *state, float *score, float *w,
             struct arena *scratch)
 {
@@ -468,7 +469,7 @@ sample_emc2(const struct sample_emc2_how *how, const struct batch *step,
     const int exact = how->proposals >= SAMPLE_EXACT;
     const size_t images = how->proposals == SAMPLE_ALL4 ? step->b : n;
     struct visit visit = {
-        .how = how,
+        .settings = how,
         .step = step,
         .s = s,
         .n = n,

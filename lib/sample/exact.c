@@ -7,7 +7,7 @@
 
 /* The draw for a row. */
 struct draw {
-    const struct sample_emc2_how *how;
+    const struct sample_emc2_settings *settings;
     const struct batch *step;
     size_t row, n, columns;
     double *p; /* [columns] 1: in T, 0: not */
@@ -64,7 +64,7 @@ take_extra(struct draw *draw, struct sample_state state)
 static int
 is_across(const struct draw *draw)
 {
-    return draw->how->proposals == SAMPLE_EXACT_CROSS;
+    return draw->settings->proposals == SAMPLE_EXACT_CROSS;
 }
 
 /* For a state whose image is in the batch: returns 1 if the state is in T. */
@@ -93,7 +93,7 @@ take_outside(struct draw *draw, struct sample_state state)
     if (!take_extra(draw, state))
         return 0;
     if (!is_across(draw))
-        take_extra(draw, sample_exact_second(draw->how->seed, draw->step,
+        take_extra(draw, sample_exact_second(draw->settings->seed, draw->step,
                                              draw->row, state));
     return 1;
 }
@@ -138,7 +138,7 @@ weigh_columns(struct draw *draw, const float *s)
 static size_t
 pick_column(const struct draw *draw, double sum)
 {
-    struct rng rng = begin_row(draw->how->seed, draw->step, draw->row);
+    struct rng rng = begin_row(draw->settings->seed, draw->step, draw->row);
     const double share = rng_unit(&rng) * sum;
     double run = 0;
     size_t last = 0;
@@ -155,9 +155,9 @@ pick_column(const struct draw *draw, double sum)
 }
 
 size_t
-sample_exact_row(const struct sample_emc2_how *how, const struct batch *step,
-                 size_t row, const float *s, struct sample_state state,
-                 int *cold, float *w, double *p)
+sample_exact_row(const struct sample_emc2_settings *how,
+                 const struct batch *step, size_t row, const float *s,
+                 struct sample_state state, int *cold, float *w, double *p)
 {
     const size_t n = 2 * step->b;
     struct draw draw = {how, step, row, n, n + step->extra.n, p};

@@ -41,7 +41,7 @@
  *   p      [columns] scratch
  * O(columns + b) time.
  */
-size_t sample_exact_row(const struct sample_emc2_how *how,
+size_t sample_exact_row(const struct sample_emc2_settings *how,
                         const struct batch *step, size_t row, const float *s,
                         struct sample_state state, int *cold, float *w,
                         double *p);

@@ -4,14 +4,15 @@
 #include "util/mem.h"
 
 void
-sample_how_init(struct sample_how *how, const struct sample_sampler *sampler)
+sample_settings_init(struct sample_settings *how,
+                     const struct sample_sampler *sampler)
 {
-    *how = (struct sample_how){.sampler = sampler};
+    *how = (struct sample_settings){.sampler = sampler};
     param_defaults(sampler->params, how->value);
 }
 
 double
-sample_how_value(const struct sample_how *how, const char *name)
+sample_settings_value(const struct sample_settings *how, const char *name)
 {
     const struct param *params = how->sampler->params;
     const struct param *own = param_find(params, name);
@@ -20,7 +21,7 @@ sample_how_value(const struct sample_how *how, const char *name)
 }
 
 void
-sample_how_set(struct sample_how *how, const char *name, double value)
+sample_settings_set(struct sample_settings *how, const char *name, double value)
 {
     double *at = param_at(how->sampler->params, how->value, name);
 
@@ -29,7 +30,8 @@ sample_how_set(struct sample_how *how, const char *name, double value)
 }
 
 int
-sample_how_read(struct sample_how *how, const char *list, struct err *err)
+sample_settings_read(struct sample_settings *how, const char *list,
+                     struct err *err)
 {
     const struct sample_sampler *sampler = how->sampler;
     char *name = mem_format("%s %s", sampler->method, sampler->proposals);

@@ -234,7 +234,7 @@ view_of_extra(const struct batch *p, size_t e)
 }
 
 void
-sample_memory_feed(struct sample_bank *bank, int64_t when,
+sample_memory_push(struct sample_bank *bank, int64_t when,
                    const struct batch *p, int with_views)
 {
     const size_t b = p->b, d = p->dim;
@@ -319,7 +319,7 @@ push_step(struct sample_memory *memory, const struct batch *step,
                          sample_memory_views(memory, step), step->dim);
     REQUIRE(bank->dim == step->dim);
     old = bank->n;
-    sample_memory_feed(bank, memory->total, step, memory->form.chains);
+    sample_memory_push(bank, memory->total, step, memory->form.chains);
     write_updates(memory, old, to);
     write_beta(memory, step->beta);
 }

@@ -9,7 +9,7 @@
 enum { REFRESH, CLIP, HORIZON };
 
 static void
-set_form(const struct sample_how *how, struct sample_memory_form *form)
+set_form(const struct sample_settings *how, struct sample_memory_form *form)
 {
     form->horizon = (size_t)how->value[HORIZON];
 }
@@ -18,9 +18,9 @@ set_form(const struct sample_how *how, struct sample_memory_form *form)
 static void
 init_refresh(struct sample_source *source)
 {
-    if (source->how.value[REFRESH] > 0)
-        source->own =
-            sample_refresh_order(source->memory.form.size, source->how.seed);
+    if (source->settings.value[REFRESH] > 0)
+        source->own = sample_refresh_order(source->memory.form.size,
+                                           source->settings.seed);
 }
 
 static void
@@ -52,8 +52,8 @@ static void
 draw_negatives(struct sample_source *source, const struct batch *step,
                int64_t number, struct extras *extras)
 {
-    const struct sample_cache_how how = {
-        sample_source_beta(source, number), source->how.seed,
+    const struct sample_cache_settings how = {
+        sample_source_beta(source, number), source->settings.seed,
         (uint64_t)step->epoch, (uint64_t)step->step};
     struct sample_draw *draw =
         arena_take(&source->drawn, step->b, sizeof *draw);
@@ -73,7 +73,7 @@ draw_extras(struct sample_source *source, const struct batch *step,
     const int64_t *order = source->own;
     const size_t size = source->memory.form.size;
     const size_t period =
-        order ? sample_refresh_period(source->how.value[REFRESH]) : 1;
+        order ? sample_refresh_period(source->settings.value[REFRESH]) : 1;
     const size_t most = step->b + (order ? size / period + 1 : 0);
     struct arena *to = &source->drawn;
     struct extras all = {
@@ -180,8 +180,8 @@ weigh_draws(struct sample_source *source, const struct batch *step,
     }
     if (bank->rows)
         importance =
-            sample_cache_weigh(step->beta, source->how.value[CLIP], bank, n,
-                               own, step->z, positive, draw, scale, to);
+            sample_cache_weigh(step->beta, source->settings.value[CLIP], bank,
+                               n, own, step->z, positive, draw, scale, to);
     for (size_t r = 0; r < n; r++)
         if (draw[r].id < 0)
             weigh_in_batch(step, r, s + r * columns, positive[r],
@@ -208,7 +208,7 @@ const struct sample_sampler sample_sampler_cache = {
     .proposals = "",
     .summary = "draws from the softmax over a bank of all features",
     .params = params,
-    .wants_outside = 1,
+    .needs_outside = 1,
     .name = "cache 1",
     .tables = set_form,
     .init = init_refresh,

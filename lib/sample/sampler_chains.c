@@ -20,13 +20,13 @@
 /* ---- settings ------------------------------------------------------------ */
 
 static int
-is_exact(const struct sample_how *how)
+is_exact(const struct sample_settings *how)
 {
     return how->sampler->kernel >= SAMPLE_EXACT;
 }
 
 static int
-is_across(const struct sample_how *how)
+is_across(const struct sample_settings *how)
 {
     return how->sampler->kernel == SAMPLE_CROSS ||
            how->sampler->kernel == SAMPLE_EXACT_CROSS;
@@ -41,38 +41,39 @@ struct settings {
 };
 
 static struct settings
-settings_of(const struct sample_how *how)
+settings_of(const struct sample_settings *how)
 {
     return (struct settings){
-        (enum sample_scores)sample_how_value(how, "scores"),
-        (enum sample_score_source)sample_how_value(how, "outside"),
-        sample_how_value(how, "burn-in"),
-        (size_t)sample_how_value(how, "moves"),
-        (size_t)sample_how_value(how, "horizon")};
+        (enum sample_scores)sample_settings_value(how, "scores"),
+        (enum sample_score_source)sample_settings_value(how, "outside"),
+        sample_settings_value(how, "burn-in"),
+        (size_t)sample_settings_value(how, "moves"),
+        (size_t)sample_settings_value(how, "horizon")};
 }
 
 /* How a state that is no row of the batch is scored; SAMPLE_AUTO: not at all.
  */
 static enum sample_score_source
-score_source_of(const struct sample_how *how)
+score_source_of(const struct sample_settings *how)
 {
     const struct settings set = settings_of(how);
 
     if (set.scores != SAMPLE_FRESH)
         return SAMPLE_AUTO;
     if (!is_across(how))
-        return SAMPLE_BROUGHT;
+        return SAMPLE_FROM_BATCH_EXTRA;
     if (set.moves)
-        return SAMPLE_BANKED;
+        return SAMPLE_FROM_BANK;
     if (set.outside != SAMPLE_AUTO)
         return set.outside;
-    return how->brings ? SAMPLE_BROUGHT : SAMPLE_BANKED;
+    return how->draws_outside ? SAMPLE_FROM_BATCH_EXTRA : SAMPLE_FROM_BANK;
 }
 
 /* Returns the number of proposals; *burn is how many are not recorded, by
  * default half. */
 static size_t
-length_of(const struct sample_how *how, const struct batch *step, size_t *burn)
+length_of(const struct sample_settings *how, const struct batch *step,
+          size_t *burn)
 {
     const double set = settings_of(how).burn;
     const size_t length =
@@ -83,32 +84,32 @@ length_of(const struct sample_how *how, const struct batch *step, size_t *burn)
 }
 
 static void
-set_form(const struct sample_how *how, struct sample_memory_form *form)
+set_form(const struct sample_settings *how, struct sample_memory_form *form)
 {
     const struct settings set = settings_of(how);
 
     form->chains = 1;
     form->scores = set.scores == SAMPLE_STALE;
     form->slots = is_across(how);
-    form->recalls = score_source_of(how) == SAMPLE_BANKED;
+    form->recalls = score_source_of(how) == SAMPLE_FROM_BANK;
     form->horizon = form->recalls ? 1 : set.horizon;
 }
 
 /* Extra samples are states of chains, which steps in flight may move. */
 static int
-waits_for_steps(const struct sample_how *how)
+waits_for_steps(const struct sample_settings *how)
 {
     const enum sample_score_source by = score_source_of(how);
 
-    return by == SAMPLE_BROUGHT || by == SAMPLE_BROUGHT_TEXTS;
+    return by == SAMPLE_FROM_BATCH_EXTRA || by == SAMPLE_FROM_BATCH_EXTRA_TEXTS;
 }
 
 static int
-check_how(const struct sample_how *how, struct err *err)
+check_settings(const struct sample_settings *how, struct err *err)
 {
     const struct settings set = settings_of(how);
-    const int extras =
-        set.outside == SAMPLE_BROUGHT || set.outside == SAMPLE_BROUGHT_TEXTS;
+    const int extras = set.outside == SAMPLE_FROM_BATCH_EXTRA ||
+                       set.outside == SAMPLE_FROM_BATCH_EXTRA_TEXTS;
     int length;
     const char *word =
         opt_word(SAMPLE_SCORE_SOURCES, (int)set.outside, &length);
@@ -118,12 +119,12 @@ check_how(const struct sample_how *how, struct err *err)
                        "outside=%.*s computes the score of a chain's state: "
                        "it needs scores=fresh",
                        length, word);
-    if (score_source_of(how) == SAMPLE_BANKED && how->brings)
+    if (score_source_of(how) == SAMPLE_FROM_BANK && how->draws_outside)
         return err_set(err,
                        "a bank of %s adds no samples to a batch: remove "
                        "--filter",
                        how->sampler->method);
-    if (extras && !how->brings)
+    if (extras && !how->draws_outside)
         return err_set(err,
                        "outside=%.*s adds samples to a batch: it needs "
                        "--filter",
@@ -135,7 +136,8 @@ static int
 check_across(const struct sample_source *source, const struct batch *step,
              struct err *err)
 {
-    if (score_source_of(&source->how) == SAMPLE_BROUGHT_TEXTS && !step->fixed)
+    if (score_source_of(&source->settings) == SAMPLE_FROM_BATCH_EXTRA_TEXTS &&
+        !step->fixed)
         return err_set(err, "outside=text is for captions: this batch has "
                             "views");
     if (source->memory.form.recalls && step->extra.n)
@@ -154,7 +156,7 @@ static int
 check_chains(const struct sample_source *source, const struct batch *step,
              struct err *err)
 {
-    const struct sample_how *how = &source->how;
+    const struct sample_settings *how = &source->settings;
     const struct sample_chains *chains = &source->memory.chains;
     const size_t views = sample_step_views(step);
     size_t burn;
@@ -230,10 +232,10 @@ walk_chains(const struct sample_source *source, const struct sample_bank *bank,
             const struct batch *step, double beta, struct sample_state *state,
             struct arena *scratch)
 {
-    const struct sample_walk_how how = {
-        .moves = settings_of(&source->how).moves,
-        .cross = is_across(&source->how),
-        .seed = source->how.seed,
+    const struct sample_walk_settings how = {
+        .moves = settings_of(&source->settings).moves,
+        .cross = is_across(&source->settings),
+        .seed = source->settings.seed,
     };
     struct batch then = *step;
 
@@ -258,9 +260,9 @@ add_state(const struct sample_source *source, const struct batch *step,
     row[0] = (int32_t)r;
     while (i < step->b && step->ids[i] != state.id)
         i++;
-    if (!is_exact(&source->how) || i < step->b)
+    if (!is_exact(&source->settings) || i < step->b)
         return 1;
-    want[1] = sample_exact_second(source->how.seed, step, r, state);
+    want[1] = sample_exact_second(source->settings.seed, step, r, state);
     row[1] = -1;
     return 2;
 }
@@ -323,8 +325,9 @@ static void
 draw_states(struct sample_source *source, const struct batch *step,
             int64_t number, struct batch_extra *extras)
 {
-    const int walks = settings_of(&source->how).moves > 0;
-    const size_t n = step->v * step->b, most = n * (is_exact(&source->how) + 1);
+    const int walks = settings_of(&source->settings).moves > 0;
+    const size_t n = step->v * step->b,
+                 most = n * (is_exact(&source->settings) + 1);
     struct arena *to = &source->drawn;
     struct sample_state *state = find_states(source, step, NULL, to);
     struct sample_state *want = arena_take(to, most, sizeof *want);
@@ -353,11 +356,11 @@ static void
 draw_extras(struct sample_source *source, const struct batch *step,
             int64_t number, struct batch_extra *extras)
 {
-    const enum sample_score_source by = score_source_of(&source->how);
+    const enum sample_score_source by = score_source_of(&source->settings);
 
-    if (by == SAMPLE_BROUGHT)
+    if (by == SAMPLE_FROM_BATCH_EXTRA)
         draw_states(source, step, number, extras);
-    else if (by == SAMPLE_BROUGHT_TEXTS)
+    else if (by == SAMPLE_FROM_BATCH_EXTRA_TEXTS)
         draw_texts(source, step, extras);
 }
 
@@ -440,7 +443,7 @@ compare_states(struct sample_source *source, struct batch *step,
     if (!source->memory.form.recalls)
         return sample_step_compare(step, to);
     walk = walk_chains(source, bank, step, step->beta, state, to);
-    if (settings_of(&source->how).moves && bank->rows) {
+    if (settings_of(&source->settings).moves && bank->rows) {
         values_add(&weights->values, "walk_accepted", walk.accepted);
         values_add(&weights->values, "walk_ess", walk.effective);
     }
@@ -454,11 +457,11 @@ static void
 weigh_chains(struct sample_source *source, const struct batch *batch,
              struct weights *weights)
 {
-    const struct sample_how *how = &source->how;
+    const struct sample_settings *how = &source->settings;
     const struct sample_memory_form *form = &source->memory.form;
     const struct settings set = settings_of(how);
-    struct sample_emc2_how visit = {how->sampler->kernel, set.scores, 0,
-                                    how->seed};
+    struct sample_emc2_settings visit = {how->sampler->kernel, set.scores, 0,
+                                         how->seed};
     const size_t n = batch->v * batch->b;
     struct arena *to = &source->weighed;
     struct batch step = *batch;
@@ -468,7 +471,7 @@ weigh_chains(struct sample_source *source, const struct batch *batch,
 
     length_of(how, batch, &visit.burn);
     // states that have a score need no view that can be made again
-    step.timeless = form->scores || form->recalls;
+    step.without_epoch = form->scores || form->recalls;
     if (form->scores)
         score = arena_take(to, n, sizeof *score);
     state = set.moves && !is_across(how)
@@ -529,10 +532,10 @@ static const struct param across_both[] = {MOVES, {0}};
         .summary = (text),                                       \
         .params = (own),                                         \
         .kernel = (what),                                        \
-        .wants_outside = (outside),                              \
+        .needs_outside = (outside),                              \
         .one_chain = (one),                                      \
         .tables = set_form,                                      \
-        .check_how = check_how,                                  \
+        .check_settings = check_settings,                        \
         .waits = waits_for_steps,                                \
         .draw = draw_extras,                                     \
         .check_step = check_chains,                              \

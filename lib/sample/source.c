@@ -5,7 +5,7 @@
 
 /* What a sampler remembers for a data set of `size` samples. */
 static struct sample_memory_form
-memory_form_of(const struct sample_how *how, size_t size)
+memory_form_of(const struct sample_settings *how, size_t size)
 {
     struct sample_memory_form form = {0};
 
@@ -17,12 +17,12 @@ memory_form_of(const struct sample_how *how, size_t size)
 }
 
 void
-sample_source_init(struct sample_source *source, const struct sample_how *how,
-                   size_t size)
+sample_source_init(struct sample_source *source,
+                   const struct sample_settings *how, size_t size)
 {
     const struct sample_memory_form form = memory_form_of(how, size);
 
-    *source = (struct sample_source){.how = *how};
+    *source = (struct sample_source){.settings = *how};
     sample_source_name(how, source->name);
     sample_memory_init(&source->memory, &form, 0);
     if (how->sampler->init)
@@ -32,8 +32,8 @@ sample_source_init(struct sample_source *source, const struct sample_how *how,
 void
 sample_source_release(struct sample_source *source)
 {
-    if (source->how.sampler && source->how.sampler->release)
-        source->how.sampler->release(source);
+    if (source->settings.sampler && source->settings.sampler->release)
+        source->settings.sampler->release(source);
     sample_memory_release(&source->memory);
     sample_bank_release(&source->ahead);
     arena_release(&source->drawn);
@@ -42,7 +42,8 @@ sample_source_release(struct sample_source *source)
 }
 
 void
-sample_source_name(const struct sample_how *how, char name[SAMPLER_NAME_MAX])
+sample_source_name(const struct sample_settings *how,
+                   char name[SAMPLER_NAME_MAX])
 {
     const struct sample_memory_form form = memory_form_of(how, 0);
     const char *suffix = form.scores                   ? " stale"
@@ -104,11 +105,11 @@ check_source_step(const struct sample_source *source, const struct batch *step,
 }
 
 int
-sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
-                size_t dim, struct err *err)
+sample_settings_fit(const struct sample_settings *how, size_t size,
+                    size_t fixed, size_t dim, struct err *err)
 {
     const struct sample_source source = {
-        .how = *how, .memory.form = memory_form_of(how, size)};
+        .settings = *how, .memory.form = memory_form_of(how, size)};
     const struct batch step = {.v = 2, .fixed = (int64_t)fixed, .dim = dim};
 
     return check_size(&source, &step,
@@ -160,9 +161,9 @@ sample_source_banks(const struct sample_source *source)
 int
 sample_source_waits(const struct sample_source *source)
 {
-    const struct sample_sampler *sampler = source->how.sampler;
+    const struct sample_sampler *sampler = source->settings.sampler;
 
-    return sampler->waits && sampler->waits(&source->how);
+    return sampler->waits && sampler->waits(&source->settings);
 }
 
 /* Advances the copy of the bank to a step, which may be later than the next to
@@ -193,8 +194,8 @@ sample_source_draw(struct sample_source *source, const struct batch *step,
     arena_begin(&source->drawn);
     look_ahead(source, sample_memory_views(memory, step),
                number - (int64_t)memory->form.horizon);
-    if (source->how.sampler->draw)
-        source->how.sampler->draw(source, step, number, &extras);
+    if (source->settings.sampler->draw)
+        source->settings.sampler->draw(source, step, number, &extras);
     return extras;
 }
 
@@ -208,7 +209,7 @@ remember_step(struct sample_source *source, const struct batch *step,
     struct sample_staleness stale;
 
     if (source->ahead.rows)
-        sample_memory_feed(&source->ahead, memory->total, step,
+        sample_memory_push(&source->ahead, memory->total, step,
                            memory->form.chains);
     stale = sample_memory_step(memory, step, source->state, source->score,
                                &source->weighed);
@@ -227,7 +228,7 @@ int
 sample_source_weigh(struct sample_source *source, const struct batch *step,
                     struct weights *weights, struct err *err)
 {
-    const struct sample_sampler *sampler = source->how.sampler;
+    const struct sample_sampler *sampler = source->settings.sampler;
 
     if (check_source_step(source, step, err) ||
         (sampler->check_step && sampler->check_step(source, step, err)))

@@ -22,7 +22,7 @@ sample_step_state(const struct batch *step, size_t column)
     return (struct sample_state){
         step->ids[column % b],
         step->view_of ? step->view_of[column] : (int64_t)(column / b),
-        step->fixed || step->timeless ? 0 : step->epoch};
+        step->fixed || step->without_epoch ? 0 : step->epoch};
 }
 
 size_t

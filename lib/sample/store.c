@@ -59,7 +59,7 @@ check_table(const struct sample_table *old, const struct table_rows *to,
 }
 
 int
-sample_store_judge(const struct sample_store *store, size_t n,
+sample_store_check(const struct sample_store *store, size_t n,
                    const struct table_rows *rows, struct err *err)
 {
     const size_t most = store->most ? store->most : SAMPLE_STORE_MOST;

@@ -66,7 +66,7 @@ propose_sample(struct rng *rng, size_t size, int64_t own)
 /* Moves one chain and writes its score after each move to trace [moves].
  * Returns the number of accepted moves. */
 static size_t
-walk_chain(const struct sample_walk_how *how, const struct sample_bank *bank,
+walk_chain(const struct sample_walk_settings *how, const struct sample_bank *bank,
            double beta, struct sample_state own, struct rng *rng,
            struct sample_state *state, double *trace)
 {
@@ -94,7 +94,7 @@ walk_chain(const struct sample_walk_how *how, const struct sample_bank *bank,
 }
 
 struct sample_walk
-sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
+sample_walk(const struct sample_walk_settings *how, const struct sample_bank *bank,
             const struct batch *step, struct sample_state *state,
             struct arena *scratch)
 {

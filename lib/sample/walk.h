@@ -20,7 +20,7 @@
  * accepts the first proposal with a row.  A chain whose own row is missing does
  * not move.
  */
-struct sample_walk_how {
+struct sample_walk_settings {
     size_t moves;  /* of each chain, >= 1 */
     int cross;     /* 1: only from view 0 to the others and back; the bank must
                       have more than one view */
@@ -40,7 +40,7 @@ struct sample_walk {
  *   state  [v b]  in and out
  * O(v b moves dim) time.
  */
-struct sample_walk sample_walk(const struct sample_walk_how *how,
+struct sample_walk sample_walk(const struct sample_walk_settings *how,
                                const struct sample_bank *bank,
                                const struct batch *step,
                                struct sample_state *state,

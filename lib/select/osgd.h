@@ -3,7 +3,7 @@
 
 #include "select/strategy.h"
 
-enum { OSGD_TOP = SELECT_OWN, OSGD_DRAWS, OSGD_REPLACE };
+enum { OSGD_TOP = SELECT_OWN_PARAMS, OSGD_DRAWS, OSGD_REPLACE };
 
 /*
  * Ordered SGD: of several random batches, train those with the largest loss

@@ -287,7 +287,7 @@ const struct select_strategy select_strategy_spectral = {
     .name = "spectral",
     .summary = "clusters of samples that are hard to tell apart",
     .params = params,
-    .wants_features = 1,
+    .needs_features = 1,
     .fit = select_spectral_fit,
     .order = select_spectral,
 };

@@ -10,7 +10,7 @@ enum spectral_variant {
     SPECTRAL_LITERAL,
     SPECTRAL_KMEANS
 };
-enum { SPECTRAL_VARIANT = SELECT_OWN, SPECTRAL_RESTARTS };
+enum { SPECTRAL_VARIANT = SELECT_OWN_PARAMS, SPECTRAL_RESTARTS };
 
 /*
  * spectral: puts samples with large weights between them (select/score.h) into

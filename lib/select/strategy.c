@@ -47,7 +47,7 @@ void
 select_strategy_order(const struct select_strategy *strategy,
                       const struct select_task *task, int64_t *ids)
 {
-    if (strategy->wants_features && !task->features)
+    if (strategy->needs_features && !task->features)
         select_shuffle(task, ids);
     else
         strategy->order(task, ids);
@@ -62,7 +62,7 @@ select_strategy_finish(const struct select_strategy *strategy,
         if (task->value[SELECT_REFINE])
             select_swap_improve(task, ids);
         if (task->value[SELECT_HARDNESS] < 1 &&
-            (strategy->wants_features || task->value[SELECT_REFINE]))
+            (strategy->needs_features || task->value[SELECT_REFINE]))
             select_soften(task, ids);
     }
     if (task->group)

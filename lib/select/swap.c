@@ -103,6 +103,6 @@ const struct select_strategy select_strategy_swap = {
     .name = "swap",
     .summary = "a shuffle, then exchanges of samples for harder batches",
     .params = select_params,
-    .wants_features = 1,
+    .needs_features = 1,
     .order = select_swap,
 };

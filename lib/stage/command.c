@@ -10,7 +10,7 @@ stage_command_open(const struct stage_program_config *config)
     struct stage_program *program;
     struct err err;
 
-    printing.print = say_line;
+    printing.print = log_line;
     program = stage_program_open(&printing, &err);
     if (!program)
         die("%s", err.msg);
@@ -25,7 +25,7 @@ stage_command_ask(struct stage_program *program, const char *line, int stop,
         stage_program_ask_retry(program, line, stop, answer, err);
 
     if (outcome == STAGE_STOPPED) {
-        say_stopped();
+        log_stopped();
         exit(EXIT_OK);
     }
     return outcome == STAGE_ANSWERED ? 0 : -1;

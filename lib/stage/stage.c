@@ -68,7 +68,7 @@ wait_once(struct stage *stage, double seconds, struct err *err)
 {
     const int rc = wire_wait(stage->wire, stage->wait_on, seconds, err);
 
-    return rc < 0 ? rc : rc || !stop_asked();
+    return rc < 0 ? rc : rc || !stop_requested();
 }
 
 int
@@ -104,7 +104,7 @@ say_waiting(struct stage *stage, const struct stage_handlers *handlers,
 
     if (stage_waiting_due(&stage->waiting, n < 0 ? -1 : n > 0, now))
         for (int i = 0; i < n; i++)
-            say("still waiting for %s", who[i].msg);
+            log_message("still waiting for %s", who[i].msg);
 }
 
 int
@@ -141,7 +141,7 @@ void
 stage_report(const struct flow_news *news)
 {
     if (news->what == FLOW_REPORT)
-        say("%s", news->why.msg);
+        log_message("%s", news->why.msg);
 }
 
 int
@@ -166,7 +166,7 @@ stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
     if (rc)
         stage_report(news);
     while (!rc && flow_outlet_late(outlet, &late))
-        say("%s", late.msg);
+        log_message("%s", late.msg);
     return rc;
 }
 
@@ -174,7 +174,7 @@ void
 stage_refuse(struct flow_server *server, struct flow_news *news)
 {
     if (flow_server_refuse(server, news->peer, &news->why))
-        say("%s", news->why.msg);
+        log_message("%s", news->why.msg);
 }
 
 void
@@ -183,7 +183,7 @@ stage_refuse_answer(struct flow_service *service, struct wire_msg *answer,
 {
     wire_msg_free(answer);
     if (flow_service_refuse(service, why))
-        say("%s", why->msg);
+        log_message("%s", why->msg);
 }
 
 int
@@ -215,7 +215,7 @@ stage_outlet_waits(const struct flow_outlet *outlet, double now,
     if (at.session < 0)
         return err_set(who, "a trainer: augmenters are connected, but none of "
                             "them has one") != 0;
-    hello = peer ? flow_server_who(outlet->server, peer) : NULL;
+    hello = peer ? flow_server_peer_hello(outlet->server, peer) : NULL;
     return hello && err_set(who, "foil-%s '%s', which has epoch %jd, step %jd",
                             hello->stage, hello->peer, (intmax_t)at.epoch,
                             (intmax_t)at.step);

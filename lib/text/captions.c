@@ -42,7 +42,7 @@ text_captions_draw(enum text_caption caption, uint64_t seed, size_t id,
 
 size_t
 text_captions_row(const char *captions, size_t id, size_t k,
-                  const struct text_captions_how *how, uint64_t seed,
+                  const struct text_captions_settings *how, uint64_t seed,
                   uint64_t epoch, struct text_vocabulary *vocabulary,
                   int32_t *row)
 {

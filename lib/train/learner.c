@@ -19,7 +19,7 @@ check_learner(const struct train_learner_spec *spec, struct err *err)
                        one->dim, two->dim);
     if (two && spec->extra && two->kind != NN_TOKENS)
         return err_set(err, "two encoders of images take no further images");
-    REQUIRE(!spec->objective->wants_weights || spec->negatives);
+    REQUIRE(!spec->objective->needs_weights || spec->negatives);
     return loss_objective_check(spec->objective, spec->settings, spec->images,
                                 one->dim, err);
 }
@@ -29,7 +29,8 @@ train_learner_open(struct train_learner *learner,
                    const struct train_learner_spec *spec, struct err *err)
 {
     // one for each chain
-    const size_t outside = spec->objective->wants_cross ? 2 * spec->images : 0;
+    const size_t outside =
+        spec->objective->cross_weights_only ? 2 * spec->images : 0;
     const size_t rows = 2 * spec->images + spec->extra + outside;
     const size_t d = spec->encoder[0]->dim;
     const struct loss_batch largest = {.b = spec->images,
@@ -165,7 +166,7 @@ draw_extras(struct train_learner *learner, struct batch *batch, struct err *err)
 {
     const struct train_negatives *negatives = learner->spec.negatives;
 
-    if (!learner->spec.objective->wants_weights || !negatives->draw ||
+    if (!learner->spec.objective->needs_weights || !negatives->draw ||
         batch->extra.n)
         return 0;
     if (negatives->draw(negatives->self, batch, &batch->extra, err))
@@ -187,7 +188,7 @@ ask_weights(struct train_learner *learner, struct batch *batch,
     batch->extra.z = learner->v + 2 * batch->b * learner->dim;
     rc = negatives->weigh(negatives->self, batch, &exchange->weights,
                           &exchange->without_service, err);
-    if (rc > 0 && learner->spec.objective->wants_cross)
+    if (rc > 0 && learner->spec.objective->cross_weights_only)
         rc = check_cross(batch->b, &exchange->weights, err);
     return rc > 0 ? take_outside_rows(learner, batch, &exchange->weights, err)
                   : rc;
@@ -256,12 +257,12 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     learner->elsewhere = learner->w || spec->objective->by_encoder;
     if (train_learner_embed(learner, batch, NN_TRAIN, err))
         return -1;
-    if (spec->objective->wants_weights &&
+    if (spec->objective->needs_weights &&
         !train_learner_finite(learner, batch)) {
         report->value = NAN; // there is nothing to be asked
         return 1;
     }
-    if (spec->objective->wants_weights) {
+    if (spec->objective->needs_weights) {
         const int rc = ask_weights(learner, batch, exchange, err);
 
         if (rc <= 0)
@@ -320,7 +321,7 @@ refuse_batch(struct train_learner *learner)
     const struct train_learner_spec *spec = &learner->spec;
 
     undo_forward(learner);
-    if (spec->objective->wants_weights)
+    if (spec->objective->needs_weights)
         spec->negatives->refused(spec->negatives->self);
     spec->state->skipped++;
     if (spec->nonfinite == TRAIN_ON_NONFINITE_STOP ||
@@ -401,9 +402,9 @@ list_spread(struct values *values, const struct loss_report *loss)
 static void
 list_share(struct values *values, const struct loss_share *share)
 {
-    values_add(values, "own_class", share->own / share->all);
+    values_add(values, "own_class", share->same_group_weight / share->all);
     values_add(values, "own_shown",
-               (double)share->kin / (double)share->negatives);
+               (double)share->same_group / (double)share->negatives);
 }
 
 /* What there is to say of a step that was applied. */
@@ -427,7 +428,7 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     for (size_t i = 0; own[i].name; i++)
         if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
             values_add(values, own[i].name, learner->settings.value[i]);
-    if (learner->spec.objective->wants_weights && !exchange->without_service)
+    if (learner->spec.objective->needs_weights && !exchange->without_service)
         list_weights(values, &exchange->weights);
     if (exchange->without_service)
         values_count(values, "alone", 1);

@@ -3,13 +3,13 @@
 void
 train_local_sampler_init(struct train_local_sampler *local,
                          struct train_samples *samples,
-                         const struct sample_how *how, int brings)
+                         const struct sample_settings *how, int draws_outside)
 {
-    struct sample_how own = *how;
+    struct sample_settings own = *how;
 
-    sample_how_set(&own, "horizon", 1); // nothing is under way
+    sample_settings_set(&own, "horizon", 1); // nothing is under way
     *local = (struct train_local_sampler){
-        .samples = samples, .brings = brings, .behind = 1};
+        .samples = samples, .draws_outside = draws_outside, .behind = 1};
     sample_source_init(&local->source, &own, samples->size);
 }
 
@@ -58,7 +58,7 @@ local_weigh(void *self, const struct batch *step, struct weights *weights,
     *without_service = 0;
     if (reload_source(local, err) ||
         sample_source_weigh(&local->source, step, weights, err) ||
-        sample_store_judge(&local->samples->store, weights->n_tables,
+        sample_store_check(&local->samples->store, weights->n_tables,
                            weights->tables, err))
         return -1;
     return 1;
@@ -77,7 +77,8 @@ struct train_negatives
 train_local_sampler_negatives(struct train_local_sampler *local)
 {
     return (struct train_negatives){.self = local,
-                                    .draw = local->brings ? local_draw : NULL,
+                                    .draw = local->draws_outside ? local_draw
+                                                                 : NULL,
                                     .weigh = local_weigh,
                                     .refused = local_refused};
 }

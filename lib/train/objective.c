@@ -127,7 +127,7 @@ check_batch(struct train_objective *o,
                        "constant, of %zu numbers each: want at least 2 samples "
                        "and 1 number",
                        batch->b, batch->extra, batch->constant, batch->dim);
-    if (!row->wants_weights != !batch->weights)
+    if (!row->needs_weights != !batch->weights)
         return err_set(err, "weights: %s %s", row->name,
                        batch->weights ? "takes none" : "wants some");
     if (!row->run && batch->extra)
@@ -199,7 +199,7 @@ learnt_scalar(const struct train_objective *o, size_t i, size_t *slope)
     const struct loss_scalar *all = o->row->scalars;
 
     for (size_t k = 0; all && all[k].name; k++)
-        if (loss_scalar_moves(all + k, &o->settings) && i-- == 0) {
+        if (loss_scalar_is_trained(all + k, &o->settings) && i-- == 0) {
             *slope = k;
             return all + k;
         }

@@ -17,7 +17,7 @@ const struct loss_objective train_own_weighed = {
     .summary = "that of the encoder's program, of weighed negatives",
     .params = params,
     .head = "none",
-    .wants_weights = "emc2",
+    .needs_weights = "emc2",
     .draws_inside = 1,
     .by_encoder = 1,
 };

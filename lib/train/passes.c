@@ -81,7 +81,7 @@ encode_apart(struct train_shards *s, enum nn_mode mode, float *z)
     for (size_t i = train_shards_first(s, s->ranks.rank); i < to; i++) {
         encode_shard(s, i, mode, z + own_row(s, i) * s->dim);
         if (train_pass_moves(s, mode))
-            memcpy(s->moves + i * each, nn_net_moves(s->native->net),
+            memcpy(s->moves + i * each, nn_net_batch_statistics(s->native->net),
                    each * sizeof *s->moves);
     }
 }
@@ -159,8 +159,8 @@ move_on(void *self, size_t from)
 
     if (s->last && (s->gone - from >= s->piece || (!from && s->gone)))
         pass_piece(s, from);
-    ranks_pieces_poke(&s->pieces);
-    ranks_send_poke(&s->ahead);
+    ranks_pieces_progress(&s->pieces);
+    ranks_send_progress(&s->ahead);
 }
 
 /* All shards but the first: the sum of the right half, of that of the left

@@ -187,7 +187,7 @@ describe_sampler(const struct train_samples *samples)
 {
     char total[32];
 
-    if (!samples->objective->wants_weights)
+    if (!samples->objective->needs_weights)
         return NULL;
     snprintf(total, sizeof total, "%" PRId64, samples->state->total);
     return json_pack("{s:s, s:s}", "sampler", samples->store.sampler, "total",
@@ -263,7 +263,7 @@ take_tables(struct train_samples *samples, const char *path,
                                              .row = a->data};
     }
     sample_store_release(&samples->store);
-    if (sample_store_judge(&samples->store, tables, rows, &why))
+    if (sample_store_check(&samples->store, tables, rows, &why))
         return err_set(err, "'%s': %s", path, why.msg);
     sample_store_write(&samples->store, sampler, tables, rows);
     return 0;
@@ -324,7 +324,7 @@ take_samples(struct train_samples *samples, const char *path,
     for (size_t k = 0; k < sides_of(o) * o->columns; k++)
         if (take_column(samples, path, array, n, k, err))
             return -1;
-    if (o->wants_weights && take_sampler(samples, path, array, n, about, err))
+    if (o->needs_weights && take_sampler(samples, path, array, n, about, err))
         return -1;
     a = want_array(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4},
                    err);

@@ -23,7 +23,7 @@ train_scalars_open(struct train_scalars *scalars,
     for (size_t i = 0; all && all[i].name; i++) {
         const size_t k = scalars->n;
 
-        if (!loss_scalar_moves(all + i, settings))
+        if (!loss_scalar_is_trained(all + i, settings))
             continue;
         scalars->of[k] = all + i;
         scalars->slope[k] = i;

@@ -106,7 +106,7 @@ shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
     s->n_next = 0;
     for (size_t i = 0;
          train_pass_moves(s, mode) && i < train_cut_shards(&s->cut, s->n); i++)
-        nn_net_move(s->native->net, s->moves + i * s->statistics);
+        nn_net_update_running(s->native->net, s->moves + i * s->statistics);
     return 0;
 }
 

@@ -96,7 +96,7 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
         return found;
     old = opt_old_find(tool->name, word, NULL);
     if (old) {
-        say("--%s is now %s" OPT_DROPPED, word, old->now);
+        log_message("--%s is now %s" OPT_DROPPED, word, old->now);
         return opt_named(tool, old->now + 2);
     }
     refuse_for_verb(word, 0);
@@ -270,7 +270,7 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
     else if (!old || set_by_cli[row])
         set_option(tool, o, value);
     else
-        say("--%s %s is now %s" OPT_DROPPED, o->name, value, old->now);
+        log_message("--%s %s is now %s" OPT_DROPPED, o->name, value, old->now);
     for (char *name; rest && (name = strtok_r(rest, " ", &rest));)
         take_value(tool, find_option(tool, name + 2, strlen(name + 2)),
                    strtok_r(rest, " ", &rest));
@@ -404,8 +404,8 @@ report_outdated(const struct opt_tool *tool, const struct opt *o,
     const char *now = value == off ? NULL : value;
     char *list = opt_respell(tool, o, no, now);
 
-    say("--%s%s%s%s is now %s" OPT_DROPPED, no, o->name, now ? " " : "",
-        now ? now : "", list);
+    log_message("--%s%s%s%s is now %s" OPT_DROPPED, no, o->name, now ? " " : "",
+                now ? now : "", list);
     free(list);
 }
 
@@ -415,7 +415,7 @@ check_environment(void)
     struct err err;
 
     if (util_isa_check(&err)) {
-        say("%s", err.msg);
+        log_message("%s", err.msg);
         exit(EXIT_USAGE);
     }
 }
@@ -426,7 +426,7 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     const char *config = NULL;
     int n = 0, only_operands = 0;
 
-    say_as(tool->name);
+    set_tool_name(tool->name);
     tool_opts = tool->opts;
     for (int i = 1; i < argc; i++) {
         if (!only_operands && !strcmp(argv[i], "--"))
@@ -475,7 +475,7 @@ option_of(const void *value)
 }
 
 int
-opt_given(const void *value)
+opt_is_set(const void *value)
 {
     const struct opt *o = option_of(value);
 
@@ -498,7 +498,7 @@ opt_choice(const void *value)
 void
 opt_together(const void *one, const void *other)
 {
-    if (opt_given(one) != opt_given(other))
+    if (opt_is_set(one) != opt_is_set(other))
         opt_misuse("--%s and --%s go together", option_of(one)->name,
                    option_of(other)->name);
 }
@@ -511,9 +511,9 @@ opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
     const char *list;
     int at = 1;
 
-    say_as(tool->name);
+    set_tool_name(tool->name);
     if (argc < 2) {
-        say("wants a verb:");
+        log_message("wants a verb:");
         opt_list_verbs(verbs, stderr);
         exit(EXIT_USAGE);
     }

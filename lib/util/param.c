@@ -377,12 +377,12 @@ param_set_get(const struct param_set *set, const struct param *own,
 static int
 is_set(const struct param_option *option)
 {
-    return opt_given(&option->real) || opt_given(&option->whole) ||
-           opt_given(&option->flag) || opt_given(&option->choice);
+    return opt_is_set(&option->real) || opt_is_set(&option->whole) ||
+           opt_is_set(&option->flag) || opt_is_set(&option->choice);
 }
 
 const char *
-param_set_given(const struct param_set *set)
+param_set_used(const struct param_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
         if (is_set(set->option + i))
@@ -411,7 +411,7 @@ refuse_option(const char *method, const struct param *params, const char *name,
 }
 
 int
-param_set_judge(const struct param_set *set, const char *method,
+param_set_check(const struct param_set *set, const char *method,
                 const struct param *params, struct err *err)
 {
     for (size_t i = 0; i < set->n; i++) {
@@ -422,9 +422,9 @@ param_set_judge(const struct param_set *set, const char *method,
 
         if (!own && is_set(option))
             return refuse_option(method, params, name, "", err);
-        if (!moves && opt_given(&option->schedule))
+        if (!moves && opt_is_set(&option->schedule))
             return refuse_option(method, params, name, "-schedule", err);
-        if (!moves && opt_given(&option->end))
+        if (!moves && opt_is_set(&option->end))
             return refuse_option(method, params, name, "-end", err);
     }
     return 0;

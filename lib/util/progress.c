@@ -110,7 +110,7 @@ progress_show(struct progress *p, double done, const char *more)
     } else if (p->unit && now - p->logged >= minute) {
         p->shown = p->logged = now;
         compose_line(p, done, more, now - p->start, LINE - 1, ", ", line);
-        say("%s", line);
+        log_message("%s", line);
     }
 }
 

@@ -24,7 +24,7 @@ run_spare_thread(void *arg)
 {
     struct spare *s = arg;
 
-    priority_lower(PRIORITY_SPARE);
+    priority_lower(PRIORITY_IDLE);
     pthread_mutex_lock(&s->lock);
     while (s->piece || !s->quit) {
         if (!s->piece) {

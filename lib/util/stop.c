@@ -77,7 +77,7 @@ start_watching(struct err *err)
 }
 
 void
-stop_at_first(void (*call)(void))
+stop_call_at_first(void (*call)(void))
 {
     at_first = call;
 }
@@ -97,7 +97,7 @@ stop_fd(struct err *err)
 }
 
 int
-stop_calls(void (*call)(void), struct err *err)
+stop_with_callback(void (*call)(void), struct err *err)
 {
     at_first = call;
     return start_watching(err);
@@ -126,7 +126,7 @@ stop_unblock(void)
 }
 
 int
-stop_asked(void)
+stop_requested(void)
 {
     struct pollfd p = {.fd = pipe_fd[0], .events = POLLIN};
 

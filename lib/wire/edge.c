@@ -47,7 +47,8 @@ wire_edge_name(enum wire_edge edge)
 }
 
 int
-wire_edge_may(enum wire_edge edge, enum wire_side from, enum wire_kind kind)
+wire_edge_allows_kind(enum wire_edge edge, enum wire_side from,
+                      enum wire_kind kind)
 {
     const struct wire_message *m = &wire_messages[kind];
     const unsigned edges = from == WIRE_CONNECTS ? m->up : m->down;
@@ -56,7 +57,8 @@ wire_edge_may(enum wire_edge edge, enum wire_side from, enum wire_kind kind)
 }
 
 int
-wire_edge_takes(enum wire_edge edge, enum wire_side side, const char *role)
+wire_edge_allows_role(enum wire_edge edge, enum wire_side side,
+                      const char *role)
 {
     const size_t n = strlen(role);
 
@@ -73,7 +75,7 @@ wire_edge_takes(enum wire_edge edge, enum wire_side side, const char *role)
 }
 
 int
-wire_edge_serves(enum wire_edge edge)
+wire_edge_is_service(enum wire_edge edge)
 {
     return edge == WIRE_EDGE_NEGATIVES || edge == WIRE_EDGE_FEATURES;
 }

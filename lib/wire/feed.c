@@ -108,7 +108,7 @@ note_topic(struct wire_feed *feed, const char *topic, size_t n, int on)
  * one leaves.  A topic is a prefix: those of a kind differ by their length.
  */
 int
-wire_feed_followed(struct wire_feed *feed, enum wire_kind kind)
+wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind)
 {
     char topic[32];
     size_t n;
@@ -142,12 +142,12 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
         return NULL;
     }
     if (!*kinds)
-        wire_sock_follow(listener->sock, "");
+        wire_sock_subscribe(listener->sock, "");
     while (*kinds) {
         size_t n = strcspn(kinds, " ");
         char *kind = mem_format("%.*s", (int)n, kinds);
 
-        wire_sock_follow(listener->sock, kind);
+        wire_sock_subscribe(listener->sock, kind);
         free(kind);
         kinds += n + strspn(kinds + n, " ");
     }

@@ -18,7 +18,7 @@ enum { CERT_MAX = 65536, KEY_BYTES = 32 };
 int
 wire_role_known(const char *role)
 {
-    return wire_edge_takes(WIRE_EDGE_ANY, WIRE_CONNECTS, role);
+    return wire_edge_allows_role(WIRE_EDGE_ANY, WIRE_CONNECTS, role);
 }
 
 /* Copy the value of a line `name = "value"`; ignore any other line. */

@@ -107,7 +107,7 @@ forward_up(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
     // the first message waits for the connection; later ones need not, as
     // greetings are repeated
     if (wire_sock_send(pair->sock, NULL, *msg) != 1)
-        wire_sock_soon(pair->sock, *msg);
+        wire_sock_send_when_connected(pair->sock, *msg);
     return 1;
 }
 

@@ -139,7 +139,7 @@ show_numbers(const struct wire_tensor *t)
 /* The text of each row. */
 static json_t *
 show_words(const struct wire_tensor *t, const int32_t *length,
-           const struct wire_words *words)
+           const struct wire_token_text *words)
 {
     json_t *list = json_array();
 
@@ -158,7 +158,7 @@ show_words(const struct wire_tensor *t, const int32_t *length,
 
 static json_t *
 show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
-            const struct wire_words *words)
+            const struct wire_token_text *words)
 {
     const struct wire_tensor *lengths = lengths_of(msg, t);
     json_t *object = json_object(), *shape = json_array();
@@ -186,7 +186,8 @@ show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
 }
 
 json_t *
-wire_show(const struct wire_msg *msg, int full, const struct wire_words *words)
+wire_show(const struct wire_msg *msg, int full,
+          const struct wire_token_text *words)
 {
     json_t *object = json_object(), *tensors = json_array();
 

@@ -14,8 +14,8 @@
 #include "wire/gate.h"
 
 #include "address.h"
-#include "inside.h"
 #include "raw.h"
+#include "sock_impl.h"
 #include "unsent.h"
 
 static int
@@ -192,7 +192,7 @@ bind_sock(struct wire_sock *sock, struct err *err)
     umask(old_mask | S_IRWXO); // keep other users out, whatever the umask
     sock->bound = !zmq_bind(sock->socket, sock->endpoint);
     umask(old_mask);
-    sock->gate = wire_gate ? wire_gate->take_made() : -1;
+    sock->gate = wire_gate ? wire_gate->take_listener() : -1;
     if (!sock->bound)
         return err_set(err, "cannot bind '%s': %s", sock->endpoint,
                        zmq_strerror(errno));
@@ -464,16 +464,16 @@ wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg)
 }
 
 void
-wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg)
+wire_sock_send_when_connected(struct wire_sock *sock, struct wire_msg *msg)
 {
     replace_message(&sock->pending, msg);
 }
 
 int
-wire_sock_met(const struct wire_sock *sock)
+wire_sock_has_connected(const struct wire_sock *sock)
 {
     if (sock->gate >= 0)
-        return wire_gate->has_met(sock->gate);
+        return wire_gate->has_accepted(sock->gate);
     return sock->binds ? sock->accepted : sock->up;
 }
 
@@ -487,8 +487,8 @@ wire_sock_lost(struct wire_sock *sock)
 }
 
 void
-wire_sock_tend(struct wire_sock *sock,
-               double (*on_tick)(void *self, int up, double now), void *self)
+wire_sock_on_tick(struct wire_sock *sock,
+                  double (*on_tick)(void *self, int up, double now), void *self)
 {
     sock->on_tick = on_tick;
     sock->self = self;

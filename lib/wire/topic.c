@@ -2,12 +2,12 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "inside.h"
+#include "sock_impl.h"
 
 /* Topics and their subscribers: the part of wire/sock.h for PUB and SUB. */
 
 void
-wire_sock_follow(struct wire_sock *sock, const char *kind)
+wire_sock_subscribe(struct wire_sock *sock, const char *kind)
 {
     char prefix[64];
     int n = snprintf(prefix, sizeof prefix, "foil%d.%s", WIRE_VERSION, kind);

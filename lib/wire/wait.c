@@ -9,7 +9,7 @@
 #include "util/nofile.h"
 #include "wire/gate.h"
 
-#include "inside.h"
+#include "sock_impl.h"
 #include "zap.h"
 
 /* With fewer than these the gate would leave no room for connections. */
@@ -225,7 +225,7 @@ handle_events(struct wire *wire, const zmq_pollitem_t *item)
         ready |= (events & ZMQ_POLLIN) != 0;
         if (s->pending && (events & ZMQ_POLLOUT) &&
             wire_sock_send(s, NULL, s->pending) == 1)
-            wire_sock_soon(s, NULL);
+            wire_sock_send_when_connected(s, NULL);
         if (s->monitor && (item++)->revents)
             read_monitor(s);
     }

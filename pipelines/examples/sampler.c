@@ -28,7 +28,7 @@
 
 struct sampler {
     struct flow_server *server;
-    struct flow_stand stand;
+    struct flow_state_owner stand;
 };
 
 /* ---- mathematics ------------------------------------------------------- */
@@ -122,9 +122,9 @@ check_peer(const struct sampler *s, uint64_t peer, int64_t session,
 
     if (wire_session_check(session, err))
         return -1;
-    if (owner && owner != peer && flow_server_reaches(s->server, owner))
-        there = flow_server_who(s->server, owner);
-    return flow_stand_check(&s->stand, peer, session, there, err);
+    if (owner && owner != peer && flow_server_ping(s->server, owner))
+        there = flow_server_peer_hello(s->server, owner);
+    return flow_state_owner_check(&s->stand, peer, session, there, err);
 }
 
 static int
@@ -136,14 +136,14 @@ take_pairs(struct sampler *s, uint64_t peer, const struct wire_pairs *p,
 
     if (check_peer(s, peer, p->session, err))
         return -1;
-    if (!flow_stand_fits(&s->stand, &at)) {
+    if (!flow_state_owner_fits(&s->stand, &at)) {
         err_set(err, "this sampler is at another step");
         return send_answer(s, peer, p->id, NULL, 1, err);
     }
     weights = weigh(p, err);
     if (weights)
-        flow_stand_weighed(&s->stand, &at, peer,
-                           flow_server_who(s->server, peer)->peer);
+        flow_state_owner_advance(&s->stand, &at, peer,
+                                 flow_server_peer_hello(s->server, peer)->peer);
     return send_answer(s, peer, p->id, weights, 0, err);
 }
 
@@ -161,11 +161,11 @@ take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
                 state->sampler);
         return send_answer(s, peer, state->id, NULL, 0, err);
     }
-    if (flow_stand_follows(&s->stand, state, err) < 0)
+    if (flow_state_owner_check_piece(&s->stand, state, err) < 0)
         return send_answer(s, peer, state->id, NULL, 1, err);
-    flow_stand_add(&s->stand, state, peer,
-                   flow_server_who(s->server, peer)->peer);
-    flow_stand_stands(&s->stand); // without tables one piece is complete
+    flow_state_owner_add_piece(&s->stand, state, peer,
+                               flow_server_peer_hello(s->server, peer)->peer);
+    flow_state_owner_commit(&s->stand); // without tables one piece is complete
     return send_answer(s, peer, state->id, wire_state_ok_put(&ok), 0, err);
 }
 
@@ -197,12 +197,13 @@ static void
 handle_news(struct sampler *s, struct flow_news *news)
 {
     if (news->what == FLOW_JOINED)
-        flow_stand_greeted(&s->stand, news->peer,
-                           flow_server_who(s->server, news->peer)->peer);
+        flow_state_owner_on_hello(
+            &s->stand, news->peer,
+            flow_server_peer_hello(s->server, news->peer)->peer);
     if (news->what == FLOW_REPORT ||
         (news->what == FLOW_MESSAGE && handle_message(s, news, &news->why) &&
          flow_server_refuse(s->server, news->peer, &news->why)))
-        say("%s", news->why.msg);
+        log_message("%s", news->why.msg);
 }
 
 int
@@ -224,7 +225,7 @@ main(int argc, char **argv)
     struct flow_news news;
     int stop = -1;
 
-    flow_stand_init(&s.stand);
+    flow_state_owner_init(&s.stand);
     if (wire)
         s.server = flow_server_open(wire, &config, &err);
     if (s.server)

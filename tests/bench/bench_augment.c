@@ -18,7 +18,7 @@ give_up(const struct err *err)
 int
 main(int argc, char **argv)
 {
-    struct data_pool_how how = {.policy = IMAGE_REFUSE,
+    struct data_pool_settings how = {.policy = IMAGE_REFUSE,
                                 .max_pixels = IMAGE_MAX_PIXELS};
     struct data_gather gather = {0};
     struct image_recipe recipe;

@@ -84,7 +84,8 @@ static int
 setup(struct bench *b, const char *text, const char *objective, int bf16,
       struct err *err)
 {
-    struct sample_how once = how_of("emc2"), cross = how_of("emc2_bimodal");
+    struct sample_settings once = how_of("emc2"),
+                           cross = how_of("emc2_bimodal");
     const struct nn_optim_spec adamw = {.name = "adamw", .beta2 = 0.98};
     struct train_learner_spec spec = {
         .objective = loss_objective_find(objective, err),
@@ -105,8 +106,9 @@ setup(struct bench *b, const char *text, const char *objective, int bf16,
     for (size_t i = 0; spec.objective->params[i].name; i++)
         spec.pace.value[i].base = b->settings.value[i];
     train_samples_init(&b->samples, spec.objective, SAMPLES, 1, &b->state);
-    train_local_sampler_init(&b->inside, &b->samples,
-                             spec.objective->wants_cross ? &cross : &once, 0);
+    train_local_sampler_init(
+        &b->inside, &b->samples,
+        spec.objective->cross_weights_only ? &cross : &once, 0);
     b->negatives = train_local_sampler_negatives(&b->inside);
     if (train_scalars_open(&b->scalars, spec.objective, &b->settings, &adamw,
                            err))
@@ -208,7 +210,7 @@ step_alone(void *bench, size_t number)
     struct loss_report report;
 
     make(b, number);
-    if (l->spec.objective->wants_weights)
+    if (l->spec.objective->needs_weights)
         weigh(b, &weights);
     batch.extra = batch.constant = weights.n_outside;
     batch.weights = weights.w;

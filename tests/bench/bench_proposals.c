@@ -177,9 +177,9 @@ play(struct run *run, const struct world *world, const char *how, int64_t steps,
      uint64_t seed)
 {
     const size_t n = V * world->images;
-    struct sample_how own = how_of(how);
+    struct sample_settings own = how_of(how);
 
-    sample_how_set(&own, "burn-in", 0);
+    sample_settings_set(&own, "burn-in", 0);
     own.seed = seed;
     *run =
         (struct run){.order = mem_array(world->images, sizeof *run->order),

@@ -95,7 +95,7 @@ print_median(size_t n, double *seconds)
 
 /* Waits for news of that kind; what is refused ends the measurement. */
 static void
-until(struct wire *wire, struct flow_server *server, enum flow_what what,
+until(struct wire *wire, struct flow_server *server, enum flow_news_kind what,
       struct flow_news *news)
 {
     struct err err;

@@ -64,7 +64,7 @@ put_tar(const char *path, const char *const *name)
 static inline int
 make_index(const char *const *place, const char *out, int skip_bad)
 {
-    struct data_index_how how = {
+    struct data_index_settings how = {
         .skip_bad = skip_bad, .decode = 1, .max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     int rc = 0;

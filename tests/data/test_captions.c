@@ -9,7 +9,7 @@ static struct data_index_rows rows;
 static struct data_set *
 open_with(const char *table)
 {
-    const struct data_index_how how = {.max_pixels = IMAGE_MAX_PIXELS};
+    const struct data_index_settings how = {.max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     int rc = data_index_add(index, "c.tar", &err);
 
@@ -148,7 +148,8 @@ captions_that_are_mended(void)
     text_captions_get(data_caption(set, 0), 0, &len);
     T(len == 65535 && done.cut == 1,
       "a caption is cut after 65,536 bytes, at a character (%zu)", len);
-    T(!strcmp(all(set, 1), "caf\xef\xbf\xbd|\xef\xbf\xbd") && done.mended == 2,
+    T(!strcmp(all(set, 1), "caf\xef\xbf\xbd|\xef\xbf\xbd") &&
+          done.repaired == 2,
       "invalid UTF-8 becomes U+FFFD");
     T(text_captions_count(data_caption(set, 2)) == 64 && done.many == 6,
       "64 of 70 captions remain");

@@ -10,7 +10,7 @@ static char *notes; /* messages about the last index */
 static struct data_set *
 open_table(const char *list, const char *table, const char *columns)
 {
-    const struct data_index_how how = {.max_pixels = IMAGE_MAX_PIXELS};
+    const struct data_index_settings how = {.max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     struct data_index_rows rows;
     int rc = columns ? data_index_columns(index, columns, &err) : 0;

@@ -9,7 +9,7 @@ open_files(enum data_form form, const char *first, const char *second)
 {
     static char name[2][64];
     static char *file[] = {name[0], name[1]};
-    struct data_import_how how = {
+    struct data_import_settings how = {
         .form = form, .files = second ? 2 : 1, .file = file};
 
     snprintf(name[0], sizeof name[0], "%s", first);
@@ -152,7 +152,7 @@ classes_can_be_named(void)
 {
     static char name[] = "c100";
     static char *file[] = {name};
-    struct data_import_how how = {.form = DATA_CIFAR100,
+    struct data_import_settings how = {.form = DATA_CIFAR100,
                                   .files = 1,
                                   .file = file,
                                   .coarse = 1,

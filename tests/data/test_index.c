@@ -315,7 +315,7 @@ a_tree_too_deep_is_bad(void)
 static struct data_index *
 take_in(const char *place)
 {
-    struct data_index_how how = {.skip_bad = 1, .max_pixels = IMAGE_MAX_PIXELS};
+    struct data_index_settings how = {.skip_bad = 1, .max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     int rc = data_index_add(index, place, &err);
 
@@ -353,8 +353,10 @@ skipped_files_are_counted(void)
       "two files are no images, the first is %s", first);
     T(data_index_sum(index).bad == 1, "the bad one is counted apart");
     T(!data_index_write(index, "mixed.foil", &err), "the index is written");
-    T(data_index_lost(index, 1) && !strcmp(data_index_lost(index, 0), "c") &&
-          !strcmp(data_index_lost(index, 1), "d") && !data_index_lost(index, 2),
+    T(data_index_lost_class(index, 1) &&
+          !strcmp(data_index_lost_class(index, 0), "c") &&
+          !strcmp(data_index_lost_class(index, 1), "d") &&
+          !data_index_lost_class(index, 2),
       "classes that lost all their images are c and d");
     data_index_free(index);
 }
@@ -398,13 +400,15 @@ classes_are_lost_of_tars_too(void)
     put_tar("lost.tar", name);
     index = take_in("lost.tar");
     T(!data_index_write(index, "lost.foil", &err) &&
-          data_index_lost(index, 0) &&
-          !strcmp(data_index_lost(index, 0), "c") && !data_index_lost(index, 1),
+          data_index_lost_class(index, 0) &&
+          !strcmp(data_index_lost_class(index, 0), "c") &&
+          !data_index_lost_class(index, 1),
       "after the common folders, c is lost");
     data_index_free(index);
     put_tar("lost.tar", labelled);
     index = take_in("lost.tar");
-    T(!data_index_write(index, "lost.foil", &err) && !data_index_lost(index, 0),
+    T(!data_index_write(index, "lost.foil", &err) &&
+          !data_index_lost_class(index, 0),
       "with explicit labels folders are no classes");
     data_index_free(index);
 }

@@ -13,7 +13,7 @@ static struct data_index_sum sum;
 static int
 index_labels(const char *const *label)
 {
-    const struct data_index_how how = {.max_pixels = IMAGE_MAX_PIXELS};
+    const struct data_index_settings how = {.max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     char text[256] = "";
     size_t len = 0;
@@ -103,7 +103,7 @@ static void
 folders_may_be_splits(void)
 {
     static const char *const place[] = {"all", NULL};
-    const struct data_index_how how = {.max_pixels = IMAGE_MAX_PIXELS};
+    const struct data_index_settings how = {.max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
 
     REQUIRE(!mkdir("all", 0700) && !mkdir("all/Train", 0700) &&

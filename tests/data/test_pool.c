@@ -25,7 +25,7 @@ static struct data_set *
 make_set(void)
 {
     struct data_index *index =
-        data_index_new(&(struct data_index_how){.max_pixels = 1000});
+        data_index_new(&(struct data_index_settings){.max_pixels = 1000});
     struct data_set *set = NULL;
     struct err err;
     int rc = file_mkdir("set", 0700, &err);
@@ -68,7 +68,7 @@ make_set(void)
 static struct data_pool *
 pool_of(struct data_set *set, size_t keep)
 {
-    return data_pool_new(set, &(struct data_pool_how){.policy = IMAGE_REFUSE,
+    return data_pool_new(set, &(struct data_pool_settings){.policy = IMAGE_REFUSE,
                                                       .max_pixels = 1000,
                                                       .keep_bytes = keep});
 }
@@ -392,7 +392,7 @@ draws_lists(struct data_set *set)
 static void
 without_a_caption_it_is_bad(struct data_set *set)
 {
-    const struct data_pool_how how = {IMAGE_REFUSE, 1000, 1 << 20, 1};
+    const struct data_pool_settings how = {IMAGE_REFUSE, 1000, 1 << 20, 1};
     struct data_pool *pool = data_pool_new(set, &how);
     const int64_t taken[] = {7, 5};
     struct err err;

@@ -177,7 +177,7 @@ static struct data_set *
 make_set(const struct data_bytes *file)
 {
     struct data_index *index =
-        data_index_new(&(struct data_index_how){.max_pixels = 1 << 20});
+        data_index_new(&(struct data_index_settings){.max_pixels = 1 << 20});
     struct err err;
     int rc = file_mkdir("set", 0700, &err) ||
              file_write("set/0.jpg", file->data, file->len, &err) ||
@@ -222,7 +222,7 @@ views_find_their_pixels(const struct data_bytes *file)
                                .batch.extra.epoch = old};
     struct data_set *set = make_set(file);
     struct data_pool *pool = data_pool_new(
-        set, &(struct data_pool_how){IMAGE_REFUSE, 1 << 20, 0, 0});
+        set, &(struct data_pool_settings){IMAGE_REFUSE, 1 << 20, 0, 0});
     struct data_gather g = {0};
     struct image_recipe recipe;
     int same = 0;

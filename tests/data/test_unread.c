@@ -45,7 +45,7 @@ static struct data_pool *
 pool_of(struct data_set *set)
 {
     return data_pool_new(
-        set, &(struct data_pool_how){.max_pixels = IMAGE_MAX_PIXELS});
+        set, &(struct data_pool_settings){.max_pixels = IMAGE_MAX_PIXELS});
 }
 
 /* Gathers all samples in a batch; returns how many have a substitute, or -1. */

@@ -93,7 +93,7 @@ larger(double a, double b)
 static void
 agree_with_the_definition(struct eval_views *rows, int cross)
 {
-    const struct eval_anchors_how how = {.rho = .4, .nearest = NEAREST};
+    const struct eval_anchors_settings how = {.rho = .4, .nearest = NEAREST};
     double tau[N], kl = 0, own = 0, density = 0, largest = 0, exact = 0,
                    bound = 0;
     struct eval_anchor out[N];

@@ -11,11 +11,11 @@ enum { SAMPLES = 12, D = 6, N = 2 * SAMPLES, MOST = 64 };
 
 static float v[3 * SAMPLES * D];
 
-static struct eval_frozen_how
+static struct eval_frozen_settings
 how_of(const char *objective, double tau, size_t batch, uint64_t seed)
 {
     struct err err;
-    struct eval_frozen_how how = {.batch = batch, .seed = seed};
+    struct eval_frozen_settings how = {.batch = batch, .seed = seed};
 
     how.objective = loss_objective_find(objective, &err);
     how.settings = loss_settings_of(how.objective);
@@ -65,7 +65,7 @@ all_at_once_is_exact(const char *objective, int inside, int cross)
 {
     const struct eval_views rows = naive_rows(SAMPLES, 2, D, 3, v);
     const struct loss_global set = {SAMPLES, 2, D, 5, inside, cross};
-    struct eval_frozen_how how = how_of(objective, .2, SAMPLES, 1);
+    struct eval_frozen_settings how = how_of(objective, .2, SAMPLES, 1);
     float *work = mem_array(loss_global_size(&set), sizeof *work);
     float exact[N * D], mean[N * D] = {0};
     struct err err = {""};
@@ -86,7 +86,7 @@ shuffles_have_the_mean_of_all_batches(void)
 {
     enum { SIX = 6, EPOCHS = 4000 };
     const struct eval_views rows = naive_rows(SIX, 2, D, 4, v);
-    struct eval_frozen_how how = how_of("simclr", .2, 3, 1);
+    struct eval_frozen_settings how = how_of("simclr", .2, 3, 1);
     float want[2 * SIX * D] = {0}, mean[2 * SIX * D] = {0};
     struct loss_batch batch = {.b = 3, .dim = D};
     float *work =
@@ -126,18 +126,19 @@ measure_bias(const char *objective, const char *proposals, size_t epochs)
 {
     const struct eval_views rows = naive_rows(SAMPLES, 2, D, 3, v);
     const struct loss_global set = {SAMPLES, 2, D, 5, 0, 0};
-    struct eval_frozen_how how = how_of(objective, .2, 3, 1);
+    struct eval_frozen_settings how = how_of(objective, .2, 3, 1);
     float *work = mem_array(loss_global_size(&set), sizeof *work);
     float *estimate = mem_array((size_t)MOST * N * D, sizeof *estimate);
     float exact[N * D];
     double step[MOST] = {0};
-    struct sample_how sampler;
+    struct sample_settings sampler;
     struct err err;
     struct eval_bias bias;
 
     loss_global(&set, v, exact, work);
     if (proposals) {
-        sample_how_init(&sampler, sample_sampler_find("emc2", proposals, &err));
+        sample_settings_init(&sampler,
+                             sample_sampler_find("emc2", proposals, &err));
         how.sampler = &sampler;
     }
     for (size_t r = 0; r < MOST; r++) {
@@ -173,7 +174,7 @@ static void
 pull_is_the_gradient(const char *objective, size_t views)
 {
     const struct eval_views rows = naive_rows(SAMPLES, views, D, 5, v);
-    struct eval_frozen_how how = how_of(objective, .3, 5, 2);
+    struct eval_frozen_settings how = how_of(objective, .3, 5, 2);
     struct eval_frozen *one, *other;
     struct err err;
     double off = 0;
@@ -213,7 +214,7 @@ static void
 pairs_are_two_different_views(void)
 {
     const struct eval_views rows = naive_rows(SAMPLES, 3, D, 5, v);
-    struct eval_frozen_how how = how_of("simclr", .3, 4, 2);
+    struct eval_frozen_settings how = how_of("simclr", .3, 4, 2);
     struct err err;
     struct eval_frozen *frozen = eval_frozen_new(&rows, v, &how, &err);
     int seen[3] = {0}, wrong = 0;
@@ -240,7 +241,7 @@ static void
 refuses_what_needs_an_encoder(void)
 {
     const struct eval_views rows = naive_rows(SAMPLES, 2, D, 5, v);
-    struct eval_frozen_how how = how_of("tau_simclr", .3, 4, 2);
+    struct eval_frozen_settings how = how_of("tau_simclr", .3, 4, 2);
     struct err err;
 
     T(!eval_frozen_new(&rows, v, &how, &err) &&

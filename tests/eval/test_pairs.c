@@ -73,7 +73,7 @@ agree_with_the_matrix(const struct eval_pairs *pairs, const char *what)
         for (size_t k = 0; k < N; k++)
             p[i][k] = paired[i][k] / sqrt(degree[i] * degree[k]);
     T_NEAR(got.coverage, distinct / (N * (N - 1)), 1e-12, "%s: coverage", what);
-    T_NEAR(got.again, 1 - distinct / all, 1e-12, "repeated pairs");
+    T_NEAR(got.repeated, 1 - distinct / all, 1e-12, "repeated pairs");
     T_NEAR(got.hardest, hard / (N * K), 1e-12, "hardest");
     T_NEAR(got.second, naive_second(p), 1e-9, "second eigenvalue");
 }
@@ -126,7 +126,7 @@ ends_of_the_scale(void)
     eval_pairs_add(&pairs, N, ids);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T_NEAR(got.second, -1. / (N - 1), 1e-6, "alone it is complete");
-    T(got.again == 0, "and no pair repeats");
+    T(got.repeated == 0, "and no pair repeats");
     eval_pairs_release(&pairs);
 }
 

@@ -213,7 +213,7 @@ check_choice(struct world *w, const struct source *s, const struct link *taker,
 
 /* An item is sent. */
 static void
-book_item(struct world *w, struct source *s, const struct flow_turn *turn,
+book_item(struct world *w, struct source *s, const struct flow_send_item *turn,
           struct link *link)
 {
     const size_t room = (size_t)link->room;

@@ -137,9 +137,9 @@ check_relay(struct world *w, const struct relay *r, int party)
     if (flow_relay_items(r->flow) != (size_t)items)
         fail(w, "%s has %zu items to make, not %d", name_of(party),
              flow_relay_items(r->flow), items);
-    if (flow_relay_kept(r->flow) != (size_t)r->n[IS_MADE])
+    if (flow_relay_unsent(r->flow) != (size_t)r->n[IS_MADE])
         fail(w, "%s has %zu batches, not %d", name_of(party),
-             flow_relay_kept(r->flow), r->n[IS_MADE]);
+             flow_relay_unsent(r->flow), r->n[IS_MADE]);
 }
 
 /* After its turn: the producer received the newest snapshot and the room on

@@ -121,7 +121,7 @@ turn(struct wire *a, struct wire *b)
 
 __attribute__((unused)) static int
 server_sees(struct wire *a, struct wire *b, struct flow_server *server,
-            enum flow_what what, struct flow_news *news, double seconds)
+            enum flow_news_kind what, struct flow_news *news, double seconds)
 {
     const double until = clock_now() + seconds;
     struct err err;
@@ -173,7 +173,7 @@ server_is_asked(struct wire *a, struct wire *b, struct flow_server *server,
 /* The same, with a client that has to reconnect by itself. */
 __attribute__((unused)) static int
 both_see(struct wire *a, struct wire *b, struct flow_server *server,
-         struct flow_client *client, enum flow_what what,
+         struct flow_client *client, enum flow_news_kind what,
          struct flow_news *news)
 {
     struct flow_news other;
@@ -190,7 +190,7 @@ both_see(struct wire *a, struct wire *b, struct flow_server *server,
 
 __attribute__((unused)) static int
 client_sees(struct wire *a, struct wire *b, struct flow_client *client,
-            enum flow_what what, struct flow_news *news, double seconds)
+            enum flow_news_kind what, struct flow_news *news, double seconds)
 {
     const double until = clock_now() + seconds;
     struct err err;

@@ -8,7 +8,7 @@
  */
 #include "flow/check_relay.h"
 #include "flow/sources.h"
-#include "flow/weighing.h"
+#include "flow/weights_service.h"
 
 enum { FILTERS = 1 }; /* there are some */
 
@@ -64,21 +64,23 @@ relay_turn(struct world *w, int party)
 
         if (!post(w, batches, 1, BATCH, &content))
             break;
-        flow_relay_sent(r->flow);
+        flow_relay_mark_batch_sent(r->flow);
         copy_sent(w, r, thing->k);
     }
     relay_make(w, r, party);
     if (w->link[plan].greeting.state == FLOW_IN &&
-        flow_relay_turn(r->flow, w->now, &next)) {
+        flow_relay_next_snapshot(r->flow, w->now, &next)) {
         const struct content content = content_of(w, &next);
 
         w->link[plan].notified = w->now;
         w->link[plan].latest = content;
-        flow_relay_told(r->flow, post(w, plan, 1, NEXT, &content), w->now);
+        flow_relay_mark_snapshot_sent(r->flow, post(w, plan, 1, NEXT, &content),
+                                      w->now);
     }
     check_forwarded(w, r, &w->link[plan]);
-    if (flow_relay_kept(r->flow) > (size_t)w->room)
-        fail(w, "%s has %zu batches", name_of(party), flow_relay_kept(r->flow));
+    if (flow_relay_unsent(r->flow) > (size_t)w->room)
+        fail(w, "%s has %zu batches", name_of(party),
+             flow_relay_unsent(r->flow));
     if (r->over)
         relay_ends(w, party);
 }
@@ -110,7 +112,7 @@ relay_receives(struct world *w, int party, const struct event *e)
         const struct wire_place was = flow_relay_place(r->flow);
 
         next = next_of(w, &e->content, have);
-        flow_relay_next(r->flow, &next);
+        flow_relay_on_snapshot(r->flow, &next);
         copy_next(r, &e->content);
         check_forward(w, party, &was);
     } else if (e->what == ITEM) {
@@ -164,7 +166,7 @@ end_step(struct world *w)
     const struct wire_place next = place(w, session(w), ++w->trained);
 
     w->holds[w->trained - 1] = 0;
-    flow_consumer_go(w->trainer, &next);
+    flow_consumer_set_place(w->trainer, &next);
     w->training = w->weighing = 0;
     w->moved = fmax(w->moved, w->now);
 }
@@ -206,7 +208,7 @@ trainer_turn(struct world *w)
     if (batch) {
         take_batch(w, batch);
     } else {
-        flow_consumer_wait(w->trainer, w->now);
+        flow_consumer_mark_waiting(w->trainer, w->now);
         look_at_end(w);
         if (w->weighs)
             meet_service(w);
@@ -262,7 +264,7 @@ join(struct world *w, const struct link *link)
     else if (link->binder == FILTER)
         flow_producer_join(w->filter_out.flow, link->number);
     else if (link->binder == SERVICE)
-        flow_stand_greeted(
+        flow_state_owner_on_hello(
             &w->ownership, link->number,
             flow_peer_table_by_number(&w->roll[SERVICE], link->number)
                 ->hello.peer);
@@ -303,7 +305,7 @@ start(struct world *w, int party)
         w->filter_in = flow_consumer_new(&at, 1, 1 + (int64_t)(1e6 * w->now));
         flow_consumer_join(w->filter_in, 1);
         w->drawn = w->plan_end = -1;
-        flow_stand_init(&w->ownership);
+        flow_state_owner_init(&w->ownership);
         w->begins = 0;
         w->answered = 0;
         w->roll[SERVICE].keeps_silent = 1;
@@ -360,10 +362,10 @@ client_greeted(struct world *w, struct link *link)
         if (w->requester.wants)
             send_request(w);
     } else if (link->binder == TRAINER) {
-        flow_relay_lost(w->relay[link->client - RELAY].flow);
+        flow_relay_on_reconnect(w->relay[link->client - RELAY].flow);
         copy_lost(&w->relay[link->client - RELAY]);
     } else {
-        flow_relay_met(w->relay[link->client - RELAY].flow);
+        flow_relay_resend_snapshot(w->relay[link->client - RELAY].flow);
         link->notified = -1e9;
     }
 }
@@ -374,7 +376,7 @@ lost(struct world *w, struct link *link)
 {
     if (link->client < RELAY || link->binder != TRAINER)
         return;
-    flow_relay_lost(w->relay[link->client - RELAY].flow);
+    flow_relay_on_reconnect(w->relay[link->client - RELAY].flow);
     copy_lost(&w->relay[link->client - RELAY]);
 }
 
@@ -411,13 +413,13 @@ binder_receives(struct world *w, struct link *link, const struct event *e)
     else if (e->what == BATCH)
         hold(w, w->trainer, &e->content);
     else if (e->what == END && link->binder == TRAINER) {
-        flow_consumer_end(w->trainer, link->number, &at);
+        flow_consumer_on_end(w->trainer, link->number, &at);
         receive_end(w, link, &e->content);
     } else if (e->what == END) {
         struct source *s =
             link->binder == SELECTOR ? &w->selector : &w->filter_out;
 
-        flow_producer_end(s->flow, link->number, &at, w->now);
+        flow_producer_on_end(s->flow, link->number, &at, w->now);
         book_over(w, s, link, &e->content);
     }
 }

@@ -302,9 +302,9 @@ RULES = [
      "return 0;",
      "[any: greeted by another service]"),
     ("client: and one with a step that we lack", K,
-     "flow_keeper_behind(struct flow_keeper *copy)\n{\n"
+     "flow_state_copy_mark_stale(struct flow_state_copy *copy)\n{\n"
      "    copy->ready = 0;",
-     "flow_keeper_behind(struct flow_keeper *copy)\n{\n"
+     "flow_state_copy_mark_stale(struct flow_state_copy *copy)\n{\n"
      "    (void)copy;",
      "[READY: a step was not applied]"),
     ("client: and one that wants it", K,

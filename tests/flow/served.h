@@ -9,7 +9,7 @@ start_service(struct world *w)
 {
     flow_peer_table_release(&w->peers);
     flow_answer_cache_release(&w->cache);
-    flow_stand_init(&w->ownership);
+    flow_state_owner_init(&w->ownership);
     w->starts++;
     w->state = 0;
     log_event(w, "service %d begins", w->starts);
@@ -59,7 +59,7 @@ weigh(struct world *w, const struct flow_known_peer *peer,
 {
     struct note answer = {WEIGHTS, ask->id, ask->at, w->state, 0, 0, 0, ""};
 
-    if (!flow_stand_fits(&w->ownership, &ask->at)) {
+    if (!flow_state_owner_fits(&w->ownership, &ask->at)) {
         if (w->ownership.next.session == ask->at.session && !w->new_session)
             fail(w, "the service wants a state that it has");
         answer.what = ERROR;
@@ -68,7 +68,8 @@ weigh(struct world *w, const struct flow_known_peer *peer,
     }
     check_owner(w, w->ownership.owner, peer->number);
     w->state = after(w->state, (int)ask->at.step);
-    flow_stand_weighed(&w->ownership, &ask->at, peer->number, peer->hello.peer);
+    flow_state_owner_advance(&w->ownership, &ask->at, peer->number,
+                             peer->hello.peer);
     return answer;
 }
 
@@ -78,7 +79,7 @@ commit_state(struct world *w, const struct wire_state *state)
 {
     struct err err;
 
-    if (flow_stand_whole(&w->ownership, state, &err)) {
+    if (flow_state_owner_check_complete(&w->ownership, state, &err)) {
         fail(w, "after the last piece: %s", err.msg);
         return;
     }
@@ -89,7 +90,7 @@ commit_state(struct world *w, const struct wire_state *state)
         fail(w, "a state of session %jd after one of %jd",
              (intmax_t)state->session, (intmax_t)w->ownership.next.session);
     w->state = state->n ? w->coming[0] : 0;
-    flow_stand_stands(&w->ownership);
+    flow_state_owner_commit(&w->ownership);
 }
 
 static struct note
@@ -107,14 +108,15 @@ take_state(struct world *w, const struct flow_known_peer *peer,
                                .tables = &table};
     struct err err;
 
-    if (flow_stand_follows(&w->ownership, &state, &err) < 0) {
+    if (flow_state_owner_check_piece(&w->ownership, &state, &err) < 0) {
         answer.what = ERROR;
         answer.state = 1;
         return answer;
     }
     check_owner(w, w->ownership.owner, peer->number);
     w->coming[state.from] = ask->value;
-    flow_stand_add(&w->ownership, &state, peer->number, peer->hello.peer);
+    flow_state_owner_add_piece(&w->ownership, &state, peer->number,
+                               peer->hello.peer);
     if (state.last)
         commit_state(w, &state);
     return answer;
@@ -143,8 +145,8 @@ serve(struct world *w, struct flow_known_peer *peer, const struct note *ask)
 
     if (known && !wire_state_ok_get(&which, known, &err))
         return w->answer[which.step];
-    if (flow_stand_check(&w->ownership, peer->number, ask->at.session,
-                         owner_there(w, peer->number), &err))
+    if (flow_state_owner_check(&w->ownership, peer->number, ask->at.session,
+                               owner_there(w, peer->number), &err))
         return answer;
     answer =
         ask->what == PAIRS ? weigh(w, peer, ask) : take_state(w, peer, ask);
@@ -166,7 +168,7 @@ service_receives(struct world *w, const struct mail *mail)
         snprintf(hello.peer, sizeof hello.peer, "%s", mail->note.name);
         if (flow_peer_table_greet(&w->peers, &id, &hello, w->now, &peer) ==
             FLOW_ADDED)
-            flow_stand_greeted(&w->ownership, peer->number, hello.peer);
+            flow_state_owner_on_hello(&w->ownership, peer->number, hello.peer);
         snprintf(answer.name, sizeof answer.name, "service%d", w->starts);
     } else if (peer) {
         if (flow_answer_cache_late(&w->cache, peer->hello.peer, mail->note.id))

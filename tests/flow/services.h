@@ -21,8 +21,8 @@
 #include "flow/greeting.h"
 #include "flow/handover.h"
 #include "flow/link.h"
+#include "flow/peer_table.h"
 #include "flow/request.h"
-#include "flow/roll.h"
 #include "util/rng.h"
 
 enum { TRAINERS = 6, PIECES = 3, NOTES = 512, ANSWERS = 4096 };
@@ -58,7 +58,7 @@ struct trainer {
     double last[2]; /* when the last message on it arrives, down and up */
     struct flow_greeting greeting;
     struct flow_request request;
-    struct flow_keeper keeper;
+    struct flow_state_copy keeper;
     struct note out;  /* the present request */
     int asked;        /* there is one */
     int hands_over;   /* the state is handed over, without a request */
@@ -83,7 +83,7 @@ struct world {
     uint64_t state, coming[PIECES];
     struct flow_peer_table peers;
     struct flow_answer_cache cache;
-    struct flow_stand ownership;
+    struct flow_state_owner ownership;
     struct note answer[ANSWERS]; /* in its cache */
     int answers;
 
@@ -99,7 +99,7 @@ struct world {
     char wrong[160];
 };
 
-#include "flow/telling.h"
+#include "flow/event_log.h"
 
 /* How a step changes the state. */
 static uint64_t

@@ -5,7 +5,7 @@
  * Producers: the selector, and the filter, which consumes items before.
  */
 #include "flow/check_trainer.h"
-#include "flow/ending.h"
+#include "flow/end_of_run.h"
 
 static void begin_weighing(struct world *w);
 static int may_draw(struct world *w);
@@ -99,7 +99,7 @@ check_late(struct world *w, const struct source *s, int binder, double sent_at,
 static void
 hand_out(struct world *w, struct source *s, int binder)
 {
-    struct flow_turn turn;
+    struct flow_send_item turn;
     struct flow_late late;
 
     while (flow_producer_late(s->flow, w->now, &late)) {
@@ -112,7 +112,7 @@ hand_out(struct world *w, struct source *s, int binder)
         link->late += link->late <= 8;
         book_free(s, late.peer);
     }
-    while (flow_producer_turn(s->flow, w->now, &turn)) {
+    while (flow_producer_next_item(s->flow, w->now, &turn)) {
         struct link *link = link_by_number(w, binder, turn.peer);
         const struct content content = {.session = turn.at.session,
                                         .k = (int16_t)count(w, &turn.at)};
@@ -122,7 +122,7 @@ hand_out(struct world *w, struct source *s, int binder)
                  name_of(link->client));
         book_item(w, s, &turn, link);
         post(w, (int)(link - w->link), 0, ITEM, &content);
-        flow_producer_gave(s->flow, &turn, 1, w->now);
+        flow_producer_mark_sent(s->flow, &turn, 1, w->now);
     }
     check_idle(w, s, binder);
 }
@@ -134,18 +134,18 @@ send_end(struct world *w, struct source *s, int binder)
                                     .k = (int16_t)s->fresh};
     uint64_t peer;
 
-    while ((peer = flow_producer_untold(s->flow, w->now))) {
+    while ((peer = flow_producer_next_unnotified(s->flow, w->now))) {
         struct link *link = link_by_number(w, binder, peer);
 
         post(w, (int)(link - w->link), 0, END, &content);
-        flow_producer_told(s->flow, peer, 1, w->now);
+        flow_producer_mark_notified(s->flow, peer, 1, w->now);
         link->end_sent = w->now;
         link->wants = 0;
     }
     check_end_sent(w, s, binder);
 }
 
-static enum flow_what
+static enum flow_news_kind
 source_next(struct world *w, struct source *s, struct link *link,
             const struct content *msg)
 {
@@ -155,7 +155,7 @@ source_next(struct world *w, struct source *s, struct link *link,
                       (msg->session == s->session && msg->serial > s->serial);
     const int is_same =
         link->session == msg->session && link->serial == msg->serial;
-    enum flow_what news;
+    enum flow_news_kind news;
     int all;
 
     // what foil-select and wire_session_check() refuse
@@ -165,8 +165,8 @@ source_next(struct world *w, struct source *s, struct link *link,
     link->serial = msg->serial;
     link->wants = 1;
     link->room = msg->room ? msg->room : msg->window;
-    news = flow_producer_next(s->flow, link->number, &next, w->now);
-    if (news == FLOW_BACK) {
+    news = flow_producer_on_snapshot(s->flow, link->number, &next, w->now);
+    if (news == FLOW_REWOUND) {
         log_event(w, "the producer goes back to %d", msg->k);
         if (!newer && w->now - s->confirmed < FLOW_LAPSE + 1)
             fail(w, "the producer goes back to %d after %.3f s", msg->k,
@@ -174,16 +174,17 @@ source_next(struct world *w, struct source *s, struct link *link,
         if (!newer && is_same && count_over(w, s, link->binder, &all))
             fail(w, "the producer goes back to %d after an end", msg->k);
     }
-    if (news == FLOW_MOVED || news == FLOW_BACK) {
+    if (news == FLOW_NEW_SESSION || news == FLOW_REWOUND) {
         s->fresh = msg->k;
         s->closed = 0;
     }
     if (news != FLOW_NOTHING || newer)
         book_end(w, s, msg, newer);
-    if (news == FLOW_MOVED)
+    if (news == FLOW_NEW_SESSION)
         s->over = 0;
     if (news != FLOW_NOTHING || newer)
-        book_snapshot(w, s, msg, news == FLOW_MOVED || news == FLOW_BACK);
+        book_snapshot(w, s, msg,
+                      news == FLOW_NEW_SESSION || news == FLOW_REWOUND);
     if (msg->session == s->session && msg->serial == s->serial)
         s->confirmed = w->now;
     if (s->fresh < s->place)
@@ -252,9 +253,9 @@ hold(struct world *w, struct flow_consumer *c, const struct content *content)
 static void
 ask(struct world *w, struct flow_consumer *c, int binder)
 {
-    struct flow_ask ask;
+    struct flow_send_snapshot ask;
 
-    while (flow_consumer_turn(c, w->now, &ask)) {
+    while (flow_consumer_next_snapshot(c, w->now, &ask)) {
         const struct content content = content_of(w, &ask.next);
         int sent = binder == TRAINER;
 
@@ -275,18 +276,18 @@ ask(struct world *w, struct flow_consumer *c, int binder)
                 sent = link->greeting.state == FLOW_IN &&
                        post(w, i, 1, NEXT, &content);
         }
-        flow_consumer_asked(c, &ask, sent, w->now);
+        flow_consumer_mark_sent(c, &ask, sent, w->now);
     }
 }
 
 static void
-filter_next(struct world *w, enum flow_what news)
+filter_next(struct world *w, enum flow_news_kind news)
 {
     struct source *s = &w->filter_out;
     const struct wire_place at = flow_producer_place(s->flow);
     void *item;
 
-    if (news == FLOW_MOVED || news == FLOW_BACK) {
+    if (news == FLOW_NEW_SESSION || news == FLOW_REWOUND) {
         drop_items(w->filter_in);
         flow_consumer_begin(w->filter_in, &at);
         w->begins = 0;
@@ -297,7 +298,7 @@ filter_next(struct world *w, enum flow_what news)
     if (w->drawn < s->place)
         w->drawn = s->place;
     flow_consumer_resize(w->filter_in, flow_producer_window(s->flow));
-    flow_consumer_go(w->filter_in, &at);
+    flow_consumer_set_place(w->filter_in, &at);
     while ((item = flow_consumer_stale(w->filter_in)))
         free(item);
 }
@@ -330,7 +331,7 @@ filter_turn(struct world *w)
     hand_out(w, s, FILTER);
     send_end(w, s, FILTER);
     if (s->session >= 0) {
-        flow_consumer_wait(w->filter_in, w->now);
+        flow_consumer_mark_waiting(w->filter_in, w->now);
         ask(w, w->filter_in, SELECTOR);
     }
     filter_ends(w);

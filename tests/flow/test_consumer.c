@@ -29,11 +29,11 @@ hold(struct flow_consumer *c, int64_t k)
 static size_t
 send_all(struct flow_consumer *c, double now, struct wire_next *last)
 {
-    struct flow_ask ask;
+    struct flow_send_snapshot ask;
     size_t n = 0;
 
-    for (; flow_consumer_turn(c, now, &ask); n++) {
-        flow_consumer_asked(c, &ask, 1, now);
+    for (; flow_consumer_next_snapshot(c, now, &ask); n++) {
+        flow_consumer_mark_sent(c, &ask, 1, now);
         *last = ask.next;
     }
     return n;
@@ -73,7 +73,7 @@ in_order(void)
     T(flow_consumer_take(c) == &thing[0], "the first is handed out");
     T(!hold(c, 0) && !flow_consumer_take(c),
       "and is neither wanted nor taken again");
-    flow_consumer_go(c, &one);
+    flow_consumer_set_place(c, &one);
     T(!hold(c, 0), "what is trained is not wanted");
     T(!flow_consumer_take(c) && hold(c, 1) &&
           flow_consumer_take(c) == &thing[1],
@@ -82,7 +82,7 @@ in_order(void)
           flow_consumer_item(c, 1) == &thing[3] &&
           flow_consumer_find(c, &(struct wire_place){7, 0, 3}) == &thing[3],
       "the others stay, in order");
-    flow_consumer_go(c, &(struct wire_place){7, 0, 3});
+    flow_consumer_set_place(c, &(struct wire_place){7, 0, 3});
     T(flow_consumer_stale(c) == &thing[2] && !flow_consumer_stale(c),
       "a skipped item is stale");
     empty(c);
@@ -138,7 +138,7 @@ snapshots(uint64_t peers)
       "[consumer: batch of the place] at once, when an item is due; "
       "the item in training counts");
     T(!send_all(c, 1.2, &next), "which was sent already");
-    flow_consumer_go(c, &one);
+    flow_consumer_set_place(c, &one);
     T(send_all(c, 1.3, &next) == peers && lists(&next, "23") &&
           next.at.step == 1,
       "[consumer: place changed] a trained item is sent at once");
@@ -158,9 +158,9 @@ waits(uint64_t peers)
     T(send_all(c, 1.3, &next) == peers && next.serial == 5 &&
           lists(&next, "23"),
       "received items are sent");
-    flow_consumer_wait(c, 2.2);
+    flow_consumer_mark_waiting(c, 2.2);
     T(!send_all(c, 2.2, &next), "no snapshot in the first second");
-    flow_consumer_wait(c, 2.35);
+    flow_consumer_mark_waiting(c, 2.35);
     T(send_all(c, 2.35, &next) == peers && next.serial == 6 &&
           lists(&next, "23"),
       "[consumer: nothing else to be done] then a new snapshot shows that "
@@ -176,21 +176,22 @@ peers_come(void)
 {
     struct flow_consumer *c = flow_consumer_new(&start, 4, 1);
     struct wire_next next;
-    struct flow_ask ask;
+    struct flow_send_snapshot ask;
 
     flow_consumer_join(c, 1);
-    T(flow_consumer_turn(c, 0, &ask) && ask.peer == 1,
+    T(flow_consumer_next_snapshot(c, 0, &ask) && ask.peer == 1,
       "a peer gets a snapshot");
-    flow_consumer_asked(c, &ask, 0, 0);
-    T(!flow_consumer_turn(c, 0.04, &ask) && flow_consumer_due(c, 0) < 0.06,
+    flow_consumer_mark_sent(c, &ask, 0, 0);
+    T(!flow_consumer_next_snapshot(c, 0.04, &ask) &&
+          flow_consumer_due(c, 0) < 0.06,
       "after a failed send: not at once again");
     T(send_all(c, 0.06, &next) == 1, "but soon");
     flow_consumer_join(c, 2);
-    T(flow_consumer_turn(c, 0.1, &ask) && ask.peer == 2 &&
+    T(flow_consumer_next_snapshot(c, 0.1, &ask) && ask.peer == 2 &&
           ask.next.serial == next.serial,
       "[consumer: a peer joins] a later peer gets the newest");
     flow_consumer_leave(c, 2);
-    T(!flow_consumer_turn(c, 0.1, &ask), "one that is gone gets none");
+    T(!flow_consumer_next_snapshot(c, 0.1, &ask), "one that is gone gets none");
     flow_consumer_begin(c, &(struct wire_place){8, 0, 3});
     T(send_all(c, 0.2, &next) == 1 && next.at.session == 8 && next.at.step == 3,
       "a new session is sent at once");
@@ -218,20 +219,20 @@ ends(void)
 
     flow_consumer_join(c, 1);
     flow_consumer_join(c, 2);
-    flow_consumer_end(c, 1, &later);
+    flow_consumer_on_end(c, 1, &later);
     T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
       "the end of another session is ignored");
-    flow_consumer_end(c, 1, &four);
+    flow_consumer_on_end(c, 1, &four);
     T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "so is one ahead of us");
-    flow_consumer_go(c, &four);
+    flow_consumer_set_place(c, &four);
     T(flow_consumer_ended(c) == FLOW_SOME_ENDED, "one reports the end");
-    flow_consumer_end(c, 2, &four);
+    flow_consumer_on_end(c, 2, &four);
     T(flow_consumer_ended(c) == FLOW_ALL_ENDED,
       "[consumer: end of all peers, at or before the place] all do");
     hold(c, 5);
     T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
       "[consumer: batch behind an end] an item cancels it");
-    flow_consumer_end(c, 1, &four);
+    flow_consumer_on_end(c, 1, &four);
     flow_consumer_leave(c, 1);
     T(flow_consumer_ended(c) == FLOW_SOME_ENDED,
       "a peer that left reported the end, the other did not");

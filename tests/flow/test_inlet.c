@@ -9,7 +9,7 @@
 /* Run both sides until the inlet has news of that kind. */
 static int
 inlet_sees(struct wire *a, struct wire *b, struct flow_inlet *inlet,
-           enum flow_what what, struct flow_news *news, double seconds)
+           enum flow_news_kind what, struct flow_news *news, double seconds)
 {
     const double until = clock_now() + seconds;
 
@@ -71,7 +71,7 @@ greets(struct edge *e)
       "an augmenter joins");
     T(hello->size == 10 && !strcmp(hello->recipe, "cifar"),
       "data set and recipe are the first peer's");
-    flow_inlet_ask(e->inlet);
+    flow_inlet_send_snapshots(e->inlet);
     T(gets_snapshot(e) && flow_client_snapshot(e->client)->at.session == 1000 &&
           flow_client_snapshot(e->client)->window == 2 &&
           !flow_client_snapshot(e->client)->n_have,
@@ -122,18 +122,18 @@ sends_snapshots(struct edge *e)
     const struct wire_place done = {1000, 0, 1};
     struct flow_news news;
 
-    flow_inlet_ask(e->inlet);
+    flow_inlet_send_snapshots(e->inlet);
     T(gets_snapshot(e) && flow_client_snapshot(e->client)->n_have == 1 &&
           flow_client_snapshot(e->client)->have[1] == 0,
       "held items are in the snapshot");
-    flow_consumer_go(e->inlet->consumer, &done);
-    flow_inlet_ask(e->inlet);
+    flow_consumer_set_place(e->inlet->consumer, &done);
+    flow_inlet_send_snapshots(e->inlet);
     T(gets_snapshot(e) && flow_client_snapshot(e->client)->at.step == 1 &&
           flow_client_snapshot(e->client)->serial == 3 &&
           !flow_client_snapshot(e->client)->n_have,
       "and the new place");
     T(flow_inlet_pause_s(e->inlet) > 0.1, "then nothing is due");
-    flow_server_over(e->inlet->server, &done);
+    flow_server_send_over(e->inlet->server, &done);
     T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 60),
       "[consumer: the run is over] the run is over");
 }

@@ -1,7 +1,7 @@
 /*
  * A producer in virtual time: which peers are late, and what they get then.
  */
-#include "flow/producing.h"
+#include "flow/small_plan.h"
 
 static int
 is_late(struct flow_producer *p, double now)
@@ -122,8 +122,8 @@ another_session(void)
         .at = {8, 0, 0}, .serial = 1, .window = WINDOW, .room = 2};
     struct flow_producer *p = with_one_late();
 
-    flow_producer_next(p, 1, &later, 12);
-    flow_producer_next(p, 2, &later, 12);
+    flow_producer_on_snapshot(p, 1, &later, 12);
+    flow_producer_on_snapshot(p, 2, &later, 12);
     T(hand_out(p, 12) == 4 && holder(p, 0) == 1 && holder(p, 2) == 1,
       "in another session no peer is late");
     flow_producer_free(p);

@@ -49,7 +49,8 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
     T(client_sees(a, b, client, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "select: item: data set of 11"),
       "an item of another data set is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 60) && !news.at.step &&
+    T(server_sees(a, b, server, FLOW_ITEM_REFUSED, &news, 60) &&
+          !news.at.step &&
           strstr(news.why.msg, "refuses our item of epoch 0, step 0: item: "
                                "data set of 11"),
       "its sender receives and reports the reason: %s", news.why.msg);
@@ -57,7 +58,7 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
     T(client_sees(a, b, client, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "of run 'other', this is run 'r'"),
       "an item of another run is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 60) &&
+    T(server_sees(a, b, server, FLOW_ITEM_REFUSED, &news, 60) &&
           strstr(news.why.msg, "of run 'other'"),
       "and its sender receives that, too");
     send_item(server, &place, "", 10);
@@ -105,7 +106,7 @@ peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
     struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0});
     struct flow_news news;
 
-    wire_sock_soon(sock, beat);
+    wire_sock_send_when_connected(sock, beat);
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "asked for a new hello, as after a restart") &&
           strstr(news.why.msg, "it sent beat"),
@@ -231,7 +232,7 @@ answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
     reply_weights(sock, &from, 6, 1);
     reply_weights(sock, &from, 7, 0.5f);
     reply_weights(sock, &from, 7, 1);
-    T(wait_answer(service, &err) == FLOW_ODD &&
+    T(wait_answer(service, &err) == FLOW_BAD_MESSAGE &&
           strstr(err.msg, "'id' is missing"),
       "an answer without id is reported: %s", err.msg);
     T(wait_answer(service, &err) == FLOW_FAILED && strstr(err.msg, "sum 0.5"),

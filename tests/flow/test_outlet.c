@@ -10,7 +10,7 @@
 /* Run both sides until the outlet has news of that kind. */
 static int
 outlet_sees(struct wire *a, struct wire *b, struct flow_outlet *outlet,
-            enum flow_what what, struct flow_news *news, double seconds)
+            enum flow_news_kind what, struct flow_news *news, double seconds)
 {
     const double until = clock_now() + seconds;
 
@@ -86,14 +86,15 @@ open_plan(void)
 
 /* 1 when the outlet has news of that kind, in 8 s. */
 static int
-sees(struct plan *p, enum flow_what what, struct flow_news *news)
+sees(struct plan *p, enum flow_news_kind what, struct flow_news *news)
 {
     return outlet_sees(p->a, p->b, p->outlet, what, news, 60);
 }
 
 /* The same for the client. */
 static int
-client_sees_news(struct plan *p, enum flow_what what, struct flow_news *news)
+client_sees_news(struct plan *p, enum flow_news_kind what,
+                 struct flow_news *news)
 {
     return client_sees(p->a, p->b, p->client, what, news, 60);
 }
@@ -102,16 +103,16 @@ static void
 begins(struct plan *p)
 {
     struct flow_news news;
-    struct flow_turn now;
+    struct flow_send_item now;
 
     T(sees(p, FLOW_JOINED, &news), "the outlet has a peer");
     T(client_sees_news(p, FLOW_JOINED, &news), "the client joined");
     T(!flow_producer_short(p->outlet->producer) &&
-          !flow_producer_turn(p->outlet->producer, 0, &now),
+          !flow_producer_next_item(p->outlet->producer, 0, &now),
       "no window is known yet");
     T(send_to_server(p->client, next_of(77, 1, 2, 1)),
       "the client sends a snapshot");
-    T(sees(p, FLOW_MOVED, &news), "a session begins");
+    T(sees(p, FLOW_NEW_SESSION, &news), "a session begins");
     T(news.at.session == 77 && news.at.epoch == 1 && news.at.step == 2,
       "it begins at its place");
 }
@@ -127,13 +128,13 @@ hands_out(struct plan *p)
                              .batch.b = 9,
                              .batch.ids = ids};
     struct flow_news news;
-    struct flow_turn now;
+    struct flow_send_item now;
 
     fill(p->outlet);
     for (int i = 0; i < 3; i++) {
         struct wire_msg *msg;
 
-        T(flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
+        T(flow_producer_next_item(p->outlet->producer, clock_now(), &now) &&
               now.peer == flow_server_peer(p->outlet->server, 0) &&
               now.at.step == 2 + i,
           "the only peer is next");
@@ -141,10 +142,10 @@ hands_out(struct plan *p)
         item.batch.epoch = now.at.epoch;
         item.batch.step = now.at.step;
         msg = wire_item_put(&item);
-        T(flow_outlet_give(p->outlet, &now, msg), "an item is sent");
+        T(flow_outlet_send_item(p->outlet, &now, msg), "an item is sent");
         wire_msg_free(msg);
     }
-    T(!flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
+    T(!flow_producer_next_item(p->outlet->producer, clock_now(), &now) &&
           flow_producer_out(p->outlet->producer) == 3,
       "then all items are sent");
     T(client_sees_news(p, FLOW_MESSAGE, &news), "an item arrives");
@@ -163,16 +164,16 @@ passes_on(struct plan *p)
     struct flow_news news;
 
     send_to_server(p->client, next_of(77, 1, 3, 2));
-    T(sees(p, FLOW_PASSED, &news) && news.at.step == 3,
+    T(sees(p, FLOW_PROGRESS, &news) && news.at.step == 3,
       "the new place is news");
     T(flow_producer_out(p->outlet->producer) == 2,
       "a trained item has no lease");
     send_to_server(p->client, next_of(77, 1, 2, 3));
-    T(sees(p, FLOW_BACK, &news) && news.at.step == 2,
+    T(sees(p, FLOW_REWOUND, &news) && news.at.step == 2,
       "so is that it goes back");
     fill(p->outlet);
-    flow_outlet_end(p->outlet);
-    flow_outlet_end(p->outlet);
+    flow_outlet_send_end(p->outlet);
+    flow_outlet_send_end(p->outlet);
     T(client_sees_news(p, FLOW_ENDED, &news) && news.at.step == 5,
       "the plan has an end");
     T(!client_sees(p->a, p->b, p->client, FLOW_ENDED, &news, 0.05),
@@ -183,15 +184,15 @@ static void
 is_left(struct plan *p)
 {
     struct flow_news news;
-    struct flow_turn now;
+    struct flow_send_item now;
 
-    flow_producer_turn(p->outlet->producer, clock_now(), &now);
-    flow_producer_gave(p->outlet->producer, &now, 1, clock_now());
+    flow_producer_next_item(p->outlet->producer, clock_now(), &now);
+    flow_producer_mark_sent(p->outlet->producer, &now, 1, clock_now());
     send_to_server(p->client, wire_end_put(&(struct wire_end){{77, 1, 2}, 1}));
     T(sees_over(p->a, p->b, p->outlet, 5), "the run is over");
     flow_client_close(p->client);
-    for (int i = 0;
-         i < 1000 && flow_server_reaches(p->outlet->server, now.peer); i++)
+    for (int i = 0; i < 1000 && flow_server_ping(p->outlet->server, now.peer);
+         i++)
         turn(p->a, p->b);
     T(sees(p, FLOW_LEFT, &news) && p->outlet->freed == 1,
       "a peer that leaves frees its item");
@@ -226,7 +227,7 @@ claims(void)
         .server.endpoint = at("claims"),
         .server.hello = hello_of("select", "", digest_a, 10),
         .lease = 10,
-        .believe = not_beyond_ten,
+        .check_place = not_beyond_ten,
     };
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
@@ -235,7 +236,7 @@ claims(void)
     struct flow_news news;
 
     send_and_free(sock, next_of(6, 0, 3, 1));
-    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 60),
+    T(outlet_sees(a, b, outlet, FLOW_NEW_SESSION, &news, 60),
       "a peer sends a session");
     send_and_free(sock, next_of(INT64_C(1) << 62, 0, 0, 1));
     T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 60) &&
@@ -249,7 +250,7 @@ claims(void)
       "a place that the tool refuses: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).step == 3, "the place remains");
     send_and_free(sock, next_of(6, 0, 10, 3));
-    T(outlet_sees(a, b, outlet, FLOW_PASSED, &news, 60),
+    T(outlet_sees(a, b, outlet, FLOW_PROGRESS, &news, 60),
       "one that the tool accepts moves it");
 
     wire_sock_close(sock);
@@ -273,15 +274,16 @@ late(void)
     struct wire_sock *sock = join(b, at("late"), "hoarder");
     struct wire_msg *msg =
         wire_beat_put(&(struct wire_beat){0}); // instead of an item
-    struct flow_turn turn = {0};
+    struct flow_send_item turn = {0};
     struct flow_news news;
     int until = 1000;
 
     send_and_free(sock, next_of(6, 0, 0, 1));
-    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 60), "a session begins");
+    T(outlet_sees(a, b, outlet, FLOW_NEW_SESSION, &news, 60),
+      "a session begins");
     fill(outlet);
-    T(flow_producer_turn(outlet->producer, clock_now(), &turn) &&
-          flow_outlet_give(outlet, &turn, msg),
+    T(flow_producer_next_item(outlet->producer, clock_now(), &turn) &&
+          flow_outlet_send_item(outlet, &turn, msg),
       "an item is sent");
     T(!flow_outlet_late(outlet, &words), "no snapshot, no late peer");
     for (int64_t serial = 2; !flow_outlet_late(outlet, &words) && until-- > 0;

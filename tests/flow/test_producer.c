@@ -2,7 +2,7 @@
  * A producer in virtual time: which peer gets which item, whatever its peers
  * do.
  */
-#include "flow/producing.h"
+#include "flow/small_plan.h"
 
 static void
 shares(uint64_t peers)
@@ -59,7 +59,7 @@ snapshots(void)
       "more are sent");
     T(next(p, 1, 2, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
       "[producer: next, older] an older snapshot changes nothing");
-    T(next(p, 1, 4, 3, "", 2, 0) == FLOW_PASSED && hand_out(p, 0) == 1 &&
+    T(next(p, 1, 4, 3, "", 2, 0) == FLOW_PROGRESS && hand_out(p, 0) == 1 &&
           holder(p, 4) == 1,
       "[producer: next, newer] so does a trained one; the other lease "
       "continues");
@@ -80,7 +80,7 @@ sessions(void)
     struct wire_next later = {.at = {8, 0, 4}, .serial = 1, .window = WINDOW};
 
     hand_out(p, 0);
-    T(flow_producer_next(p, 1, &later, 1) == FLOW_MOVED &&
+    T(flow_producer_on_snapshot(p, 1, &later, 1) == FLOW_NEW_SESSION &&
           !flow_producer_out(p) && flow_producer_place(p).session == 8,
       "[producer: next, of a newer session] a later session: all leases are "
       "void");
@@ -102,7 +102,7 @@ is_over_for_all(void)
     int changed = 0, early = 0;
 
     next(p, 1, 2, 5, "", 1, 0);
-    flow_producer_end(p, 1, &last, 1);
+    flow_producer_on_end(p, 1, &last, 1);
     flow_producer_leave(p, 1);
     for (double now = 1; now < 1 + FLOW_QUIET; now++) {
         changed |= next(p, 2, 1, 0, "", 1, now) != FLOW_NOTHING;
@@ -122,16 +122,16 @@ is_not_over_for_all(void)
 {
     struct flow_producer *p = with_peers(2, 1);
     const struct wire_place last = step(5);
-    enum flow_what news = FLOW_NOTHING;
+    enum flow_news_kind news = FLOW_NOTHING;
     double now = 1;
 
     next(p, 1, 1000, 5, "", 1, now);
-    flow_producer_end(p, 1, &last, now);
+    flow_producer_on_end(p, 1, &last, now);
     while (news == FLOW_NOTHING && now < 20) {
         now++;
         news = next(p, 2, (int64_t)now, 2, "", 1, now);
     }
-    T(news == FLOW_BACK && now <= 2 + FLOW_LAPSE + 2,
+    T(news == FLOW_REWOUND && now <= 2 + FLOW_LAPSE + 2,
       "new ones of a trainer that continues count, in spite of an end");
     flow_producer_free(p);
 }
@@ -162,7 +162,7 @@ static void
 lapses(int more)
 {
     struct flow_producer *p = with_peers(2, 1);
-    enum flow_what news = FLOW_NOTHING;
+    enum flow_news_kind news = FLOW_NOTHING;
     double now = 0;
 
     hand_out(p, 0);
@@ -173,7 +173,7 @@ lapses(int more)
         news = next(p, 1, 2, 0, "", 1, now);
         next(p, 2, 2, 0, "", 1, now); // the peer sends true ones again
     }
-    T(news == FLOW_BACK && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
+    T(news == FLOW_REWOUND && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
       "[producer: next, older, for 4 s in which nobody says the newer one] the "
       "true one replaces it after %g s",
       now);
@@ -229,7 +229,7 @@ goes_back(void)
 
     next(p, 1, 2, 6, "", 2, 0);
     hand_out(p, 0);
-    T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_BACK && !flow_producer_out(p) &&
+    T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_REWOUND && !flow_producer_out(p) &&
           hand_out(p, 0) == 2 && holder(p, 4) == 1 && holder(p, 5) == 1,
       "[producer: next, newer, of a place before] a consumer that goes back "
       "gets earlier items, not those that it has");
@@ -261,16 +261,16 @@ refuses(void)
     int again = 1;
 
     hand_out(p, 0);
-    flow_producer_refused(p, 1, &one, 0);
+    flow_producer_on_refusal(p, 1, &one, 0);
     T(flow_producer_out(p) == 1, "an item that it does not have");
-    flow_producer_refused(p, 1, &zero, 0);
+    flow_producer_on_refusal(p, 1, &zero, 0);
     T(!flow_producer_out(p), "[producer: error of an item] one that it has is "
                              "free then");
     T(!hand_out(p, 0.9) && hand_out(p, 1) == 1, "for a second");
-    flow_producer_refused(p, 1, &zero, 1);
+    flow_producer_on_refusal(p, 1, &zero, 1);
     T(!hand_out(p, 2.9) && hand_out(p, 3) == 1, "then for two");
     for (int i = 0; i < 10; i++, now += 32) {
-        flow_producer_refused(p, 1, &zero, now);
+        flow_producer_on_refusal(p, 1, &zero, now);
         again &= hand_out(p, now + 32) == 1;
     }
     T(again, "and never for more than 32");
@@ -281,16 +281,17 @@ static void
 cannot_be_sent(void)
 {
     struct flow_producer *p = with_peers(1, 1);
-    struct flow_turn turn;
+    struct flow_send_item turn;
 
     fill(p);
-    T(flow_producer_turn(p, 0, &turn) && turn.peer == 1 && !number(turn.at) &&
-          turn.at.session == 7,
+    T(flow_producer_next_item(p, 0, &turn) && turn.peer == 1 &&
+          !number(turn.at) && turn.at.session == 7,
       "the only peer is next");
-    flow_producer_gave(p, &turn, 0, 0);
-    T(!flow_producer_turn(p, 0.04, &turn) && flow_producer_due(p, 0) < 0.06,
+    flow_producer_mark_sent(p, &turn, 0, 0);
+    T(!flow_producer_next_item(p, 0.04, &turn) &&
+          flow_producer_due(p, 0) < 0.06,
       "after a failed send: not at once again");
-    T(flow_producer_turn(p, 0.06, &turn), "but soon");
+    T(flow_producer_next_item(p, 0.06, &turn), "but soon");
     flow_producer_free(p);
 }
 
@@ -301,23 +302,24 @@ ends(void)
     uint64_t first, second;
 
     hand_out(p, 0);
-    T(!flow_producer_untold(p, 0), "the plan continues after the window");
+    T(!flow_producer_next_unnotified(p, 0),
+      "the plan continues after the window");
     next(p, 1, 2, 95, "", 2, 1);
     hand_out(p, 1);
-    first = flow_producer_untold(p, 1);
+    first = flow_producer_next_unnotified(p, 1);
     T(first && number(flow_producer_fresh(p)) == PLACES,
       "[producer: plan ends in the window] it ends within the window: that is "
       "sent");
-    flow_producer_told(p, first, 1, 1);
-    second = flow_producer_untold(p, 1);
+    flow_producer_mark_notified(p, first, 1, 1);
+    second = flow_producer_next_unnotified(p, 1);
     T(second && second != first, "to all");
-    flow_producer_told(p, second, 1, 1);
+    flow_producer_mark_notified(p, second, 1, 1);
     next(p, 1, 2, 95, "", 2, 1.5);
-    T(!flow_producer_untold(p, 1.5), "once a second at most");
-    T(flow_producer_untold(p, 2) == 1 && second,
+    T(!flow_producer_next_unnotified(p, 1.5), "once a second at most");
+    T(flow_producer_next_unnotified(p, 2) == 1 && second,
       "and again to those that want items");
-    flow_producer_told(p, 1, 1, 2);
-    T(!flow_producer_untold(p, 9), "only to those");
+    flow_producer_mark_notified(p, 1, 1, 2);
+    T(!flow_producer_next_unnotified(p, 9), "only to those");
     flow_producer_free(p);
 }
 
@@ -328,14 +330,14 @@ over(void)
     const struct wire_place at = step(0), other = {6, 0, 0};
 
     T(!flow_producer_over(p, 0), "no peer reports the end of the run");
-    flow_producer_end(p, 1, &other, 0);
-    flow_producer_end(p, 2, &at, 1);
+    flow_producer_on_end(p, 1, &other, 0);
+    flow_producer_on_end(p, 2, &at, 1);
     T(!flow_producer_over(p, 2), "one of three does");
     T(!flow_producer_over(p, FLOW_QUIET) &&
           flow_producer_over(p, FLOW_QUIET + 1.5),
       "[producer: end of one peer] which counts when nothing has changed for "
       "long");
-    flow_producer_end(p, 1, &at, 3);
+    flow_producer_on_end(p, 1, &at, 3);
     flow_producer_leave(p, 3);
     T(flow_producer_over(p, 3), "[producer: end of all peers] all present "
                                 "peers report it");

@@ -24,7 +24,7 @@ next(struct flow_relay *r, int64_t serial, int64_t k, const char *held)
         have[content.n_have][0] = 0;
         have[content.n_have][1] = held[content.n_have] - '0';
     }
-    return flow_relay_next(r, &content);
+    return flow_relay_on_snapshot(r, &content);
 }
 
 static int
@@ -54,7 +54,7 @@ send_one(struct flow_relay *r)
 
     if (!what)
         return -1;
-    flow_relay_sent(r);
+    flow_relay_mark_batch_sent(r);
     return (int)(what - batch);
 }
 
@@ -85,9 +85,9 @@ content(struct flow_relay *r, double now)
 {
     struct wire_next out;
 
-    if (!flow_relay_turn(r, now, &out))
+    if (!flow_relay_next_snapshot(r, now, &out))
         return 0;
-    flow_relay_told(r, 1, now);
+    flow_relay_mark_snapshot_sent(r, 1, now);
     return out.room;
 }
 
@@ -138,7 +138,7 @@ what_is_old(void)
     next(r, 7, 6, "");
     T(stale(r) == 1 && make(r) == 6, "[relay: place trained] until it is "
                                      "trained");
-    flow_relay_next(
+    flow_relay_on_snapshot(
         r, &(struct wire_next){.at = {8, 0, 0}, .serial = 1, .window = 8});
     T(stale(r) == 1 && flow_relay_place(r).session == 8,
       "all of an earlier session is dropped");
@@ -173,7 +173,7 @@ in_the_making_of_before(void)
     next(r, 1, 0, "");
     take(r, 0);
     flow_relay_work(r);
-    flow_relay_next(r, &later);
+    flow_relay_on_snapshot(r, &later);
     T(flow_relay_take(r, &zero, &item[1]),
       "an item is stored while its place is made for a session that is over");
     flow_relay_made(r, &batch[0]);
@@ -204,7 +204,7 @@ room(void)
     next(r, 2, 0, "0");
     stale(r);
     T(content(r, 1.4) == 3, "until the consumer has it");
-    flow_relay_met(r);
+    flow_relay_resend_snapshot(r);
     T(content(r, 1.5) == 3, "[relay: greeted by the producer] a producer that "
                             "forgot us gets the snapshot at once");
     empty(r);
@@ -217,13 +217,15 @@ cannot_be_sent(void)
     struct wire_next out;
 
     next(r, 1, 0, "");
-    T(flow_relay_turn(r, 0, &out), "a snapshot is due");
-    flow_relay_told(r, 0, 0);
-    T(!flow_relay_turn(r, 0.04, &out) && flow_relay_turn(r, 0.06, &out),
+    T(flow_relay_next_snapshot(r, 0, &out), "a snapshot is due");
+    flow_relay_mark_snapshot_sent(r, 0, 0);
+    T(!flow_relay_next_snapshot(r, 0.04, &out) &&
+          flow_relay_next_snapshot(r, 0.06, &out),
       "after a failed send: soon again");
     for (int k = 0; k < 4; k++)
         take(r, k);
-    T(make(r) == 0 && make(r) == 1 && make(r) == -1 && flow_relay_kept(r) == 2,
+    T(make(r) == 0 && make(r) == 1 && make(r) == -1 &&
+          flow_relay_unsent(r) == 2,
       "no more batches are stored than there is room for");
     T(flow_relay_items(r) == 2, "the other items wait");
     T(send_one(r) == 0 && make(r) == 2, "one is sent, one more is made");
@@ -248,7 +250,7 @@ lost(void)
     send_one(r);
     next(r, 2, 0, "1");
     stale(r);
-    flow_relay_lost(r);
+    flow_relay_on_reconnect(r);
     T(make(r) == 0 && make(r) == -1,
       "[relay: connection to the consumer renewed] after the connection was "
       "lost, all missing batches are");
@@ -260,23 +262,23 @@ waits_are_known(void)
 {
     struct flow_relay *r = flow_relay_new(8);
 
-    T(!flow_relay_waits(r), "an unknown consumer does not wait");
+    T(!flow_relay_consumer_waits(r), "an unknown consumer does not wait");
     next(r, 1, 0, "");
-    T(flow_relay_waits(r), "one that has nothing waits");
+    T(flow_relay_consumer_waits(r), "one that has nothing waits");
     for (int k = 0; k < 3; k++)
         take(r, k);
     make(r);
     send_one(r);
-    T(flow_relay_waits(r), "with one batch in transit it soon will");
+    T(flow_relay_consumer_waits(r), "with one batch in transit it soon will");
     make(r);
     send_one(r);
-    T(!flow_relay_waits(r), "with two it does not");
+    T(!flow_relay_consumer_waits(r), "with two it does not");
     next(r, 2, 0, "01");
-    T(!flow_relay_waits(r), "nor when it has both");
+    T(!flow_relay_consumer_waits(r), "nor when it has both");
     next(r, 3, 1, "1");
-    T(flow_relay_waits(r), "one is trained: it will again");
+    T(flow_relay_consumer_waits(r), "one is trained: it will again");
     next(r, 4, 1, "13");
-    T(!flow_relay_waits(r), "whichever relays the others are from");
+    T(!flow_relay_consumer_waits(r), "whichever relays the others are from");
     empty(r);
 }
 
@@ -290,9 +292,9 @@ forgets(void)
 
     next(r, 9, 0, "");
     take(r, 1);
-    T(!flow_relay_next(r, &older), "an older session changes nothing");
+    T(!flow_relay_on_snapshot(r, &older), "an older session changes nothing");
     flow_relay_forget(r);
-    T(flow_relay_next(r, &older) && flow_relay_place(r).session == 6,
+    T(flow_relay_on_snapshot(r, &older) && flow_relay_place(r).session == 6,
       "[relay: next, older, where the newest is a day ahead] it counts");
     T(flow_relay_stale(r, &it, &made) && it == &item[1],
       "and earlier items are dropped");

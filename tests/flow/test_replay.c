@@ -124,15 +124,15 @@ batches(const char *path)
                      batch.batch.pixels[0] == want;
             batch.batch.step = ++want;
             at = wire_place_of(batch.session, &batch.batch);
-            flow_consumer_go(inlet->consumer, &at);
+            flow_consumer_set_place(inlet->consumer, &at);
             wire_batch_release(&batch);
         }
-        flow_inlet_ask(inlet);
+        flow_inlet_send_snapshots(inlet);
     }
     T(right && want == STEPS, "each batch once, in order, as recorded");
     T(!strcmp(flow_server_hello(inlet->server)->digest, digest_a),
       "with the recorded hello");
-    flow_server_over(inlet->server, &config.at);
+    flow_server_send_over(inlet->server, &config.at);
     flow_inlet_close(inlet);
     wire_close(wire);
     T(ends_well(pid), "it ends when the run is over");

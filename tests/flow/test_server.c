@@ -54,7 +54,7 @@ greetings(void)
     peer = flow_server_peer(server, 0);
     wire_sock_close(sock);
     wire_sock_close(back);
-    for (int i = 0; i < 500 && flow_server_reaches(server, peer); i++)
+    for (int i = 0; i < 500 && flow_server_ping(server, peer); i++)
         turn(a, b);
     T(server_sees(a, b, server, FLOW_LEFT, &news, 60) && news.peer == peer,
       "[known: it cannot be sent to] it has left");
@@ -157,7 +157,8 @@ refused_item(void)
     T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
     for (int i = 0; i < 5; i++)
         send_and_free(sock, wire_error_put(&no));
-    while (server_sees(a, b, server, FLOW_UNWANTED, &news, n < 5 ? 5 : 0.1)) {
+    while (
+        server_sees(a, b, server, FLOW_ITEM_REFUSED, &news, n < 5 ? 5 : 0.1)) {
         n += news.at.epoch == 1 && news.at.step == 2;
         reported += *news.why.msg != '\0';
     }
@@ -185,7 +186,7 @@ last_message_arrives(void)
     int ok = server_sees(a, b, server, FLOW_JOINED, &news, 60) &&
              client_sees(a, b, client, FLOW_JOINED, &news, 60);
 
-    flow_server_over(server, &place);
+    flow_server_send_over(server, &place);
     flow_server_close(server);
     wire_close(a);
     a = wire_open(NULL, &err);

@@ -164,7 +164,8 @@ requests(const char *endpoint)
     ask(service, id, 0);
     T(wait_for(service, &first, &err) == FLOW_ANSWERED && first == 1,
       "answered: %s", err.msg);
-    T(!strcmp(flow_service_who(service)->stage, "negatives"), "by the service");
+    T(!strcmp(flow_service_hello(service)->stage, "negatives"),
+      "by the service");
     T(flow_service_id(service) == id + 1, "ids rise");
 
     flow_service_close(service);
@@ -219,7 +220,7 @@ connects(struct wire *wire, struct flow_service *service, const char *other)
         if (flow_service_poll(service, &err))
             return 0;
         if (flow_service_joined(service) &&
-            strcmp(flow_service_who(service)->peer, other))
+            strcmp(flow_service_hello(service)->peer, other))
             return 1;
         wire_wait(wire, -1, 0.05, &err);
     }
@@ -238,10 +239,10 @@ meeting(const char *endpoint, pid_t *pid)
     int64_t moved;
 
     T(connects(wire, service, ""), "a service connects");
-    snprintf(first, sizeof first, "%s", flow_service_who(service)->peer);
+    snprintf(first, sizeof first, "%s", flow_service_hello(service)->peer);
     ask(service, 1, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED &&
-          !strcmp(flow_service_who(service)->peer, first),
+          !strcmp(flow_service_hello(service)->peer, first),
       "and gets a request");
     end(*pid);
     *pid = start_service(endpoint);
@@ -299,12 +300,12 @@ reports_waiting(struct wire *wire, struct flow_service_config config,
     int reports = 0;
 
     config.endpoint = endpoint;
-    config.say_every_s = 0.03;
+    config.report_every_s = 0.03;
     config.deadline = 60;
     service = flow_service_open(wire, &config, &err);
     ask(service, 5, 0);
     while (reports < 2 &&
-           flow_service_wait(service, -1, &answer, &err) == FLOW_ODD &&
+           flow_service_wait(service, -1, &answer, &err) == FLOW_BAD_MESSAGE &&
            strstr(err.msg, "no answer from") && strstr(err.msg, endpoint))
         reports++;
     T(reports == 2, "reports repeatedly that it waits: %s", err.msg);
@@ -324,11 +325,12 @@ reports_bad_answers(const char *endpoint)
     enum flow_answer what;
     int reports = 0;
 
-    config.say_every_s = 0.2;
+    config.report_every_s = 0.2;
     config.deadline = 2;
     service = flow_service_open(wire, &config, &err);
     ask(service, 6, NO_NUMBER);
-    while ((what = flow_service_wait(service, -1, &answer, &err)) == FLOW_ODD)
+    while ((what = flow_service_wait(service, -1, &answer, &err)) ==
+           FLOW_BAD_MESSAGE)
         reports |= strstr(err.msg, words) && strstr(err.msg, "not finite");
     T(reports, "an answer with NaN: the wait reports the sender");
     T(what == FLOW_UNREACHED && strstr(err.msg, words) &&
@@ -402,7 +404,7 @@ wants_an_edge(const char *endpoint)
 {
     struct child c = child_run(no_edge, endpoint);
 
-    T(c.signal == SIGABRT && strstr(c.err, "wire_edge_serves"),
+    T(c.signal == SIGABRT && strstr(c.err, "wire_edge_is_service"),
       "a request has the limits of its edge: %s", c.err);
 }
 
@@ -428,7 +430,7 @@ too_large(const char *endpoint)
 
     // 256 MiB take their time, and a retried request for an error starts
     // again
-    config.timeout = config.say_every_s = 60;
+    config.timeout = config.report_every_s = 60;
     config.deadline = 120;
     service = flow_service_open(wire, &config, &err);
     ask(service, 900, 0);

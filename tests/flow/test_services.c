@@ -113,7 +113,7 @@ goes_on(struct world *w, struct trainer *t, enum flow_answer what,
         ask(w, t, t->out.piece + 1);
         return;
     }
-    more = flow_keeper_next(&t->keeper, what, t->service);
+    more = flow_state_copy_on_answer(&t->keeper, what, t->service);
     if (t->hands_over && (more || what == FLOW_UNREACHED)) {
         t->hands_over = 0;
     } else if (more) {
@@ -165,7 +165,7 @@ end_step(struct world *w, struct trainer *t)
     if (dice(w, 10))
         t->state = after(t->state, t->step);
     else
-        flow_keeper_behind(&t->keeper);
+        flow_state_copy_mark_stale(&t->keeper);
     t->step++;
     t->waits = w->now + some(w, w->pace);
     if (t == &w->trainer[w->newest] && t->step % 4 == 0) {
@@ -187,7 +187,7 @@ static void
 wait_for_batch(struct world *w, struct trainer *t)
 {
     if (t->greeting.state == FLOW_IN &&
-        flow_keeper_meets(&t->keeper, t->service)) {
+        flow_state_copy_needs_handover(&t->keeper, t->service)) {
         t->hands_over = 1;
         ask(w, t, 0);
     } else if (t->waits <= w->now && t->step < w->steps &&

@@ -18,8 +18,9 @@
  *     after the last fault a step is trained, within the leases of all peers
  *     that hang and a minute
  *
- * In some schedules the filter weighs each step, too (tests/flow/weighing.h);
- * there several parties are killed and stopped at the same moment.
+ * In some schedules the filter weighs each step, too
+ * (tests/flow/weights_service.h); there several parties are killed and stopped
+ * at the same moment.
  *
  * And the run ends, within the time that its faults may cost, for all that can
  * be reached, also by way of others: a producer to which one peer reported the

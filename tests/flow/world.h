@@ -19,10 +19,10 @@
 #include "flow/consumer.h"
 #include "flow/greeting.h"
 #include "flow/handover.h"
+#include "flow/peer_table.h"
 #include "flow/producer.h"
 #include "flow/relay.h"
 #include "flow/request.h"
-#include "flow/roll.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -162,10 +162,10 @@ struct source {
     int over; /* for the filter: the end of the run was sent to the selector */
 };
 
-/* The trainer as client of the service: tests/flow/weighing.h. */
+/* The trainer as client of the service: tests/flow/weights_service.h. */
 struct requester {
     struct flow_request request;
-    struct flow_keeper keeper;
+    struct flow_state_copy keeper;
     int built; /* it has a network, and so a state */
     int wants,
         hands_over; /* for an answer; for that of a state between two steps */
@@ -205,7 +205,7 @@ struct world {
     int weighs;  /* the filter is a service of the trainer, too */
     int horizon; /* and draws so many places at most before they are weighed */
     struct rng more; /* chance of everything about it */
-    struct flow_stand ownership;
+    struct flow_state_owner ownership;
     double begins;    /* when it may try to begin a session */
     int64_t answered; /* the last request */
     enum what answer;
@@ -246,7 +246,7 @@ struct world {
     char wrong[160];
 };
 
-#include "flow/telling.h"
+#include "flow/event_log.h"
 
 /* ---- the log ----------------------------------------------------------- */
 

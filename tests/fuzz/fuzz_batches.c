@@ -22,12 +22,12 @@ make_seed(void)
 {
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6};
     struct run_batches batches;
-    struct run_shown shown = {.batch.b = 3,
-                              .batch.v = 2,
-                              .batch.extra.n = 2,
-                              .batch.ids = ids,
-                              .batch.view_of = variant,
-                              .batch.extra.ids = ids};
+    struct run_batch_record shown = {.batch.b = 3,
+                                     .batch.v = 2,
+                                     .batch.extra.n = 2,
+                                     .batch.ids = ids,
+                                     .batch.view_of = variant,
+                                     .batch.extra.ids = ids};
     struct err err;
 
     home = scratch_folder();
@@ -45,7 +45,7 @@ make_seed(void)
 static void
 check_step(int64_t total)
 {
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct err err = {""};
     int64_t *memory, sum = 0;
     json_t *line;

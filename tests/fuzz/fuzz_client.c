@@ -25,9 +25,9 @@ check_state(struct edge *edge)
     const int64_t session = flow_relay_place(edge->relay).session;
 
     REQUIRE(!flow_client_joined(edge->client) ||
-            *flow_client_who(edge->client)->stage);
+            *flow_client_binder_hello(edge->client)->stage);
     REQUIRE(session >= edge->session);
-    REQUIRE(flow_relay_kept(edge->relay) <= ROOM);
+    REQUIRE(flow_relay_unsent(edge->relay) <= ROOM);
     edge->session = session;
 }
 
@@ -57,8 +57,8 @@ read_news(struct edge *edge)
             if (edge->of == WIRE_EDGE_PLAN)
                 take_item(edge);
             else
-                flow_relay_next(edge->relay,
-                                flow_client_snapshot(edge->client));
+                flow_relay_on_snapshot(edge->relay,
+                                       flow_client_snapshot(edge->client));
         }
         if (rc > 0 && news.what == FLOW_REPORT)
             REQUIRE(*news.why.msg);
@@ -88,11 +88,11 @@ act(struct edge *edge, struct bytes *from)
     while (flow_relay_stale(edge->relay, &one, &two))
         free(one);
     if (what & 1)
-        flow_relay_lost(edge->relay);
+        flow_relay_on_reconnect(edge->relay);
     if (what & 2 && (item = flow_relay_work(edge->relay)))
         flow_relay_made(edge->relay, item);
-    if (flow_relay_turn(edge->relay, what, &next)) {
-        flow_relay_told(edge->relay, what & 4, what);
+    if (flow_relay_next_snapshot(edge->relay, what, &next)) {
+        flow_relay_mark_snapshot_sent(edge->relay, what & 4, what);
         send_on(edge, wire_next_put(&next));
     }
     if (edge->of == WIRE_EDGE_BATCH)

@@ -38,7 +38,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct data_picture picture;
     struct data_import *source;
     char *path[1];
-    struct data_import_how how = {
+    struct data_import_settings how = {
         .form = DATA_CIFAR10, .file = path, .files = 1};
     struct err err = {""};
     size_t n, sum = 0;

@@ -16,7 +16,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         len = sizeof text - 1;
     for (size_t i = 0; i < len; i++) // changes to a sound one
         text[i] = (char)(text[i] + data[i]);
-    if (nn_head_judge(text, &err))
+    if (nn_head_check(text, &err))
         REQUIRE(*err.msg);
     return 0;
 }

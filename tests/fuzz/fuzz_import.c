@@ -22,7 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const enum data_form form = (enum data_form)(choice % 4);
     const int apart = form == DATA_IDX || form == DATA_STL10;
     char *path[2];
-    struct data_import_how how = {
+    struct data_import_settings how = {
         .form = form, .file = path, .files = apart && choice & 4 ? 2 : 1};
     struct data_import *import;
     struct data_picture picture;

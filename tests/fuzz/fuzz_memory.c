@@ -100,7 +100,7 @@ keep(struct sample_store *store, struct wire_msg *msg, struct err *err)
 
         bytes += t->rows > 1 << 20 ? 1 << 20 : t->rows * t->width;
     }
-    rc = sample_store_judge(store, weights->n_tables, weights->tables, err);
+    rc = sample_store_check(store, weights->n_tables, weights->tables, err);
     if (!rc && bytes >= 1 << 20) // may be kept, but not in each of our runs
         rc = err_set(err, "more than we want to keep");
     if (!rc)

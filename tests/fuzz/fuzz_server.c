@@ -41,7 +41,7 @@ check_state(struct edge *edge)
     for (size_t i = 0; i < n; i++) {
         const uint64_t peer = flow_server_peer(edge->server, i);
 
-        REQUIRE(peer && flow_server_who(edge->server, peer));
+        REQUIRE(peer && flow_server_peer_hello(edge->server, peer));
     }
     if (edge->inlet)
         REQUIRE(flow_consumer_held(edge->inlet->consumer) <= WINDOW);
@@ -62,7 +62,8 @@ read_news(struct edge *edge, uint64_t *last)
             : edge->inlet ? flow_inlet_next(edge->inlet, &news)
                           : flow_server_next(edge->server, &news, &err)) > 0) {
         if (news.what == FLOW_MESSAGE)
-            REQUIRE(news.msg && flow_server_who(edge->server, news.peer));
+            REQUIRE(news.msg &&
+                    flow_server_peer_hello(edge->server, news.peer));
         if (news.what == FLOW_REPORT)
             REQUIRE(*news.why.msg);
         if (news.what == FLOW_MESSAGE || news.what == FLOW_JOINED)
@@ -83,12 +84,12 @@ consume(struct flow_inlet *inlet, const struct wire_place *at, unsigned what)
              : item);
     free(flow_consumer_take(consumer));
     if (what & 1)
-        flow_consumer_wait(consumer, clock_now());
+        flow_consumer_mark_waiting(consumer, clock_now());
     else
-        flow_consumer_go(consumer, at);
+        flow_consumer_set_place(consumer, at);
     while ((item = flow_consumer_stale(consumer)))
         free(item);
-    flow_inlet_ask(inlet);
+    flow_inlet_send_snapshots(inlet);
 }
 
 /* The selector. */
@@ -97,7 +98,7 @@ produce(struct flow_outlet *outlet, const struct wire_place *at, unsigned what)
 {
     struct flow_producer *producer = outlet->producer;
     struct wire_place fresh, behind;
-    struct flow_turn turn;
+    struct flow_send_item turn;
     struct wire_msg *msg;
     struct err words;
 
@@ -111,13 +112,13 @@ produce(struct flow_outlet *outlet, const struct wire_place *at, unsigned what)
     if (what & 1)
         flow_producer_close(producer);
     if (what & 2)
-        flow_producer_refused(producer, what % 5, at, clock_now());
+        flow_producer_on_refusal(producer, what % 5, at, clock_now());
     flow_outlet_late(outlet, &words);
-    flow_outlet_end(outlet);
-    if (!flow_producer_turn(producer, clock_now(), &turn))
+    flow_outlet_send_end(outlet);
+    if (!flow_producer_next_item(producer, clock_now(), &turn))
         return;
     msg = small_item(&turn.at);
-    flow_outlet_give(outlet, &turn, msg);
+    flow_outlet_send_item(outlet, &turn, msg);
     wire_msg_free(msg);
 }
 
@@ -139,7 +140,7 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
         produce(edge->outlet, &at, what);
     }
     if (what == 254 && edge->of != WIRE_EDGE_NEGATIVES)
-        flow_server_over(edge->server, &at);
+        flow_server_send_over(edge->server, &at);
 }
 
 static void

@@ -95,7 +95,7 @@ put_input(char *place, const char *image, const struct data_bytes *jpeg,
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    static const struct data_index_how how = {.skip_bad = 1,
+    static const struct data_index_settings how = {.skip_bad = 1,
                                               .max_pixels = 1 << 16};
     static struct data_bytes jpeg;
     static char image[80];

@@ -404,9 +404,9 @@ scalars_replace_parameters(void)
            "the scale of clip begins at log(1 / 0.07)");
     loss_scalar_apply(scale, scale->max, &set);
     T_NEAR(set.value[LOSS_TAU], 0.01, 1e-12, "its bound is tau 0.01");
-    T(loss_scalar_moves(scale, &set), "it is trained");
+    T(loss_scalar_is_trained(scale, &set), "it is trained");
     *param_at(loss_clip.params, set.value, "fixed-tau") = 1;
-    T(!loss_scalar_moves(scale, &set), "with fixed-tau it is not");
+    T(!loss_scalar_is_trained(scale, &set), "with fixed-tau it is not");
 }
 
 /* Radford's loss is the mean of both directions, van den Oord's their sum. */

@@ -20,14 +20,15 @@ main(void)
     w[2 * 7 + 1] = -3;    // the positive: no weight
     w[2 * 7 + 6] = 16;    // a constant
     loss_share_add(&share, 6, 6, 7, sample, group, w);
-    T_NEAR(share.own, .625, 1e-9, "on the same group");
+    T_NEAR(share.same_group_weight, .625, 1e-9, "on the same group");
     T_NEAR(share.all, 1.875, 1e-9, "on all negatives");
     T(share.negatives == 24, "four negatives of each of six");
-    T(share.kin == 8, "two of each of four are of the same group");
+    T(share.same_group == 8, "two of each of four are of the same group");
     loss_share_add(&share, 6, 6, 7, sample, group, w);
-    T(share.kin == 16 && share.all == 3.75, "batches add up");
+    T(share.same_group == 16 && share.all == 3.75, "batches add up");
     share = (struct loss_share){0};
     loss_share_add(&share, 6, 6, 7, sample, alone, w);
-    T(share.own <= 0 && !share.kin, "samples of no group share none");
+    T(share.same_group_weight <= 0 && !share.same_group,
+      "samples of no group share none");
     return t_done();
 }

@@ -125,18 +125,18 @@ linked_checkpoints_stay(void)
 
     for (long step = 1; step <= 3; step++)
         T(!save(run, step, 9, 10, &err), "step %ld", step);
-    T(!nn_checkpoint_point(run, "best", 3, &err) &&
-          !nn_checkpoint_point(run, "best", 1, &err),
+    T(!nn_checkpoint_set_link(run, "best", 3, &err) &&
+          !nn_checkpoint_set_link(run, "best", 1, &err),
       "a link can be moved");
     T(!save(run, 4, 2, 10, &err), "another step");
     looks_like(run, "best latest step-00000001 step-00000003 step-00000004 ",
                "the two newest remain, and the best");
-    T(!nn_checkpoint_point(run, "best", 4, &err) &&
+    T(!nn_checkpoint_set_link(run, "best", 4, &err) &&
           !nn_checkpoint_tidy(run, 2, &err),
       "another is the best");
     looks_like(run, "best latest step-00000003 step-00000004 ",
                "the previous one is removed");
-    T(nn_checkpoint_point("/none", "best", 4, &err) == -1 &&
+    T(nn_checkpoint_set_link("/none", "best", 4, &err) == -1 &&
           strstr(err.msg, "/none/best"),
       "a link that cannot be made is reported: %s", err.msg);
     free(run);

@@ -91,7 +91,7 @@ statistics_update_from_other_nets(void)
     for (size_t at = 0; at < 6; at += 3) {
         forward(f.net, NN_TRAIN, 3, f.images + at * image, NULL, NULL);
         forward(g.net, NN_ENCODE, 3, f.images + at * image, NULL, NULL);
-        nn_net_move(g.net, nn_net_moves(g.net));
+        nn_net_update_running(g.net, nn_net_batch_statistics(g.net));
     }
     T(!memcmp(nn_net_statistics(f.net, NULL), nn_net_statistics(g.net, NULL),
               f.statistics * sizeof(float)),

@@ -182,8 +182,8 @@ each_encoder_has_a_net(void)
     char words[512], *rest = words;
     size_t n = 0;
 
-    snprintf(words, sizeof words, "%s|%s", nn_encoder_words(0),
-             nn_encoder_words(1));
+    snprintf(words, sizeof words, "%s|%s", nn_encoder_names(0),
+             nn_encoder_names(1));
     for (char *word; (word = strtok_r(rest, "|", &rest));) {
         const size_t len = strcspn(word, ":[");
         const char *arch = word;
@@ -192,7 +192,7 @@ each_encoder_has_a_net(void)
             if (!strncmp(sized[i], word, len) && sized[i][len] == ':')
                 arch = sized[i];
         has_a_net(arch, !strcmp(word, "table") || !strcmp(word, "rows") ? NN_IDS
-                        : strstr(nn_encoder_words(1), word) ? NN_TOKENS
+                        : strstr(nn_encoder_names(1), word) ? NN_TOKENS
                                                             : NN_IMAGES);
         n++;
     }

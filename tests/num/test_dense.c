@@ -354,7 +354,7 @@ products_are_sums(void)
 {
     const struct half_kernel *kernels[] = {
         &num_half_vectors, num_half_kernel(),
-        num_dnn_bf16_gains() ? &num_half_dot : &num_half_vectors};
+        num_dnn_bf16_faster() ? &num_half_dot : &num_half_vectors};
 
     for (int k = 0; k < 3; k++) {
         const struct half_kernel *kernel = kernels[k];

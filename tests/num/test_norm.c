@@ -184,7 +184,7 @@ run_parts(const struct num_norm *whole, int remake)
             sums[k] += sums[2 * c + k];
         memcpy(sums + 2 * c, sums, bytes);
         for (size_t i = 0; i < 2; i++) {
-            (back ? num_norm_back_settle : num_norm_settle)(part + i, sums);
+            (back ? num_norm_back_finish : num_norm_finish)(part + i, sums);
             if (!back)
                 num_norm_apply(part + i);
         }

@@ -3,7 +3,7 @@
 #include "maps.h"
 #include "num/scaled.h"
 
-static const struct bounded scaled = {num_scaled_error,  num_scaled_rest,
+static const struct bounded scaled = {num_scaled_error,  num_scaled_residual,
                                       num_scaled_words,  num_scaled_rows,
                                       num_scaled_panels, num_scaled_product};
 
@@ -42,7 +42,7 @@ rows_are_within_their_bound(enum kind kind, const struct shape *s)
     float *y = make_rows(kind, s->n, s->d, s->scale, 2);
 
     products_are_within_their_bound(&scaled, names[kind], s, x, y);
-    T(num_scaled_rest(s->m, s->d, x) <=
+    T(num_scaled_residual(s->m, s->d, x) <=
           1.01 * sqrt((double)s->d) / 2 / 32767 * 1.001,
       "and the residual is as small as in the header");
     free(y);

@@ -45,7 +45,7 @@ multiply_until_stopped(const void *arg)
     num_threads(1);
     num_gemm_nt(ROWS, OUT, IN, 1, x, w, 0, y); // compiles the kernel
     end_me_in(1000 + 37 * try);
-    while (!stop_asked())
+    while (!stop_requested())
         num_gemm_nt(ROWS, OUT, IN, 1, x, w, 0, y);
     num_gemm_nt(ROWS, OUT, IN, 1, x, w, 0, y);
     free(x);

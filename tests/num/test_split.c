@@ -3,7 +3,7 @@
 #include "maps.h"
 #include "num/split.h"
 
-static const struct bounded split = {num_split_error,  num_split_rest,
+static const struct bounded split = {num_split_error,  num_split_residual,
                                      num_split_words,  num_split_rows,
                                      num_split_panels, num_split_product};
 

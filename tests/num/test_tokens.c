@@ -34,7 +34,7 @@ rows_are_looked_up_and_summed(void)
     float *table = normal(ROWS * D, 1), *dy = normal(N * D, 2);
     float *y = mem_array(N * D, sizeof *y), *start = normal(ROWS * D, 3);
     float *once = normal(ROWS * D, 4), *more = normal(ROWS * D, 3);
-    uint32_t *order = mem_array(num_embed_room(N, ROWS), sizeof *order);
+    uint32_t *order = mem_array(num_embed_scratch(N, ROWS), sizeof *order);
     int32_t ids[N];
     int same = 1, overwritten = 1, added = 1;
 
@@ -138,7 +138,7 @@ halves_are_f32_rounded(void)
     float *table = normal(ROWS * D, 1), *p = normal(longest * D, 2);
     float *x = normal(12 * D, 3), *y = mem_array(12 * D, sizeof *y);
     float *sum[2], *dp[2], *dtable[2];
-    uint32_t *order = mem_array(num_embed_room(12, ROWS), sizeof *order);
+    uint32_t *order = mem_array(num_embed_scratch(12, ROWS), sizeof *order);
     void *half = halves_of(12 * D, x), *to = mem_array(12 * D, 2);
 
     num_embed(12, D, 0, ids, table, y);

@@ -111,7 +111,7 @@ sum_pieces(const struct ranks *ranks, void *data)
     for (size_t n = 1; gone; n = gone < 2 * n ? gone : n + 1) {
         gone -= n;
         ranks_pieces_begin(&pieces, job->x + gone, n);
-        ranks_pieces_poke(&pieces);
+        ranks_pieces_progress(&pieces);
     }
     ranks_pieces_end(&pieces);
 }
@@ -217,7 +217,7 @@ carry_pieces(const struct ranks *ranks, void *data)
         struct ranks_send send;
 
         ranks_send_begin(&send, ranks, RANKS_SEND, text, from, mine);
-        ranks_send_poke(&send);
+        ranks_send_progress(&send);
         ranks_send_end(&send);
         ranks_send_end(&send);
     } else {

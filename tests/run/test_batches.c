@@ -17,21 +17,21 @@ static const char digest[] = "0123456789abcdef0123456789abcdef",
                   making[] = "{\"recipe\":\"cifar\",\"size\":32}";
 
 /* The batch of a step: ids depend on the step; each third batch is smaller. */
-static struct run_shown
+static struct run_batch_record
 batch_of(int64_t total, int64_t *ids)
 {
     for (int64_t i = 0; i < IMAGES; i++)
         ids[i] = 100 * total + i;
-    return (struct run_shown){.total = total,
-                              .batch.epoch = total / 10,
-                              .batch.step = total % 10,
-                              .batch.b = IMAGES - (total % 3 == 0),
-                              .batch.v = VIEWS,
-                              .batch.ids = ids};
+    return (struct run_batch_record){.total = total,
+                                     .batch.epoch = total / 10,
+                                     .batch.step = total % 10,
+                                     .batch.b = IMAGES - (total % 3 == 0),
+                                     .batch.v = VIEWS,
+                                     .batch.ids = ids};
 }
 
 static int
-put_shown(struct run_batches *batches, const struct run_shown *shown)
+put_shown(struct run_batches *batches, const struct run_batch_record *shown)
 {
     struct err err = {""};
     const int rc = run_batches_put(batches, shown, MOST, digest, making, &err);
@@ -52,7 +52,7 @@ write_steps(int64_t first, int64_t last)
         printf("# %s\n", err.msg);
     for (int64_t total = first; total <= last; total++) {
         int64_t ids[IMAGES];
-        const struct run_shown shown = batch_of(total, ids);
+        const struct run_batch_record shown = batch_of(total, ids);
 
         put_shown(&batches, &shown);
     }
@@ -63,7 +63,7 @@ write_steps(int64_t first, int64_t last)
 static int
 is_recorded(int64_t total, struct err *err)
 {
-    struct run_shown is, was;
+    struct run_batch_record is, was;
     int64_t ids[IMAGES], *memory;
     json_t *line;
     int same;
@@ -84,7 +84,7 @@ is_recorded(int64_t total, struct err *err)
 static int64_t
 newest_step(void)
 {
-    struct run_shown shown = {0};
+    struct run_batch_record shown = {0};
     int64_t *memory;
     json_t *line;
     struct err err;
@@ -159,7 +159,7 @@ static const char *
 plan_of(int64_t total)
 {
     static char plan[256];
-    struct run_shown shown;
+    struct run_batch_record shown;
     int64_t *memory;
     json_t *line;
     struct err err;
@@ -199,7 +199,7 @@ each_step_has_its_plan(void)
     run_batches_open(&batches, ".", 0, &err);
     for (int64_t total = 1; total <= 6; total++) {
         int64_t ids[IMAGES];
-        struct run_shown shown = batch_of(total, ids);
+        struct run_batch_record shown = batch_of(total, ids);
 
         shown.plan = plan[total - 1];
         put_shown(&batches, &shown);
@@ -233,7 +233,7 @@ a_step_may_be_left_out(void)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES] = {INT32_MAX, (int64_t)INT32_MAX + 1};
-    struct run_shown shown = {
+    struct run_batch_record shown = {
         .total = 2, .batch.b = 2, .batch.v = 2, .batch.ids = ids};
     struct err err;
 
@@ -255,16 +255,16 @@ write_images(const int64_t *ids, const int64_t *variant, const int64_t *extra,
              const int64_t *view, const int64_t *epoch)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
-    struct run_shown shown = {.total = 1,
-                              .batch.epoch = 7,
-                              .batch.b = 3,
-                              .batch.v = VIEWS,
-                              .batch.extra.n = EXTRA,
-                              .batch.ids = ids,
-                              .batch.view_of = variant,
-                              .batch.extra.ids = extra,
-                              .batch.extra.view = view,
-                              .batch.extra.epoch = epoch};
+    struct run_batch_record shown = {.total = 1,
+                                     .batch.epoch = 7,
+                                     .batch.b = 3,
+                                     .batch.v = VIEWS,
+                                     .batch.extra.n = EXTRA,
+                                     .batch.ids = ids,
+                                     .batch.view_of = variant,
+                                     .batch.extra.ids = extra,
+                                     .batch.extra.view = view,
+                                     .batch.extra.epoch = epoch};
     struct err err;
 
     run_batches_open(&batches, ".", 0, &err);
@@ -283,7 +283,7 @@ all_fields_are_restored(void)
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6},
                          extra[] = {8, 9, 10}, view[] = {-1, 0, 4},
                          epoch[] = {1, 2, 3};
-    struct run_shown shown;
+    struct run_batch_record shown;
     int64_t *memory;
     json_t *line;
     struct err err;
@@ -320,7 +320,7 @@ lines_record_changes(void)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES], many[2 * IMAGES] = {0};
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct err err;
 
     write_steps(1, 4);

@@ -136,10 +136,10 @@ lists_are_taken(void)
 static void
 overrides_are_known_by_name(void)
 {
-    T(run_settings_knows(&settings, "tau") &&
-          run_settings_knows(&settings, "dataset") &&
-          !run_settings_knows(&settings, "override") &&
-          !run_settings_knows(&settings, "colour"),
+    T(run_settings_has(&settings, "tau") &&
+          run_settings_has(&settings, "dataset") &&
+          !run_settings_has(&settings, "override") &&
+          !run_settings_has(&settings, "colour"),
       "stored options and other facts can be overridden");
     T(run_settings_overridden(&settings, "dataset") &&
           run_settings_overridden(&settings, "width") &&

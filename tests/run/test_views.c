@@ -23,7 +23,7 @@ static const int64_t ids[] = {4, 0, 5}, variant[] = {0, 2, 1, 1, 0, 2},
 static int
 index_input(const char *input)
 {
-    const struct data_index_how how = {.max_pixels = 1000};
+    const struct data_index_settings how = {.max_pixels = 1000};
     struct data_index *index = data_index_new(&how);
     char *path = mem_format("%s.foil", input);
     struct err err;
@@ -67,19 +67,19 @@ make_large_set(const char *list)
     return fclose(file) || index_input(list);
 }
 
-static struct run_shown
+static struct run_batch_record
 batch_of(int64_t total, int fixed)
 {
-    return (struct run_shown){.total = total,
-                              .batch.epoch = 3,
-                              .batch.b = B,
-                              .batch.v = VIEWS,
-                              .batch.extra.n = EXTRA,
-                              .batch.ids = ids,
-                              .batch.view_of = fixed ? variant : NULL,
-                              .batch.extra.ids = extra,
-                              .batch.extra.view = extra_view,
-                              .batch.extra.epoch = extra_epoch};
+    return (struct run_batch_record){.total = total,
+                                     .batch.epoch = 3,
+                                     .batch.b = B,
+                                     .batch.v = VIEWS,
+                                     .batch.extra.n = EXTRA,
+                                     .batch.ids = ids,
+                                     .batch.view_of = fixed ? variant : NULL,
+                                     .batch.extra.ids = extra,
+                                     .batch.extra.view = extra_view,
+                                     .batch.extra.epoch = extra_epoch};
 }
 
 /* Writes step 1, with new views, and step 2, with fixed ones, of a run with
@@ -97,7 +97,7 @@ write_run(const char *data, const char *making)
     digest = data_digest(set);
     rc = run_batches_open(&batches, ".", 0, &err);
     for (int fixed = 0; fixed < 2 && !rc; fixed++) {
-        const struct run_shown shown = batch_of(fixed + 1, fixed);
+        const struct run_batch_record shown = batch_of(fixed + 1, fixed);
 
         rc = run_batches_put(&batches, &shown, EXTRA, digest_hex(&digest, hex),
                              making, &err);
@@ -110,7 +110,7 @@ write_run(const char *data, const char *making)
 
 /* Makes the views of a batch as an augmenter does. */
 static void
-gather_batch(const struct run_shown *shown, struct data_gather *gather)
+gather_batch(const struct run_batch_record *shown, struct data_gather *gather)
 {
     const struct data_wanted want = {.batch.b = B,
                                      .batch.extra.n = EXTRA,
@@ -121,7 +121,7 @@ gather_batch(const struct run_shown *shown, struct data_gather *gather)
                                      .batch.view_of = shown->batch.view_of,
                                      .batch.extra.view = extra_view,
                                      .batch.extra.epoch = extra_epoch};
-    const struct data_pool_how how = {.max_pixels = 1000};
+    const struct data_pool_settings how = {.max_pixels = 1000};
     struct err err;
     struct data_set *set = data_open("set", &err);
     struct data_pool *pool = data_pool_new(set, &how);
@@ -141,9 +141,9 @@ static void
 check_views(struct run_views *views, int64_t total, const char *what)
 {
     enum { AREA = SIZE * SIZE * 3 };
-    const struct run_shown was = batch_of(total, total == 2);
+    const struct run_batch_record was = batch_of(total, total == 2);
     struct data_gather gather = {0};
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct err err = {""};
     uint8_t pixel[AREA];
     size_t same = 0;
@@ -196,7 +196,7 @@ all_samples_of_a_large_set_can_be_read(void)
 {
     struct run_views *views = run_views_open(".", NULL);
     const struct data_set *set;
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct err err = {""};
     size_t right = 0;
 
@@ -214,7 +214,7 @@ static void
 refuse_step(const char *making, const char *data, const char *sentence)
 {
     struct run_views *views = run_views_open(".", data);
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct err err = {""};
 
     write_run("set", making);

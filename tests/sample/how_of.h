@@ -10,7 +10,7 @@
 /* Sets a parameter to a number or a word, "NAME=VALUE"; one that the sampler
  * does not have is left out. */
 static inline void
-how_set(struct sample_how *how, char *word)
+how_set(struct sample_settings *how, char *word)
 {
     char *value = strchr(word, '=');
     const struct param *own;
@@ -19,16 +19,16 @@ how_set(struct sample_how *how, char *word)
     *value++ = '\0';
     own = param_find(how->sampler->params, word);
     if (own)
-        sample_how_set(how, word,
-                       own->kind == OPT_CHOICE ? opt_index(own->arg, value)
-                                               : strtod(value, NULL));
+        sample_settings_set(how, word,
+                            own->kind == OPT_CHOICE ? opt_index(own->arg, value)
+                                                    : strtod(value, NULL));
 }
 
 /* A sampler and its parameters: "emc2 bank moves=5 horizon=3". */
-static inline struct sample_how
+static inline struct sample_settings
 how_of(const char *words)
 {
-    struct sample_how how;
+    struct sample_settings how;
     const struct sample_sampler *sampler;
     struct err err = {""};
     char text[256], *rest = text, *word, *method;
@@ -39,7 +39,7 @@ how_of(const char *words)
     sampler = sample_sampler_find(
         method, word && !strchr(word, '=') ? word : NULL, &err);
     REQUIRE(sampler);
-    sample_how_init(&how, sampler);
+    sample_settings_init(&how, sampler);
     for (; word; word = strtok_r(NULL, " ", &rest))
         if (strchr(word, '='))
             how_set(&how, word);

@@ -53,7 +53,7 @@ plain_scan(size_t length, const uint32_t *column, const double *luck,
 
 /* A row of a batch moves a chain, and is weighed. */
 static inline void
-plain_row(const struct sample_emc2_how *how, const struct batch *batch,
+plain_row(const struct sample_emc2_settings *how, const struct batch *batch,
           const float *s, size_t row, const double *luck,
           struct plain_chain *chain, float *w)
 {
@@ -83,7 +83,7 @@ plain_row(const struct sample_emc2_how *how, const struct batch *batch,
  * share of proposals that were accepted.
  */
 static inline double
-plain_visit(const struct sample_emc2_how *how, const struct batch *batch,
+plain_visit(const struct sample_emc2_settings *how, const struct batch *batch,
             const float *s, const double *luck, struct sample_state *state,
             float *score, float *w)
 {

@@ -16,7 +16,7 @@ remember(struct sample_store *store, const char *sampler,
     const size_t n = sample_memory_rows(memory, rows);
     struct err err;
 
-    REQUIRE(!sample_store_judge(store, n, rows, &err));
+    REQUIRE(!sample_store_check(store, n, rows, &err));
     sample_store_write(store, sampler, n, rows);
 }
 

@@ -35,7 +35,7 @@ struct run {
 static inline void
 begin(struct run *run, const char *words, size_t A)
 {
-    const struct sample_how how = how_of(words);
+    const struct sample_settings how = how_of(words);
 
     *run = (struct run){.A = A};
     sample_source_init(&run->source, &how, N);
@@ -174,7 +174,7 @@ keep_tables(struct sample_store *store, const struct weights *w)
 {
     struct err err;
 
-    REQUIRE(!sample_store_judge(store, w->n_tables, w->tables, &err));
+    REQUIRE(!sample_store_check(store, w->n_tables, w->tables, &err));
     sample_store_write(store, w->sampler, w->n_tables, w->tables);
 }
 

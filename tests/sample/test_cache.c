@@ -26,7 +26,7 @@ static void
 draw_all(const struct sample_bank *bank, double b, uint64_t step,
          struct sample_draw *draw)
 {
-    const struct sample_cache_how how = {.beta = b, .step = step};
+    const struct sample_cache_settings how = {.beta = b, .step = step};
 
     arena_begin(&scratch);
     sample_cache_draw(&how, bank, QUERIES, own, draw, &scratch);
@@ -259,7 +259,7 @@ static void
 a_function_of_its_key(void)
 {
     static struct sample_draw a[QUERIES], b[QUERIES];
-    const struct sample_cache_how how = {.beta = beta};
+    const struct sample_cache_settings how = {.beta = beta};
     const int64_t lost[1] = {MISSING};
     struct sample_bank bank;
 

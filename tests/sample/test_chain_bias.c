@@ -31,7 +31,7 @@ enum { STATES = V * IMAGES, ROWS = V * B, COLUMNS = ROWS + EXTRA };
 static const double beta = 5;
 
 struct setting {
-    const char *how;
+    const char *settings;
     size_t images, b;
     double noise; /* of a view of an image: 0 alike, 1 as two images are */
 };
@@ -139,7 +139,7 @@ turn(const struct world *world, struct run *run, int64_t step, int record)
 static void
 play(struct world *world, int which, int64_t steps)
 {
-    struct sample_how how = how_of(world->is->how);
+    struct sample_settings how = how_of(world->is->settings);
     struct run *run = &world->run[which];
 
     how.seed = (uint64_t)which + 1;

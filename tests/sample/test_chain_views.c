@@ -33,7 +33,7 @@ static const double beta = 5;
 
 struct setting {
     const char *what;
-    const char *how;
+    const char *settings;
     double noise;
     int afresh;
     double bias; /* as found */
@@ -68,10 +68,10 @@ static struct world *
 world_new(const struct setting *setting)
 {
     struct world *world = mem_array(1, sizeof *world);
-    struct sample_how how = how_of(setting->how);
+    struct sample_settings how = how_of(setting->settings);
 
-    sample_how_set(&how, "burn-in", 0);
-    sample_how_set(&how, "horizon", 4);
+    sample_settings_set(&how, "burn-in", 0);
+    sample_settings_set(&how, "horizon", 4);
     how.seed = 3;
     world->is = setting;
     rng_init(&world->rng, 5, RNG_TEST, 0, 0, 0);

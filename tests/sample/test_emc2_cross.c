@@ -46,7 +46,7 @@ static struct world *
 world_new(const char *words, size_t captions, size_t b,
           enum sample_score_source elsewhere, size_t burn)
 {
-    struct sample_how how = how_of(words);
+    struct sample_settings how = how_of(words);
     struct world *w = mem_array(1, sizeof *w);
 
     *w = (struct world){.captions = captions, .views = 1 + captions, .b = b};
@@ -67,8 +67,8 @@ world_new(const char *words, size_t captions, size_t b,
             num_unit_rows(1, DIM, text, text, NULL);
         }
     }
-    sample_how_set(&how, "outside", elsewhere);
-    sample_how_set(&how, "burn-in", (double)burn);
+    sample_settings_set(&how, "outside", elsewhere);
+    sample_settings_set(&how, "burn-in", (double)burn);
     sample_source_init(&w->source, &how, IMAGES);
     return w;
 }
@@ -182,7 +182,8 @@ bring(struct world *w, struct draw *d, struct batch *step, int64_t number)
     struct batch known = *step;
     struct batch_extra *extra = &step->extra;
 
-    if (sample_how_value(&w->source.how, "outside") == SAMPLE_BROUGHT_TEXTS) {
+    if (sample_settings_value(&w->source.settings, "outside") ==
+        SAMPLE_FROM_BATCH_EXTRA_TEXTS) {
         known.fixed = 0;
         known.view_of = NULL;
     }
@@ -293,7 +294,7 @@ measure(const struct world *w)
 
 /* What is asked of chains, and how far from the softmax they may be. */
 struct target {
-    const char *how;
+    const char *settings;
     enum sample_score_source elsewhere;
     size_t captions, b, burn, visits; /* of each image */
     double bound, mean_bound;
@@ -304,8 +305,8 @@ reaches_the_softmax(struct target target)
 {
     static const char *const names[] = {"", "along", "texts along", "bank"};
     const char *asked = getenv("FOIL_VISITS"), *name = names[target.elsewhere];
-    const int texts_only = target.elsewhere == SAMPLE_BROUGHT_TEXTS;
-    struct world *w = world_new(target.how, target.captions, target.b,
+    const int texts_only = target.elsewhere == SAMPLE_FROM_BATCH_EXTRA_TEXTS;
+    struct world *w = world_new(target.settings, target.captions, target.b,
                                 target.elsewhere, target.burn);
     struct draw *d = mem_array(1, sizeof *d);
     const size_t visits = asked ? strtoul(asked, NULL, 10) : target.visits;
@@ -319,7 +320,7 @@ reaches_the_softmax(struct target target)
     T(r.image < target.bound && (texts_only || r.text < target.bound),
       "%s, %s, b %zu, %zu captions, burn-in %zu: image chains %.4f, text "
       "chains %.4f",
-      target.how, name, target.b, target.captions, target.burn, r.image,
+      target.settings, name, target.b, target.captions, target.burn, r.image,
       r.text);
     if (texts_only)
         T(r.text > .25 && r.text < .35,
@@ -339,8 +340,9 @@ reaches_the_softmax(struct target target)
 static void
 banks_know_what_would_come(size_t captions)
 {
-    struct world *along = world_new(once, captions, 8, SAMPLE_BROUGHT, 2),
-                 *bank = world_new(once, captions, 8, SAMPLE_BANKED, 2);
+    struct world *along =
+                     world_new(once, captions, 8, SAMPLE_FROM_BATCH_EXTRA, 2),
+                 *bank = world_new(once, captions, 8, SAMPLE_FROM_BANK, 2);
     struct draw *d = mem_array(1, sizeof *d);
     size_t differ = 0, outside = 0;
 
@@ -382,7 +384,7 @@ goes_on_to_the_same_bits(const char *how, size_t captions,
     for (int64_t t = 0; t < 60; t++) {
         const struct weights w = visit(one, d, t, 0);
 
-        REQUIRE(!sample_store_judge(&store, w.n_tables, w.tables, &err));
+        REQUIRE(!sample_store_check(&store, w.n_tables, w.tables, &err));
         sample_store_write(&store, w.sampler, w.n_tables, w.tables);
     }
     T(!sample_source_load(&other->source, &store, 60, &err),
@@ -408,7 +410,7 @@ static void
 views_are_known_by_their_slot(void)
 {
     enum { B = 3, N = 2 * B };
-    const struct sample_how how = how_of("emc2_bimodal once outside=bank");
+    const struct sample_settings how = how_of("emc2_bimodal once outside=bank");
     static const int64_t first[B] = {0, 1, 2}, second[B] = {3, 4, 5};
     static const float z[N * 2] = {1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
     struct batch step = {
@@ -443,7 +445,7 @@ views_are_known_by_their_slot(void)
 static void
 captions_come_with_captions(void)
 {
-    const struct sample_how how = how_of("emc2_bimodal once outside=text");
+    const struct sample_settings how = how_of("emc2_bimodal once outside=text");
     static const int64_t ids[2] = {0, 1};
     static const float z[4] = {1, 1, 1, 1};
     const struct batch step = {
@@ -463,32 +465,32 @@ int
 main(void)
 {
     static const struct target targets[] = {
-        {once, SAMPLE_BROUGHT, 1, 3, 0, 2000, .012, .006},
-        {once, SAMPLE_BROUGHT, 1, 8, 0, 2000, .012, .005},
-        {once, SAMPLE_BROUGHT, 1, 8, 3, 2000, .012, .005},
-        {once, SAMPLE_BROUGHT, 1, 32, 0, 2000, .015, .01},
-        {once, SAMPLE_BROUGHT, 5, 8, 0, 1000, .02, .005},
-        {once, SAMPLE_BANKED, 1, 8, 0, 2000, .012, .005},
-        {once, SAMPLE_BANKED, 3, 8, 3, 1000, .02, .005},
-        {once, SAMPLE_BROUGHT_TEXTS, 1, 8, 0, 2000, .012, .005},
-        {once, SAMPLE_BROUGHT_TEXTS, 8, 8, 0, 2000, .02, .005},
-        {walking, SAMPLE_BANKED, 1, 8, 0, 1000, .012, .005},
-        {walking, SAMPLE_BANKED, 3, 8, 3, 500, .02, .005},
-        {exact, SAMPLE_BANKED, 1, 8, 0, 2000, .012, .005},
-        {exact, SAMPLE_BANKED, 3, 3, 0, 2000, .02, .005},
-        {exact, SAMPLE_BROUGHT, 5, 8, 0, 1000, .02, .005},
-        {both, SAMPLE_BANKED, 1, 8, 0, 1000, .012, .005},
-        {both, SAMPLE_BANKED, 3, 3, 0, 500, .02, .005},
+        {once, SAMPLE_FROM_BATCH_EXTRA, 1, 3, 0, 2000, .012, .006},
+        {once, SAMPLE_FROM_BATCH_EXTRA, 1, 8, 0, 2000, .012, .005},
+        {once, SAMPLE_FROM_BATCH_EXTRA, 1, 8, 3, 2000, .012, .005},
+        {once, SAMPLE_FROM_BATCH_EXTRA, 1, 32, 0, 2000, .015, .01},
+        {once, SAMPLE_FROM_BATCH_EXTRA, 5, 8, 0, 1000, .02, .005},
+        {once, SAMPLE_FROM_BANK, 1, 8, 0, 2000, .012, .005},
+        {once, SAMPLE_FROM_BANK, 3, 8, 3, 1000, .02, .005},
+        {once, SAMPLE_FROM_BATCH_EXTRA_TEXTS, 1, 8, 0, 2000, .012, .005},
+        {once, SAMPLE_FROM_BATCH_EXTRA_TEXTS, 8, 8, 0, 2000, .02, .005},
+        {walking, SAMPLE_FROM_BANK, 1, 8, 0, 1000, .012, .005},
+        {walking, SAMPLE_FROM_BANK, 3, 8, 3, 500, .02, .005},
+        {exact, SAMPLE_FROM_BANK, 1, 8, 0, 2000, .012, .005},
+        {exact, SAMPLE_FROM_BANK, 3, 3, 0, 2000, .02, .005},
+        {exact, SAMPLE_FROM_BATCH_EXTRA, 5, 8, 0, 1000, .02, .005},
+        {both, SAMPLE_FROM_BANK, 1, 8, 0, 1000, .012, .005},
+        {both, SAMPLE_FROM_BANK, 3, 3, 0, 500, .02, .005},
     };
 
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         reaches_the_softmax(targets[i]);
     for (size_t captions = 1; captions <= 8; captions += captions < 3 ? 2 : 5) {
         banks_know_what_would_come(captions);
-        goes_on_to_the_same_bits(once, captions, SAMPLE_BANKED);
-        goes_on_to_the_same_bits(once, captions, SAMPLE_BROUGHT_TEXTS);
-        goes_on_to_the_same_bits(exact, captions, SAMPLE_BANKED);
-        goes_on_to_the_same_bits(both, captions, SAMPLE_BANKED);
+        goes_on_to_the_same_bits(once, captions, SAMPLE_FROM_BANK);
+        goes_on_to_the_same_bits(once, captions, SAMPLE_FROM_BATCH_EXTRA_TEXTS);
+        goes_on_to_the_same_bits(exact, captions, SAMPLE_FROM_BANK);
+        goes_on_to_the_same_bits(both, captions, SAMPLE_FROM_BANK);
     }
     views_are_known_by_their_slot();
     captions_come_with_captions();

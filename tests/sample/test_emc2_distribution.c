@@ -67,8 +67,8 @@ world_free(struct world *world)
 
 /* One visit: all states that are no rows of the batch come as extras. */
 static void
-visit(struct world *world, const struct sample_emc2_how *how, uint64_t step,
-      int record)
+visit(struct world *world, const struct sample_emc2_settings *how,
+      uint64_t step, int record)
 {
     static const int64_t variants[N] = {0, 0, 0, 0, 0, 0, 0, 0,
                                         1, 1, 1, 1, 1, 1, 1, 1};
@@ -166,7 +166,7 @@ measure(const struct world *world)
 static struct result
 run(enum sample_proposals proposals, int alike, size_t visits)
 {
-    const struct sample_emc2_how how = {.proposals = proposals, .seed = 3};
+    const struct sample_emc2_settings how = {.proposals = proposals, .seed = 3};
     struct world *world = world_new(alike);
     const char *more = getenv("FOIL_VISITS");
     struct result result;

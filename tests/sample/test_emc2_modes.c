@@ -12,7 +12,7 @@ static const int64_t ids[B] = {10, 11, 12, 13};
 static const int64_t extra_ids[EXTRA] = {20, 21, 20};
 
 struct example {
-    struct sample_emc2_how how;
+    struct sample_emc2_settings settings;
     struct batch batch;
     struct sample_state state[N];
     float score[N], s[N * COLUMNS], w[N * COLUMNS];
@@ -24,7 +24,7 @@ static struct example
 example(size_t extra)
 {
     struct example e = {
-        .how = {.seed = 3},
+        .settings = {.seed = 3},
         .batch = {.beta = 1e6,
                   .v = V,
                   .b = B,
@@ -47,7 +47,8 @@ example(size_t extra)
 static void
 visit(struct example *e)
 {
-    e->moves = move_chains(&e->how, &e->batch, e->s, e->state, e->score, e->w);
+    e->moves =
+        move_chains(&e->settings, &e->batch, e->s, e->state, e->score, e->w);
 }
 
 static size_t
@@ -187,8 +188,8 @@ stale_scores_stay(void)
     struct example e = example(EXTRA);
     float sum = 0;
 
-    e.how.scores = SAMPLE_STALE;
-    e.how.burn = 1;
+    e.settings.scores = SAMPLE_STALE;
+    e.settings.burn = 1;
     for (size_t r = 0; r < N; r++) {
         e.state[r] = (struct sample_state){ids[(r + 1) % B], 1, 0};
         e.score[r] = r % 2 ? 2e6f : -2e6f;
@@ -203,7 +204,7 @@ stale_scores_stay(void)
     T(fabs(row_sum(&e, 0) - 1) < 1e-6 && fabs(e.score[0]) <= 1e6f,
       "one that moved has the score of where it is");
     e = example(0);
-    e.how.scores = SAMPLE_STALE;
+    e.settings.scores = SAMPLE_STALE;
     for (size_t r = 0; r < N; r++)
         e.score[r] = 2e6f;
     visit(&e);
@@ -216,7 +217,7 @@ reset_forgets(void)
     struct example e = example(EXTRA);
     double most = 0;
 
-    e.how.scores = SAMPLE_RESET;
+    e.settings.scores = SAMPLE_RESET;
     for (size_t r = 0; r < N; r++) {
         e.state[r] = (struct sample_state){21, 0, 0};
         set(&e, r, N + 1, 2);
@@ -244,7 +245,7 @@ what_is_proposed(void)
                 fabs(weight(&e, r, c) - (c % B == r % B ? 0 : 1.0 / 6)) < 1e-6;
     T(each && e.moves.accepted == 1, "row: each row of another image, once");
 
-    e.how.proposals = SAMPLE_ONCE;
+    e.settings.proposals = SAMPLE_ONCE;
     for (e.batch.step = 0; e.batch.step < 500; e.batch.step++) {
         visit(&e);
         for (size_t r = 0; r < N; r++)
@@ -260,7 +261,7 @@ what_is_proposed(void)
     T(fabs(mean - 0.5) < 4 * sqrt(.25 / (500 * N * 3)),
       "by either view, within four deviations, alpha 6e-5: %.4f", mean);
 
-    e.how.proposals = SAMPLE_ALL4;
+    e.settings.proposals = SAMPLE_ALL4;
     visit(&e);
     for (size_t r = 0; r < N; r++)
         last &= is(e.state[r], r % B == 3 ? 12 : 13, 1);
@@ -274,7 +275,7 @@ all4_is_one_chain(void)
     struct example e = example(0);
     int same = 1;
 
-    e.how.proposals = SAMPLE_ALL4;
+    e.settings.proposals = SAMPLE_ALL4;
     e.batch.beta = 3;
     visit(&e);
     for (size_t i = 0; i < B; i++)
@@ -282,15 +283,15 @@ all4_is_one_chain(void)
     T(same && e.moves.cold == B, "its state comes with both rows");
 
     e = example(0);
-    e.how.proposals = SAMPLE_ALL4;
+    e.settings.proposals = SAMPLE_ALL4;
     set(&e, 0, 1, 3);
     set(&e, B, 2, 2);
     visit(&e);
     T(weight(&e, B, 2) > 0 && e.score[0] == 2e6f,
       "fresh: view 1 scores anew where view 0 left the chain");
     e = example(0);
-    e.how.proposals = SAMPLE_ALL4;
-    e.how.scores = SAMPLE_STALE;
+    e.settings.proposals = SAMPLE_ALL4;
+    e.settings.scores = SAMPLE_STALE;
     set(&e, 0, 1, 3);
     set(&e, B, 2, 2);
     visit(&e);
@@ -311,12 +312,12 @@ nothing_is_lost(void)
         double all = 0;
         size_t length;
 
-        e.how.proposals = (enum sample_proposals)(i % 3);
-        e.how.scores = (enum sample_scores)(i / 3 % 3);
+        e.settings.proposals = (enum sample_proposals)(i % 3);
+        e.settings.scores = (enum sample_scores)(i / 3 % 3);
         e.batch.beta = 4;
         e.batch.step = i;
-        length = sample_emc2_length(e.how.proposals, V, B);
-        e.how.burn = i % length;
+        length = sample_emc2_length(e.settings.proposals, V, B);
+        e.settings.burn = i % length;
         for (size_t r = 0; r < N; r++) {
             e.state[r] = (struct sample_state){r % 3 ? 20 : ids[(r + 1) % B],
                                                (int64_t)(r / B), 0};
@@ -325,11 +326,11 @@ nothing_is_lost(void)
         visit(&e);
         for (size_t r = 0; r < N; r++) {
             all += row_sum(&e, r);
-            sums &=
-                e.how.scores == SAMPLE_STALE || fabs(row_sum(&e, r) - 1) < 1e-6;
+            sums &= e.settings.scores == SAMPLE_STALE ||
+                    fabs(row_sum(&e, r) - 1) < 1e-6;
             for (size_t c = 0; c < columns(&e); c++) {
                 const double count =
-                    weight(&e, r, c) * (double)(length - e.how.burn);
+                    weight(&e, r, c) * (double)(length - e.settings.burn);
 
                 whole &= fabs(count - rint(count)) < 1e-5;
                 own &= c >= N || c % B != r % B || count == 0;
@@ -353,8 +354,8 @@ bad_scores_are_bearable(void)
     for (unsigned i = 0; i < 4 * 9; i++) {
         struct example e = example(EXTRA);
 
-        e.how.proposals = (enum sample_proposals)(i / 4 % 3);
-        e.how.scores = (enum sample_scores)(i / 12);
+        e.settings.proposals = (enum sample_proposals)(i / 4 % 3);
+        e.settings.scores = (enum sample_scores)(i / 12);
         e.batch.beta = 1e300;
         for (size_t j = i % 3; j < N * COLUMNS; j += 3)
             e.s[j] = bad[i % 4];

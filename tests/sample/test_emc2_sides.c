@@ -69,7 +69,7 @@ sides_are_alike(void)
         float all[N * N] = {0}, w[N * N];
         const struct batch batch = {
             .step = 7, .beta = beta, .v = 2, .b = B, .ids = ids};
-        const struct sample_emc2_how how = {
+        const struct sample_emc2_settings how = {
             .proposals = SAMPLE_CROSS, .scores = SAMPLE_RESET, .seed = 3};
 
         for (size_t r = 0; r < N; r++)
@@ -103,8 +103,8 @@ proposes_the_other_side_once(void)
     struct sample_state state[N];
     float s[N * N] = {0}, w[N * N];
     const struct batch batch = {.beta = 1, .v = 2, .b = B, .ids = ids};
-    const struct sample_emc2_how how = {.proposals = SAMPLE_CROSS,
-                                        .scores = SAMPLE_FRESH};
+    const struct sample_emc2_settings how = {.proposals = SAMPLE_CROSS,
+                                             .scores = SAMPLE_FRESH};
     size_t wrong = 0;
 
     // equal scores: every proposal is accepted, and recorded once

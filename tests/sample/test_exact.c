@@ -52,7 +52,8 @@ visit(const struct world *world, size_t b, const int64_t *ids,
       const int64_t *variants, uint64_t step, struct sample_state at,
       double weight, double *to)
 {
-    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT, .seed = 3};
+    const struct sample_emc2_settings how = {.proposals = SAMPLE_EXACT,
+                                             .seed = 3};
     const size_t n = 2 * b, A = world->A, columns = n + A;
     int64_t extra_ids[MOST], extra_view[MOST];
     float s[6 * COLUMNS], w[6 * COLUMNS];
@@ -215,7 +216,7 @@ static const struct batch endless = {.beta = 4, // beta
 static void
 weights_are_a_softmax(void)
 {
-    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT};
+    const struct sample_emc2_settings how = {.proposals = SAMPLE_EXACT};
     struct sample_state state[4] = {
         {9, 1, 2}, {-1, -1, 0}, {8, 0, 5}, {8, 0, 4}};
     float w[4 * 6];
@@ -250,7 +251,7 @@ states_are_drawn_by_their_weights(void)
     float w[4 * 6];
 
     for (uint64_t step = 0; step < VISITS; step++) {
-        const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT};
+        const struct sample_emc2_settings how = {.proposals = SAMPLE_EXACT};
         struct batch at = endless;
         size_t c = 0;
 

@@ -111,8 +111,8 @@ draw_by_code(const struct world *world, const int64_t *ids, const int64_t *text,
              size_t at, double *p)
 {
     enum { N = 2 * B, COLUMNS = N + 1 + MOST };
-    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS,
-                                        .seed = 3};
+    const struct sample_emc2_settings how = {.proposals = SAMPLE_EXACT_CROSS,
+                                             .seed = 3};
     const size_t views = 1 + world->K, columns = N + views;
     int64_t variants[N], extra_ids[1 + MOST], extra_view[1 + MOST];
     float s[N * COLUMNS], w[N * COLUMNS];
@@ -227,7 +227,7 @@ states_without_a_column(void)
                                 .ids = ids,
                                 .view_of = variants,
                                 .fixed = 3};
-    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS};
+    const struct sample_emc2_settings how = {.proposals = SAMPLE_EXACT_CROSS};
     struct sample_state state[N] = {
         {9, 1, 0}, {-1, -1, 0}, {8, 0, 0}, {7, 0, 0}};
     float w[N * N];
@@ -259,7 +259,7 @@ states_of_other_epochs(void)
                                 .extra.ids = far,
                                 .extra.view = view,
                                 .extra.epoch = epoch};
-    const struct sample_emc2_how how = {.proposals = SAMPLE_EXACT_CROSS};
+    const struct sample_emc2_settings how = {.proposals = SAMPLE_EXACT_CROSS};
     struct sample_state state[N] = {
         {8, 1, 2}, {-1, -1, 0}, {8, 0, 2}, {-1, -1, 0}};
     float w[N * COLUMNS];

@@ -65,7 +65,7 @@ static void
 count_visits(const double score[STATES], double k[STATES][STATES])
 {
     static const int64_t ids[B] = {0, 1, 2, 3}, variants[B], outside = B, view;
-    const struct sample_emc2_how how = {.seed = 5};
+    const struct sample_emc2_settings how = {.seed = 5};
     float s[B * (B + 1)] = {0}, w[B * (B + 1)];
 
     for (size_t x = 0; x < STATES; x++)

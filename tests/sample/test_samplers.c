@@ -12,12 +12,12 @@ each_row_is_whole(void)
     for (size_t i = 0; sample_samplers[i]; i++) {
         const struct sample_sampler *s = sample_samplers[i], *found;
         char name[SAMPLER_NAME_MAX];
-        struct sample_how how;
+        struct sample_settings how;
         struct err err = {""};
 
         found = sample_sampler_find(s->method, s->proposals, &err);
         T(found == s && *s->summary, "%s %s is found", s->method, s->proposals);
-        sample_how_init(&how, s);
+        sample_settings_init(&how, s);
         T(!param_check(s->params, how.value, &err),
           "its defaults are in range");
         sample_source_name(&how, name);
@@ -32,7 +32,7 @@ objectives_have_samplers(void)
     struct err err;
 
     for (size_t i = 0; loss_objectives[i]; i++) {
-        const char *wanted = loss_objectives[i]->wants_weights;
+        const char *wanted = loss_objectives[i]->needs_weights;
 
         if (wanted)
             T(sample_sampler_find(wanted, NULL, &err) != NULL,
@@ -59,13 +59,14 @@ names_that_are_none(void)
 static void
 values_by_name(void)
 {
-    struct sample_how how = how_of("emc2 bank moves=7 clip=3");
+    struct sample_settings how = how_of("emc2 bank moves=7 clip=3");
 
-    T(sample_how_value(&how, "moves") == 7, "a value is set by its name");
-    T(sample_how_value(&how, "horizon") == 8, "the others are the defaults");
-    T(sample_how_value(&how, "clip") == 0, "what it does not have is 0");
+    T(sample_settings_value(&how, "moves") == 7, "a value is set by its name");
+    T(sample_settings_value(&how, "horizon") == 8,
+      "the others are the defaults");
+    T(sample_settings_value(&how, "clip") == 0, "what it does not have is 0");
     how = how_of("emc2_bimodal scores=stale");
-    T(sample_how_value(&how, "scores") == SAMPLE_STALE, "a word is one");
+    T(sample_settings_value(&how, "scores") == SAMPLE_STALE, "a word is one");
 }
 
 static void
@@ -78,21 +79,22 @@ values_from_a_list(void)
         {"moves=2.5", "moves 2.5: want a whole number"},
         {"moves=0", "moves 0: want a number in 1 .. 1e+06"},
     };
-    struct sample_how how = how_of("emc2 bank");
+    struct sample_settings how = how_of("emc2 bank");
     struct err err = {""};
 
-    T(!sample_how_read(&how, ",moves=16,horizon=4", &err) &&
-          sample_how_value(&how, "moves") == 16 &&
-          sample_how_value(&how, "horizon") == 4,
+    T(!sample_settings_read(&how, ",moves=16,horizon=4", &err) &&
+          sample_settings_value(&how, "moves") == 16 &&
+          sample_settings_value(&how, "horizon") == 4,
       "numbers behind names %s", err.msg);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        T(sample_how_read(&how, bad[i][0], &err) && !strcmp(err.msg, bad[i][1]),
+        T(sample_settings_read(&how, bad[i][0], &err) &&
+              !strcmp(err.msg, bad[i][1]),
           "%s", err.msg);
     how = how_of("emc2 once");
-    T(!sample_how_read(&how, "scores=reset", &err) &&
-          sample_how_value(&how, "scores") == SAMPLE_RESET,
+    T(!sample_settings_read(&how, "scores=reset", &err) &&
+          sample_settings_value(&how, "scores") == SAMPLE_RESET,
       "a word");
-    T(sample_how_read(&how, "scores=cold", &err) &&
+    T(sample_settings_read(&how, "scores=cold", &err) &&
           strstr(err.msg, "scores 'cold': want fresh|stale|reset"),
       "%s", err.msg);
 }
@@ -117,7 +119,7 @@ names_stay(void)
     };
 
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        const struct sample_how how = how_of(kept[i][0]);
+        const struct sample_settings how = how_of(kept[i][0]);
         char name[SAMPLER_NAME_MAX];
 
         sample_source_name(&how, name);

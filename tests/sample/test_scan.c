@@ -303,10 +303,10 @@ bits_decide_as_logarithms_do(double beta, float size)
     for (uint64_t step = 0; step < VISITS; step++) {
         const struct batch batch = {
             .step = step, .beta = beta, .v = 2, .b = IMAGES, .ids = ids};
-        const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
-                                            .scores = SAMPLE_STALE,
-                                            .burn = step % 3,
-                                            .seed = 5};
+        const struct sample_emc2_settings how = {.proposals = SAMPLE_ALL4,
+                                                 .scores = SAMPLE_STALE,
+                                                 .burn = step % 3,
+                                                 .seed = 5};
 
         for (int i = 0; i < ROWS * ROWS; i++)
             s[i / ROWS][i % ROWS] = size * (float)rng_normal(&rng);

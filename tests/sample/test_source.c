@@ -11,7 +11,7 @@
 static void
 nothing_else_is_remembered(const char *words, size_t A, const char *what)
 {
-    const struct sample_how how = how_of(words);
+    const struct sample_settings how = how_of(words);
     struct run *run = mem_array(1, sizeof *run);
     struct weights w = {0};
     struct sample_source other;
@@ -58,8 +58,8 @@ restarted(struct run *run, const char *words, size_t A,
 static uint64_t
 play(const char *words, size_t A, int early, int restart, const char *what)
 {
-    const struct sample_how how = how_of(words);
-    const int scores = (int)sample_how_value(&how, "scores");
+    const struct sample_settings how = how_of(words);
+    const int scores = (int)sample_settings_value(&how, "scores");
     struct run *run = mem_array(1, sizeof *run);
     struct weights w = {0};
     struct sample_store store;
@@ -99,7 +99,7 @@ play(const char *words, size_t A, int early, int restart, const char *what)
 static const struct {
     const char *what;
     size_t A;
-    const char *how;
+    const char *settings;
     int early; /* images are under way in one step only */
 } kinds[] = {
     {"row", 0, "emc2 row", 0},
@@ -120,7 +120,7 @@ static void
 early_or_late(void)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const char *how = kinds[i].how;
+        const char *how = kinds[i].settings;
         const uint64_t sum = play(how, kinds[i].A, 0, -1, kinds[i].what);
 
         nothing_else_is_remembered(how, kinds[i].A, kinds[i].what);
@@ -249,21 +249,21 @@ static void
 known_before_a_batch(void)
 {
     const size_t gib = (size_t)1 << 30;
-    struct sample_how how = how_of("emc2 once");
+    struct sample_settings how = how_of("emc2 once");
     struct err err = {""};
 
     how.most = gib;
-    T(!sample_how_fits(&how, gib / 32, 0, 9, &err),
+    T(!sample_settings_fit(&how, gib / 32, 0, 9, &err),
       "two chains of each sample fit: %s", err.msg);
-    T(sample_how_fits(&how, gib / 32 + 1, 0, 9, &err), "and no more: %s",
+    T(sample_settings_fit(&how, gib / 32 + 1, 0, 9, &err), "and no more: %s",
       err.msg);
-    T(sample_how_fits(&how, gib / 32, 3, 9, &err), "or three: %s", err.msg);
+    T(sample_settings_fit(&how, gib / 32, 3, 9, &err), "or three: %s", err.msg);
     how = how_of("cache");
     how.most = gib;
-    T(!sample_how_fits(&how, gib / 64, 0, 10, &err),
+    T(!sample_settings_fit(&how, gib / 64, 0, 10, &err),
       "a bank of each sample fits: %s", err.msg);
-    T(sample_how_fits(&how, gib / 64, 0, 11, &err), "a wider one does not: %s",
-      err.msg);
+    T(sample_settings_fit(&how, gib / 64, 0, 11, &err),
+      "a wider one does not: %s", err.msg);
 }
 
 int

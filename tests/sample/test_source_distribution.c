@@ -34,7 +34,7 @@ static const double beta = 5;
 
 /* What is asked of foil-negatives, and for which views. */
 struct kind {
-    const char *how;
+    const char *settings;
     int fixed; /* views are; else drawn anew */
     double noise;
 };
@@ -88,7 +88,7 @@ static struct world *
 world_new(const struct kind *kind)
 {
     struct world *world = mem_array(1, sizeof *world);
-    struct sample_how how;
+    struct sample_settings how;
 
     world->kind = kind;
     rng_init(&world->rng, 5, RNG_TEST, 0, 0, 0);
@@ -103,7 +103,7 @@ world_new(const struct kind *kind)
     }
     for (size_t c = 0; kind->fixed && c < STATES; c++)
         add_softmax(world, c / V, world->view + c * DIM, world->fixed[c]);
-    how = how_of(kind->how);
+    how = how_of(kind->settings);
     how.seed = 3;
     sample_source_init(&world->source, &how, IMAGES);
     return world;

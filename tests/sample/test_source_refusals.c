@@ -58,7 +58,7 @@ states_of_others(void)
     REQUIRE(!weigh(run, 0, &w, &err));
     keep_tables(&store, &w);
     for (size_t i = 0; i < 3; i++) {
-        const struct sample_how how = how_of(others[i]);
+        const struct sample_settings how = how_of(others[i]);
         struct sample_source other;
 
         sample_source_init(&other, &how, N);

@@ -31,7 +31,7 @@ rows_are_kept(void)
     struct err err = {""};
 
     sample_store_init(&store);
-    T(!sample_store_judge(&store, 2, step, &err), "judged %s", err.msg);
+    T(!sample_store_check(&store, 2, step, &err), "judged %s", err.msg);
     sample_store_write(&store, "emc2 1", 2, step);
     table = sample_store_find(&store, "chain");
     T(!strcmp(store.sampler, "emc2 1") && store.n == 2,
@@ -49,7 +49,7 @@ rows_are_kept(void)
           !table->bytes[ROWS * WIDTH] && !table->bytes[7 * WIDTH - 1],
       "rows that a table gets later are zeros, too");
     T(!strcmp(store.sampler, "emc2 1"), "they stay whose they are");
-    T(!sample_store_judge(&store, 0, NULL, &err), "a step may change nothing");
+    T(!sample_store_check(&store, 0, NULL, &err), "a step may change nothing");
     sample_store_write(&store, "", 0, NULL);
     T(store.n == 2, "and then nothing changes");
     sample_store_release(&store);
@@ -64,7 +64,7 @@ refuses(const char *what, const char *part, const struct sample_store *store,
     const struct table_rows rows[] = {step[0], second, step[1]};
     struct err err = {""};
 
-    T(sample_store_judge(store, n, rows, &err) && strstr(err.msg, part),
+    T(sample_store_check(store, n, rows, &err) && strstr(err.msg, part),
       "%s: %s", what, err.msg);
 }
 
@@ -87,7 +87,7 @@ other_names_are_refused(void)
     x.name = name;
     refuses("a long name", "60 bytes", &empty, 2, x);
     x.name = name + 1;
-    T(!sample_store_judge(&empty, 1, &x, &err), "the longest is fine");
+    T(!sample_store_check(&empty, 1, &x, &err), "the longest is fine");
     refuses("another name than before", "where 'bank' was", &store, 2, x);
     sample_store_release(&store);
 }
@@ -107,7 +107,7 @@ other_tables_than_before_are_refused(void)
     refuses("a table less", "1 tables, and 2 before", &store, 1, x);
     x = step[0];
     x.rows--;
-    T(sample_store_judge(&store, 2, (struct table_rows[]){x, step[1]}, &err) &&
+    T(sample_store_check(&store, 2, (struct table_rows[]){x, step[1]}, &err) &&
           strstr(err.msg, "may only get more rows"),
       "fewer rows: %s", err.msg);
     sample_store_release(&store);
@@ -122,12 +122,12 @@ tables_of_no_or_too_large_a_size_are_refused(void)
 
     sample_store_init(&empty);
     x.rows = (SAMPLE_STORE_MOST - ROWS * WIDTH) / 8;
-    T(!sample_store_judge(&empty, 2, (struct table_rows[]){step[0], x}, &err),
+    T(!sample_store_check(&empty, 2, (struct table_rows[]){step[0], x}, &err),
       "as many bytes as may be");
     x.rows++;
     refuses("one row more", "at most 8 GiB", &empty, 2, x);
     empty.most = SAMPLE_STORE_MOST + 8;
-    T(!sample_store_judge(&empty, 2, (struct table_rows[]){step[0], x}, &err),
+    T(!sample_store_check(&empty, 2, (struct table_rows[]){step[0], x}, &err),
       "that is taken by a larger store");
     sample_store_release(&empty);
     T(empty.most == SAMPLE_STORE_MOST + 8, "which stays as large");
@@ -157,8 +157,8 @@ too_many_tables_are_refused(void)
         many[i] = step[1];
         many[i].name = names[i];
     }
-    T(!sample_store_judge(&empty, TABLES_MAX, many, &err) &&
-          sample_store_judge(&empty, TABLES_MAX + 1, many, &err),
+    T(!sample_store_check(&empty, TABLES_MAX, many, &err) &&
+          sample_store_check(&empty, TABLES_MAX + 1, many, &err),
       "too many tables: %s", err.msg);
 }
 

@@ -8,7 +8,7 @@ enum { SIZE = 8, ROWS = 64, MISSING = 6 };
 static const double cosine[SIZE] = {1, .9, .7, .5, .3, 0, 1, -.5};
 
 struct example {
-    struct sample_walk_how how;
+    struct sample_walk_settings settings;
     struct batch step;
     struct sample_bank bank;
     int64_t ids[ROWS];
@@ -20,7 +20,7 @@ static void
 example_init(struct example *e)
 {
     *e =
-        (struct example){.how = {.moves = 60},
+        (struct example){.settings = {.moves = 60},
                          .step = {.beta = 3, .v = 1, .b = ROWS, .ids = e->ids}};
     circle_init(&e->bank, SIZE, cosine);
     circle_forget(&e->bank, MISSING);
@@ -34,7 +34,7 @@ walk_on(struct example *e, const struct sample_bank *bank)
     static struct arena scratch;
 
     arena_begin(&scratch);
-    return sample_walk(&e->how, bank, &e->step, e->state, &scratch);
+    return sample_walk(&e->settings, bank, &e->step, e->state, &scratch);
 }
 
 static struct sample_walk
@@ -148,7 +148,7 @@ each_side_meets_the_other(void)
     struct example e;
 
     example_init(&e);
-    e.how.cross = 1;
+    e.settings.cross = 1;
     sample_bank_init(&bank, SIZE, 3, 2);
     for (int64_t at = 0; at < 3 * SIZE; at++)
         sample_bank_push(&bank, 0, at, (struct sample_row_view){0}, row);
@@ -176,7 +176,7 @@ what_is_reported(void)
 
     example_init(&e);
     e.step.beta = 0;
-    e.how.moves = 1000;
+    e.settings.moves = 1000;
     a = walk(&e);
     T(fabs(a.accepted - 6. / 7) < 4 * sqrt(6. / 49 / (1000 * ROWS)),
       "beta 0: all but those without a row, alpha 6e-5: %.4f", a.accepted);
@@ -244,7 +244,7 @@ edges(void)
     example_init(&e);
     e.ids[0] = MISSING;
     e.state[0] = (struct sample_state){3, 1, 0};
-    e.how.moves = 1;
+    e.settings.moves = 1;
     a = walk(&e);
     T(e.state[0].id == 3 && e.state[0].view == 1,
       "a sample without a row: its chain stays");
@@ -255,7 +255,7 @@ edges(void)
     T(sound, "the others are somewhere, or nowhere yet");
     // a state whose row is gone is none
     e.state[1] = (struct sample_state){MISSING, 0, 0};
-    e.how.moves = 50;
+    e.settings.moves = 50;
     e.step.beta = 1e30;
     walk(&e);
     T(e.state[1].id == 1, "a state without a row is left");

@@ -13,7 +13,7 @@ forget(size_t n, struct sample_state *state)
 
 /* Calls sample_emc2() with scratch. */
 static inline struct sample_moves
-move_chains(const struct sample_emc2_how *how, const struct batch *step,
+move_chains(const struct sample_emc2_settings *how, const struct batch *step,
             const float *s, struct sample_state *state, float *score, float *w)
 {
     static struct arena scratch;
@@ -28,7 +28,7 @@ visit_once(size_t v, size_t b, const int64_t *images, const float *s,
            double beta, size_t burn, uint64_t seed, uint64_t step,
            struct sample_state *state, float *w)
 {
-    const struct sample_emc2_how how = {.burn = burn, .seed = seed};
+    const struct sample_emc2_settings how = {.burn = burn, .seed = seed};
     const struct batch batch = {
         .step = step, .beta = beta, .v = v, .b = b, .ids = images};
 

@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "asked.h"
 #include "t.h"
+#include "user_program.h"
 #include "util/mem.h"
 
 /* Starts a program, sends one request and returns the outcome. */

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "asked.h"
 #include "t.h"
+#include "user_program.h"
 
 /* The number of descriptors of this process. */
 static size_t

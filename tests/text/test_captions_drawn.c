@@ -88,15 +88,15 @@ draws_are_a_function(void)
       "first and all are caption 0");
 }
 
-static struct text_captions_how
+static struct text_captions_settings
 how(enum text_caption caption, double drop, size_t context)
 {
-    return (struct text_captions_how){caption, drop, context};
+    return (struct text_captions_settings){caption, drop, context};
 }
 
 /* Checks that a row is these letters between its ends, each a word. */
 static int
-is(size_t k, struct text_captions_how how, const char *letters)
+is(size_t k, struct text_captions_settings how, const char *letters)
 {
     int32_t row[CONTEXT];
     const size_t n =
@@ -127,7 +127,7 @@ rows_have_their_caption(void)
 static void
 tokens_are_dropped(void)
 {
-    const struct text_captions_how some = how(TEXT_CAPTION_RANDOM, .3, CONTEXT);
+    const struct text_captions_settings some = how(TEXT_CAPTION_RANDOM, .3, CONTEXT);
     double remaining[10] = {0}, all = 0, pair = 0;
     int rising = 1, same = 1;
 
@@ -162,7 +162,7 @@ tokens_are_dropped(void)
 static void
 tokens_are_dropped_before_the_cut(void)
 {
-    const struct text_captions_how some = how(TEXT_CAPTION_RANDOM, .3, 5);
+    const struct text_captions_settings some = how(TEXT_CAPTION_RANDOM, .3, 5);
     size_t full = 0;
 
     for (uint64_t i = 0; i < 1000; i++) {

@@ -346,7 +346,7 @@ with_chains(int anew)
 {
     struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
     struct train_result result;
-    struct sample_how how = how_of("emc2 once");
+    struct sample_settings how = how_of("emc2 once");
     struct train_local_sampler sampler;
     struct err err = {""};
 

@@ -42,7 +42,7 @@ batch_of(const struct loss_objective *row, const struct example *e)
         .dim = D,
         .ids = e->ids,
         .z = e->z,
-        .weights = row->wants_weights ? e->weights : NULL};
+        .weights = row->needs_weights ? e->weights : NULL};
 }
 
 /* The rows of state of a batch, in a table [sides,N,columns]. */

@@ -151,7 +151,7 @@ help(void)
 static void
 dies(const void *arg)
 {
-    say("hm");
+    log_message("hm");
     die("no %s", (const char *)arg);
 }
 
@@ -235,7 +235,7 @@ verbs_have_their_own_options(void)
     }
 }
 
-/* Prints opt_given() of four values, as digits. */
+/* Prints opt_is_set() of four values, as digits. */
 static void
 print_given(const void *line)
 {
@@ -244,7 +244,7 @@ print_given(const void *line)
     parse(line);
     printf(" given");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        printf(" %d", opt_given(values[i]));
+        printf(" %d", opt_is_set(values[i]));
 }
 
 static void

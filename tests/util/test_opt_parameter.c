@@ -45,7 +45,7 @@ parse(const void *line)
     opt_parse(&tool, argc, argv);
     printf("%s %g %ld %d '%s' %g %s %s %s", way, weight, epochs, turbo, note,
            rate, opt_choice(&sampler), proposals, opt_choice(&form));
-    printf(" %d%d%d", opt_given(&way), opt_given(&weight), opt_given(&form));
+    printf(" %d%d%d", opt_is_set(&way), opt_is_set(&weight), opt_is_set(&form));
 }
 
 static void

@@ -59,7 +59,7 @@ parse(const void *line)
     while (strcmp(names[i], argv[0]))
         i++;
     opt_parse(&tool, argc, argv);
-    if (param_set_judge(&set, names[i], methods[i], &err))
+    if (param_set_check(&set, names[i], methods[i], &err))
         opt_misuse("%s", err.msg);
     param_set_get(&set, methods[i], value);
     for (size_t k = 0; methods[i][k].name; k++)

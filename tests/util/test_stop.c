@@ -13,10 +13,10 @@ two_signals(const void *arg)
     struct pollfd p = {.events = POLLIN};
 
     p.fd = stop_fd(&err);
-    if (poll(&p, 1, 0) || stop_asked())
+    if (poll(&p, 1, 0) || stop_requested())
         puts("too early");
     kill(getpid(), sig);
-    if (poll(&p, 1, 60000) != 1 || !stop_asked() || !stop_asked())
+    if (poll(&p, 1, 60000) != 1 || !stop_requested() || !stop_requested())
         puts("not noticed");
     puts("alive");
     fflush(stdout);
@@ -51,7 +51,7 @@ ignored_hangup(const void *arg)
         exit(3);
     kill(getpid(), SIGHUP);
     sleep(1);
-    exit(stop_asked() ? 4 : 0);
+    exit(stop_requested() ? 4 : 0);
 }
 
 static void
@@ -65,7 +65,7 @@ call(const void *arg)
 {
     struct err err;
 
-    if (stop_calls(end, &err))
+    if (stop_with_callback(end, &err))
         exit(3);
     kill(getpid(), *(const int *)arg);
     for (;;)
@@ -91,7 +91,7 @@ main(void)
     static int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct child c;
 
-    T(!stop_asked(), "before any signal");
+    T(!stop_requested(), "before any signal");
     for (int i = 0; i < 3; i++) {
         c = child_run(two_signals, &signals[i]);
         T(!strcmp(c.out, "alive\n"), "the first signal only asks");

@@ -212,7 +212,7 @@ print_kinds(enum wire_edge edge, enum wire_side from)
     int n = 0;
 
     for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++) {
-        if (!wire_edge_may(edge, from, kind))
+        if (!wire_edge_allows_kind(edge, from, kind))
             continue;
         if (!n++)
             printf("%s\t%s\t", wire_edge_name(edge), sides[from]);
@@ -232,12 +232,12 @@ print_roles(enum wire_edge edge, enum wire_side side)
     size_t n = 0;
 
     for (size_t i = 0; i < all; i++)
-        n += (size_t)wire_edge_takes(edge, side, roles[i]);
+        n += (size_t)wire_edge_allows_role(edge, side, roles[i]);
     printf("%s\t%s\t", wire_edge_name(edge), sides[side]);
     if (n == all)
         printf("all");
     for (size_t i = 0, printed = 0; n < all && i < all; i++)
-        if (wire_edge_takes(edge, side, roles[i]))
+        if (wire_edge_allows_role(edge, side, roles[i]))
             printf("%s%s", printed++ ? ", " : "", roles[i]);
     printf("\n");
 }

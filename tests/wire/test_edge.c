@@ -213,16 +213,16 @@ kinds(void)
         int edges = 0;
 
         for (enum wire_edge edge = 0; edge < WIRE_EDGE_ANY; edge++)
-            edges += wire_edge_may(edge, WIRE_CONNECTS, kind) ||
-                     wire_edge_may(edge, WIRE_BINDS, kind);
+            edges += wire_edge_allows_kind(edge, WIRE_CONNECTS, kind) ||
+                     wire_edge_allows_kind(edge, WIRE_BINDS, kind);
         T(edges, "%s belongs to an edge", wire_kind_name(kind));
-        T(wire_edge_may(WIRE_EDGE_ANY, WIRE_BINDS, kind),
+        T(wire_edge_allows_kind(WIRE_EDGE_ANY, WIRE_BINDS, kind),
           "a proxy forwards it");
     }
-    T(wire_edge_may(WIRE_EDGE_BATCH, WIRE_CONNECTS, WIRE_BATCH) &&
-          !wire_edge_may(WIRE_EDGE_BATCH, WIRE_BINDS, WIRE_BATCH),
+    T(wire_edge_allows_kind(WIRE_EDGE_BATCH, WIRE_CONNECTS, WIRE_BATCH) &&
+          !wire_edge_allows_kind(WIRE_EDGE_BATCH, WIRE_BINDS, WIRE_BATCH),
       "batches are sent one way");
-    T(!wire_edge_may(WIRE_EDGE_EVENTS, WIRE_CONNECTS, WIRE_HELLO),
+    T(!wire_edge_allows_kind(WIRE_EDGE_EVENTS, WIRE_CONNECTS, WIRE_HELLO),
       "a publisher gets no hello");
 }
 

@@ -33,7 +33,7 @@ becomes(struct wire *a, struct wire *b, struct wire_feed *feed,
         enum wire_kind kind, int followed)
 {
     for (int i = 0; i < 1000; i++) {
-        if (wire_feed_followed(feed, kind) == followed)
+        if (wire_feed_has_subscribers(feed, kind) == followed)
             return 1;
         turn(a, b);
     }
@@ -139,15 +139,15 @@ main(void)
     slow_ones(a, b, feed, listener);
     metrics_come(a, b, feed, all);
     statuses_come(a, b, feed, all);
-    T(wire_feed_followed(feed, WIRE_FEATURES) &&
-          wire_feed_followed(feed, WIRE_DRAWN),
+    T(wire_feed_has_subscribers(feed, WIRE_FEATURES) &&
+          wire_feed_has_subscribers(feed, WIRE_DRAWN),
       "a subscriber to all receives features and drawn");
     wire_listener_close(all);
     T(becomes(a, b, feed, WIRE_FEATURES, 0),
       "after it left, none has a subscriber");
     all = wire_listener_open(b, at("events"), "metrics features", &none, &err);
     T(becomes(a, b, feed, WIRE_FEATURES, 1), "features have a subscriber");
-    T(!wire_feed_followed(feed, WIRE_DRAWN), "but drawn has none");
+    T(!wire_feed_has_subscribers(feed, WIRE_DRAWN), "but drawn has none");
     wire_feed_close(feed);
     wire_listener_close(listener);
     wire_listener_close(all);

@@ -136,7 +136,7 @@ reused(void)
     big = wire_hello_put(&hello);
     strangers_come_and_go(a, b, at("e"));
     dealer = wire_sock_connect(b, WIRE_DEALER, at("e"), NULL, &none, &err);
-    wire_sock_soon(dealer, big);
+    wire_sock_send_when_connected(dealer, big);
     for (int i = 0; i < 500 && wire_sock_recv(router, &from, &msg, &err) <= 0;
          i++)
         turn(a, b);
@@ -264,7 +264,7 @@ generations(void)
     T(!bind(listens, (struct sockaddr *)&here, sizeof here), "bound");
     wire_gate->expect_next(KIB, MIB);
     listen(listens, 8);
-    gate = wire_gate->take_made();
+    gate = wire_gate->take_listener();
     first = taken_as(listens, endpoint, -1, &other);
     wire_gate->admit_peer(gate, first);
     T(lets_in(first, other), "an admitted peer may have more unread bytes");

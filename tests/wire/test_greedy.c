@@ -209,7 +209,7 @@ subscriptions(void)
     close(fd);
     for (int i = 0; i < 1000 && !followed; i++) {
         turn(a, b);
-        followed = wire_feed_followed(feed, WIRE_FEATURES);
+        followed = wire_feed_has_subscribers(feed, WIRE_FEATURES);
     }
     T(followed, "a subscriber to three kinds is not");
     wire_listener_close(listener);

@@ -151,9 +151,9 @@ roles(void)
         for (enum wire_edge edge = 0; edge < WIRE_EDGE_ANY; edge++) {
             const unsigned bit = WIRE_EDGE_BIT(edge);
 
-            fine &= wire_edge_takes(edge, WIRE_CONNECTS, may[i].role) ==
+            fine &= wire_edge_allows_role(edge, WIRE_CONNECTS, may[i].role) ==
                         (((may[i].connects | reads) & bit) != 0) &&
-                    wire_edge_takes(edge, WIRE_BINDS, may[i].role) ==
+                    wire_edge_allows_role(edge, WIRE_BINDS, may[i].role) ==
                         ((may[i].binds & bit) != 0);
         }
         T(fine, "where a key of role %s may be", may[i].role);

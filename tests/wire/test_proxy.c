@@ -8,8 +8,8 @@
  * message for the other one ends each wait at once: so the clock limits it. */
 static int
 sees(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
-     struct flow_client *client, enum flow_what what, struct flow_news *news,
-     int *passed)
+     struct flow_client *client, enum flow_news_kind what,
+     struct flow_news *news, int *passed)
 {
     const double until = clock_now() + 20;
     struct wire_msg *msg;

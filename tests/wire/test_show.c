@@ -11,7 +11,7 @@
 
 /* The line that msg is shown as, for the caller to free. */
 static char *
-line(struct wire_msg *msg, int full, const struct wire_words *words)
+line(struct wire_msg *msg, int full, const struct wire_token_text *words)
 {
     json_t *object = wire_show(msg, full, words);
     char *text = json_line(object);
@@ -100,7 +100,7 @@ static void
 text_shows(int full, const char *part)
 {
     char first = 'a', *shown;
-    const struct wire_words words = {letters, &first};
+    const struct wire_token_text words = {letters, &first};
 
     shown = line(texts(), full, &words);
     T(strstr(shown, part) && strstr(shown, "\"text\":[\"hi\",null]"),

@@ -191,7 +191,7 @@ oversize(void)
     struct wire_id from;
     int beats = 0, others = 0;
 
-    wire_sock_soon(dealer, big);
+    wire_sock_send_when_connected(dealer, big);
     for (int i = 0; i < 20; i++)
         turn(a, b);
     wire_sock_beat(dealer, beat);
@@ -223,17 +223,17 @@ connects_late(void)
                      *router;
 
     turn(a, b);
-    T(!wire_sock_met(dealer), "a connecting socket has no peer yet");
+    T(!wire_sock_has_connected(dealer), "a connecting socket has no peer yet");
     router = wire_sock_bind(b, WIRE_ROUTER, at("late"), &limits, &err);
-    T(!wire_sock_met(router), "nor has one that has just bound");
-    for (int i = 0; i < 1000 && !wire_sock_met(dealer); i++)
+    T(!wire_sock_has_connected(router), "nor has one that has just bound");
+    for (int i = 0; i < 1000 && !wire_sock_has_connected(dealer); i++)
         turn(a, b);
-    T(wire_sock_met(dealer) && wire_sock_met(router),
+    T(wire_sock_has_connected(dealer) && wire_sock_has_connected(router),
       "both report the connection");
     wire_sock_close(router);
-    for (int i = 0; i < 1000 && wire_sock_met(dealer); i++)
+    for (int i = 0; i < 1000 && wire_sock_has_connected(dealer); i++)
         turn(a, b);
-    T(!wire_sock_met(dealer), "and the connecting one its end");
+    T(!wire_sock_has_connected(dealer), "and the connecting one its end");
     wire_close(a);
     wire_close(b);
 }

@@ -61,7 +61,7 @@ static struct err reported;
 /* A peer with a key (or without) connects to foil-select; returns the result.
  */
 static int
-connects(const char *name, enum flow_what what, double seconds)
+connects(const char *name, enum flow_news_kind what, double seconds)
 {
     struct wire_keys mine = keys_of("select"), theirs = {0};
     struct err err = {""};
@@ -133,7 +133,7 @@ wrong_role(void)
     struct flow_news news;
     int replied = 0;
 
-    wire_sock_soon(sock, msg);
+    wire_sock_send_when_connected(sock, msg);
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60), "refused: %s",
       news.why.msg);
     for (int i = 0; i < 500 && !replied; i++) {
@@ -175,7 +175,7 @@ busy_binder(void)
 
     for (int i = 0; i < 1000 && !admitted; i++) {
         wire_wait(b, -1, 0.01, &err);
-        admitted = wire_sock_met(peer);
+        admitted = wire_sock_has_connected(peer);
     }
     T(admitted, "an allowed key is admitted while the binder reads no socket");
     for (int i = 0; i < 1000 && !refused; i++) {
@@ -184,7 +184,7 @@ busy_binder(void)
     }
     T(refused && strstr(err.msg, "refused a key"),
       "one that is not is reported: %s", err.msg);
-    T(!wire_sock_met(other), "and does not");
+    T(!wire_sock_has_connected(other), "and does not");
     wire_close(a);
     wire_close(b);
     wire_close(c);
@@ -249,7 +249,7 @@ roles(void)
         int fine = 1, taught = 1;
 
         for (size_t i = 0; i < sizeof role / sizeof *role; i++) {
-            const int may = wire_edge_takes(edge, WIRE_CONNECTS, role[i]);
+            const int may = wire_edge_allows_role(edge, WIRE_CONNECTS, role[i]);
             struct wire_hello learnt;
 
             fine &= gets_in(a, role[i], edge, &learnt) == may;
@@ -279,14 +279,14 @@ hang_up(void)
                                  htons((uint16_t)strtol(port, NULL, 10)),
                              .sin_addr = {htonl(INADDR_LOOPBACK)}};
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    int reported = 0;
+    int refused = 0;
 
     if (connect(fd, (struct sockaddr *)&to, sizeof to))
         abort();
     close(fd);
-    while (!reported && wire_wait(wire, -1, 1, &err) > 0)
-        reported = wire_refused(wire, &err);
-    T(reported && strstr(err.msg, "it has ended, or has no keys"),
+    while (!refused && wire_wait(wire, -1, 1, &err) > 0)
+        refused = wire_refused(wire, &err);
+    T(refused && strstr(err.msg, "it has ended, or has no keys"),
       "a peer that leaves during the handshake may have ended: %s", err.msg);
     wire_close(wire);
     wire_keys_release(&mine);

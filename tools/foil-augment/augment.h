@@ -16,7 +16,7 @@ struct augment_options {
     double limit;        /* seconds of the command for a batch */
     struct image_recipe recipe;
     const char *spec; /* of the recipe, as text */
-    struct text_captions_how text;
+    struct text_captions_settings text;
     enum image_policy policy;
     long views, augmentations, seed, max_pixels, cache, room, max_items, rows,
         columns;

@@ -84,7 +84,7 @@ static void
 make_captions(struct augment_text *text, const struct batch *batch,
               uint64_t seed)
 {
-    const struct text_captions_how *how = &text->options->text;
+    const struct text_captions_settings *how = &text->options->text;
     const uint64_t epoch = (uint64_t)batch->epoch;
 
     mem_grow(&text->tokens, &text->tokens_room, batch->b * how->context,
@@ -110,7 +110,7 @@ make_captions(struct augment_text *text, const struct batch *batch,
 static void
 make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
 {
-    const struct text_captions_how *how = &text->options->text;
+    const struct text_captions_settings *how = &text->options->text;
     const int all = how->caption == TEXT_CAPTION_ALL;
 
     mem_grow(&text->extra_tokens, &text->extra_tokens_room,
@@ -180,7 +180,7 @@ void
 augment_maker_open(struct augment_maker *maker,
                    const struct augment_options *options)
 {
-    const struct data_pool_how how = {
+    const struct data_pool_settings how = {
         .policy = options->policy,
         .max_pixels = (size_t)options->max_pixels,
         .keep_bytes = (size_t)options->cache << 20,
@@ -221,7 +221,7 @@ augment_maker_sheet(struct augment_maker *maker)
     uint8_t *pixel;
     struct err err, why;
 
-    data_spare_or_die(maker->set, options->sheet);
+    data_protect_or_die(maker->set, options->sheet);
     data_sheet_size(&sheet, &options->recipe, &width, &height);
     if (width > UINT16_MAX || height > UINT16_MAX)
         opt_misuse("the sheet would have %zu x %zu pixels", width, height);
@@ -231,8 +231,8 @@ augment_maker_sheet(struct augment_maker *maker)
     if (image_png_write(options->sheet, pixel, width, height, &err))
         die("%s", err.msg);
     if (white)
-        say("'%s': %zu image%s left white, such as %s", options->sheet, white,
-            plural(white), why.msg);
+        log_message("'%s': %zu image%s left white, such as %s", options->sheet,
+                    white, plural(white), why.msg);
     free(pixel);
 }
 
@@ -281,7 +281,8 @@ augment_maker_report(const struct augment_maker *maker,
     char recipe[AUGMENT_RECIPE];
 
     augment_maker_recipe(maker, recipe);
-    say("up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
+    log_message(
+        "up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
         room, options->views, item->batch.b, size, size, mib, options->cache,
         recipe);

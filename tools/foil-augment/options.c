@@ -149,7 +149,7 @@ choose_recipe(struct image_recipe *recipe)
 static void
 check_command(void)
 {
-    if (!options.command && opt_given(&options.limit))
+    if (!options.command && opt_is_set(&options.limit))
         opt_misuse("--command-limit belongs to --view-command");
     if (options.command && recipe_spec)
         opt_misuse("--view-command and --recipe exclude each other");
@@ -181,8 +181,8 @@ augment_options_get(int argc, char **argv)
         opt_misuse("--augmentations 1 leaves nothing to choose from");
     check_command();
     if (!options.vocabulary &&
-        (opt_given(&context) || opt_given(&options.text.caption) ||
-         opt_given(&options.text.drop)))
+        (opt_is_set(&context) || opt_is_set(&options.text.caption) ||
+         opt_is_set(&options.text.drop)))
         opt_misuse("--context, --caption and --drop-tokens want --vocabulary");
     options.text.context = (size_t)context;
     return &options;

@@ -57,8 +57,8 @@ report_substitute(void *data, const struct wire_place *at,
              (int)sizeof reject.reason - 1, why->msg);
     stage_send(a->plan, wire_reject_put(&reject));
     if (first && a->maker->bad <= NAMED_BAD)
-        say("%s; its substitute is '%s'", why->msg,
-            data_name(a->maker->set, (size_t)pair[1]));
+        log_message("%s; its substitute is '%s'", why->msg,
+                    data_name(a->maker->set, (size_t)pair[1]));
 }
 
 /* ---- the relay, the trainer and the selector --------------------------- */
@@ -88,7 +88,7 @@ send_batches(struct augmenter *a)
 
     while ((batch = flow_relay_ready(a->relay)) &&
            flow_client_send(a->batches, batch)) {
-        flow_relay_sent(a->relay);
+        flow_relay_mark_batch_sent(a->relay);
         wire_msg_free(batch);
         a->sent++;
     }
@@ -101,9 +101,10 @@ forward_next(struct augmenter *a)
     const double now = clock_now();
     struct wire_next next;
 
-    if (flow_client_joined(a->plan) && flow_relay_turn(a->relay, now, &next))
-        flow_relay_told(a->relay, stage_send(a->plan, wire_next_put(&next)),
-                        now);
+    if (flow_client_joined(a->plan) &&
+        flow_relay_next_snapshot(a->relay, now, &next))
+        flow_relay_mark_snapshot_sent(
+            a->relay, stage_send(a->plan, wire_next_put(&next)), now);
 }
 
 /* The trainer refuses a batch because of its item: returns the item to the
@@ -119,7 +120,7 @@ forward_refusal(struct augmenter *a, const struct flow_news *news)
              *news->why.msg ? news->why.msg : "the trainer refuses its batch");
     stage_send(a->plan, wire_error_put(&error));
     if (*news->why.msg)
-        say("%s", news->why.msg);
+        log_message("%s", news->why.msg);
 }
 
 /* Handles the trainer's snapshot.  A restarted trainer has an older session
@@ -135,7 +136,7 @@ take_snapshot(struct augmenter *a)
     if (next->at.session < newest.session &&
         wire_session_check(newest.session, &why))
         flow_relay_forget(a->relay);
-    flow_relay_next(a->relay, next);
+    flow_relay_on_snapshot(a->relay, next);
     if (next->at.session >= flow_relay_place(a->relay).session)
         return;
     err_set(&why,
@@ -144,7 +145,7 @@ take_snapshot(struct augmenter *a)
             "slow, or restart this augmenter and the selector",
             (intmax_t)next->at.session, (intmax_t)newest.session);
     if (tally_add(&a->older, &why))
-        say("%s", why.msg);
+        log_message("%s", why.msg);
 }
 
 /* Puts this augmenter's state into the next heartbeat to the trainer. */
@@ -155,7 +156,7 @@ update_beat(struct augmenter *a)
     struct wire_beat beat = {
         .room = a->options->room,
         .items = (int64_t)flow_relay_items(a->relay),
-        .ready = (int64_t)flow_relay_kept(a->relay),
+        .ready = (int64_t)flow_relay_unsent(a->relay),
         .made = a->sent,
     };
 
@@ -163,7 +164,7 @@ update_beat(struct augmenter *a)
         return;
     a->beat_at = now;
     if (flow_client_joined(a->plan))
-        memcpy(beat.source, flow_client_who(a->plan)->stage,
+        memcpy(beat.source, flow_client_binder_hello(a->plan)->stage,
                sizeof beat.source);
     flow_client_beat(a->batches, &beat);
 }
@@ -176,10 +177,10 @@ read_trainer(struct augmenter *a)
     while (stage_client_next(a->batches, &news)) {
         a->received = clock_now();
         if (news.what == FLOW_JOINED)
-            flow_relay_lost(a->relay);
+            flow_relay_on_reconnect(a->relay);
         if (news.what == FLOW_MESSAGE)
             take_snapshot(a);
-        if (news.what == FLOW_UNWANTED)
+        if (news.what == FLOW_ITEM_REFUSED)
             forward_refusal(a, &news);
         a->over |= news.what == FLOW_OVER;
     }
@@ -208,21 +209,21 @@ is_wanted(void *data)
 {
     const struct augmenter *a = data;
 
-    return flow_relay_waits(a->relay);
+    return flow_relay_consumer_waits(a->relay);
 }
 
 /* Refuses an item if its batch is too large for the trainer: 1. */
 static int
 is_too_large(struct augmenter *a, const struct wire_item *item)
 {
-    const int64_t most = flow_client_who(a->batches)->max_batch;
+    const int64_t most = flow_client_binder_hello(a->batches)->max_batch;
     struct err why;
 
     if (!augment_maker_fits(a->maker, item,
                             most ? (size_t)most : WIRE_BATCH_PART, &why))
         return 0;
     if (flow_client_refuse(a->plan, &why))
-        say("%s", why.msg);
+        log_message("%s", why.msg);
     return 1;
 }
 
@@ -249,7 +250,7 @@ read_selector(struct augmenter *a)
 
     while (stage_client_next(a->plan, &news)) {
         if (news.what == FLOW_JOINED)
-            flow_relay_met(a->relay);
+            flow_relay_resend_snapshot(a->relay);
         if (news.what == FLOW_MESSAGE)
             take_item(a);
         if (news.what == FLOW_ENDED || news.what == FLOW_OVER)
@@ -320,7 +321,7 @@ lacks_item(struct augmenter *a, struct stage_waiting *waiting, double now)
     const struct wire_place at = flow_relay_place(a->relay);
 
     if (stage_waiting_moved(waiting, &at, now) || flow_relay_items(a->relay) ||
-        !flow_relay_waits(a->relay))
+        !flow_relay_consumer_waits(a->relay))
         waiting->since = now;
     return now - waiting->since >= STAGE_REPORT_EVERY_S;
 }
@@ -336,7 +337,7 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
               no_batches = flow_client_trouble(a->batches, &batches),
               is_silent =
                   !no_batches && now - a->received >= STAGE_REPORT_EVERY_S;
-    const struct wire_hello *selector = flow_client_who(a->plan);
+    const struct wire_hello *selector = flow_client_binder_hello(a->plan);
     int n = 0;
 
     if (no_plan)
@@ -345,7 +346,7 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
         err_set(&who[n++], "a trainer: %.400s", batches.msg);
     if (is_silent)
         err_set(&who[n++], "trainer '%s': it is connected and sends nothing",
-                flow_client_who(a->batches)->peer);
+                flow_client_binder_hello(a->batches)->peer);
     if (!no_plan && !is_silent && lacks_item(a, waiting, now))
         err_set(&who[n++],
                 "an item: foil-%s '%s' is connected and hands out none",
@@ -414,7 +415,7 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
     progress_start(&a.progress, "batches", 0, (double)o->max_items);
     stage_run(stage, &handlers, &a);
     progress_clear(&a.progress);
-    say_stopped();
+    log_stopped();
     if (a.over)
         send_over(&a);
     flow_client_close(a.batches);

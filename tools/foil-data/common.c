@@ -22,8 +22,8 @@ write_sheet(const char *path, const uint8_t *pixel, size_t width, size_t height,
     if (image_png_write(path, pixel, width, height, &err))
         die("%s", err.msg);
     if (white)
-        say("'%s': %zu image%s left white, such as %s", path, white,
-            plural(white), why->msg);
+        log_message("'%s': %zu image%s left white, such as %s", path, white,
+                    plural(white), why->msg);
 }
 
 void
@@ -32,7 +32,7 @@ write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
 {
     struct err err;
 
-    data_spare_or_die(set, path);
+    data_protect_or_die(set, path);
     refuse_overwriting(path);
     if (data_subset(set, in_part, which, path, &err))
         die("%s", err.msg);

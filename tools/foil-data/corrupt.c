@@ -68,7 +68,7 @@ draw_sheet(const struct data_set *set, struct data_pool *pool)
     uint8_t *pixel;
     struct err why;
 
-    data_spare_or_die(set, sheet);
+    data_protect_or_die(set, sheet);
     data_sheet_size(&how, &recipe, &width, &height);
     pixel = mem_array(width * height, 3);
     white = data_sheet_corruptions(&how, &recipe, data_size(set), pool, pixel,
@@ -121,7 +121,7 @@ damage_images(const struct data_set *set, struct data_pool *pool,
     const size_t n = data_size(set);
     struct making making;
 
-    data_spare_or_die(set, require_output(output, "tar"));
+    data_protect_or_die(set, require_output(output, "tar"));
     making_start(&making, output, quality,
                  n * (kind.to - kind.from) * (strength.to - strength.from));
     for (size_t k = kind.from; k < kind.to; k++)
@@ -134,7 +134,7 @@ damage_images(const struct data_set *set, struct data_pool *pool,
 void
 run_corrupt(char **operand)
 {
-    const struct data_pool_how how = {.policy = IMAGE_REFUSE,
+    const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
                                       .max_pixels = (size_t)max_pixels,
                                       .keep_bytes = 1 << 28};
     struct range kind = {0, 0};

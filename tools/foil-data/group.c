@@ -31,7 +31,7 @@ const struct opt group_opts[] = {
 static size_t
 group_duplicates(struct data_set *set, int64_t *group)
 {
-    const struct data_pool_how how = {.policy = IMAGE_REFUSE,
+    const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
                                       .max_pixels = (size_t)max_pixels};
     struct data_pool *pool = data_pool_new(set, &how);
     const size_t n = data_size(set);
@@ -86,7 +86,7 @@ run_group(char **operand)
     if (by < 0)
         opt_misuse("say what samples have in common with --by");
     set = data_open_or_die(operand[0], 0);
-    data_spare_or_die(set, path);
+    data_protect_or_die(set, path);
     npy.shape[0] = n = data_size(set);
     npy.data = mem_array(n, sizeof(int64_t));
     groups = by == BY_DUPLICATE ? group_duplicates(set, npy.data)
@@ -95,7 +95,8 @@ run_group(char **operand)
                                 : data_group_file(set, npy.data);
     if (data_npy_write(path, &npy, &err))
         die("%s", err.msg);
-    say("'%s': %zu sample%s in %zu group%s, %zu of them in groups of two or "
+    log_message(
+        "'%s': %zu sample%s in %zu group%s, %zu of them in groups of two or "
         "more",
         path, n, plural(n), groups, plural(groups),
         count_grouped(n, npy.data, groups));

@@ -76,8 +76,8 @@ report_kinds(const struct data_index *index, int pictures, const char *one,
     char *kinds = data_index_kinds(index, pictures);
 
     if (n)
-        say("%zu %s: skipped (%s; such as '%s')", n, n == 1 ? one : more, kinds,
-            first);
+        log_message("%zu %s: skipped (%s; such as '%s')", n,
+                    n == 1 ? one : more, kinds, first);
     free(kinds);
 }
 
@@ -90,12 +90,12 @@ report_skipped(const struct data_index *index)
     report_kinds(index, 1, "image is not JPEG, PNG or WebP",
                  "images are not JPEG, PNG or WebP");
     report_kinds(index, 0, "file is no image", "files are no images");
-    for (n = 0; data_index_lost(index, n); n++)
+    for (n = 0; data_index_lost_class(index, n); n++)
         if (n < LOST)
-            say("class '%s' has no sound image: left out",
-                data_index_lost(index, n));
+            log_message("class '%s' has no sound image: left out",
+                        data_index_lost_class(index, n));
     if (n > LOST)
-        say("%zu more classes have none", n - LOST);
+        log_message("%zu more classes have none", n - LOST);
 }
 
 /* "2 classes (test, train)", "10 classes (0 to 9)" */
@@ -120,15 +120,16 @@ name_classes(const struct data_index *index, size_t n)
 static void
 report_files(const struct data_index_sum *sum)
 {
-    if (sum->beside + sum->skipped)
-        say("%zu file%s: %zu image%s, %zu with captions or labels, %zu "
-            "skipped, %zu left out as bad",
-            sum->files, plural(sum->files), sum->images, plural(sum->images),
-            sum->beside, sum->skipped, sum->bad);
+    if (sum->sidecars + sum->skipped)
+        log_message("%zu file%s: %zu image%s, %zu with captions or labels, %zu "
+                    "skipped, %zu left out as bad",
+                    sum->files, plural(sum->files), sum->images,
+                    plural(sum->images), sum->sidecars, sum->skipped, sum->bad);
     else if (sum->bad)
-        say("%zu left out as bad", sum->bad);
+        log_message("%zu left out as bad", sum->bad);
     if (sum->hidden)
-        say("%zu hidden, with a dot before the name: ignored", sum->hidden);
+        log_message("%zu hidden, with a dot before the name: ignored",
+                    sum->hidden);
 }
 
 /* Reports the size and the classes of the index. */
@@ -141,11 +142,11 @@ report_index(const struct data_index *index, const char *to)
 
     report_files(&sum);
     if (sum.classes && sum.unlabelled)
-        say("'%s': %zu image%s, %s, %zu without a label", to, sum.images,
-            plural(sum.images), classes, sum.unlabelled);
+        log_message("'%s': %zu image%s, %s, %zu without a label", to,
+                    sum.images, plural(sum.images), classes, sum.unlabelled);
     else
-        say("'%s': %zu image%s, %s", to, sum.images, plural(sum.images),
-            classes);
+        log_message("'%s': %zu image%s, %s", to, sum.images, plural(sum.images),
+                    classes);
     free(classes);
 }
 
@@ -154,8 +155,8 @@ static void
 report_rows(size_t n, const char *wrong, size_t line)
 {
     if (n)
-        say("%zu row%s of '%s' %s (such as line %zu): not used", n, plural(n),
-            captions, wrong, line);
+        log_message("%zu row%s of '%s' %s (such as line %zu): not used", n,
+                    plural(n), captions, wrong, line);
 }
 
 static void
@@ -191,25 +192,27 @@ report_captions(const struct data_index *index)
 
     data_index_captions(index, &done);
     if (done.captioned && done.captioned < size)
-        say("samples without a caption: %zu of %zu", size - done.captioned,
-            size);
+        log_message("samples without a caption: %zu of %zu",
+                    size - done.captioned, size);
     if (done.cut)
-        say("captions longer than %d bytes: %zu cut", TEXT_CAPTION_BYTES,
-            done.cut);
+        log_message("captions longer than %d bytes: %zu cut",
+                    TEXT_CAPTION_BYTES, done.cut);
     if (done.many)
-        say("captions beyond the first %d of a sample: %zu left out",
-            TEXT_CAPTIONS_MAX, done.many);
-    if (done.mended)
-        say("captions with bytes that are no UTF-8: %zu, replaced by U+FFFD",
-            done.mended);
+        log_message("captions beyond the first %d of a sample: %zu left out",
+                    TEXT_CAPTIONS_MAX, done.many);
+    if (done.repaired)
+        log_message(
+            "captions with bytes that are no UTF-8: %zu, replaced by U+FFFD",
+            done.repaired);
     if (done.broken)
-        say("files .json that are no JSON objects: %zu not used", done.broken);
+        log_message("files .json that are no JSON objects: %zu not used",
+                    done.broken);
 }
 
 void
 run_index(char **path)
 {
-    struct data_index_how how = {.skip_bad = skip_bad,
+    struct data_index_settings how = {.skip_bad = skip_bad,
                                  .decode = decode,
                                  .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
@@ -229,8 +232,8 @@ run_index(char **path)
     if (captions)
         read_captions(index);
     for (size_t i = 0; data_index_complaint(index, i); i++)
-        say("left out %s", data_index_complaint(index, i));
-    if (data_index_settle(index, &err))
+        log_message("left out %s", data_index_complaint(index, i));
+    if (data_index_assign_labels(index, &err))
         die("%s", err.msg);
     if (data_index_write(index, to, &err))
         die("%s%s", err.msg,
@@ -240,9 +243,10 @@ run_index(char **path)
     report_skipped(index);
     report_captions(index);
     for (size_t i = 0; data_index_note(index, i); i++)
-        say("%s", data_index_note(index, i));
+        log_message("%s", data_index_note(index, i));
     if (path[1] && !data_index_sum(index).classes)
-        say("no sample has a label: classes are the folders inside of each "
+        log_message(
+            "no sample has a label: classes are the folders inside of each "
             "PATH, not the PATHs; to make these the classes, give the folder "
             "that contains them");
     report_index(index, to);

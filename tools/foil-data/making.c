@@ -63,7 +63,8 @@ making_finish(struct making *making)
     progress_clear(&making->progress);
     if (data_pack_keep(making->pack, &err))
         die("%s", err.msg);
-    say("'%s': %zu image%s", making->path, making->done, plural(making->done));
+    log_message("'%s': %zu image%s", making->path, making->done,
+                plural(making->done));
     data_bytes_release(&making->jpeg);
 }
 
@@ -145,7 +146,7 @@ next_image(struct data_import *import, struct making *making,
 void
 run_import(char **operand)
 {
-    struct data_import_how how = {.form = form_of(operand[0]),
+    struct data_import_settings how = {.form = form_of(operand[0]),
                                   .file = operand + 1,
                                   .coarse = coarse,
                                   .classes = classes};

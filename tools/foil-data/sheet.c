@@ -120,7 +120,7 @@ static void
 draw_list(const struct sets *sets, const struct data_sheet *sheet,
           const struct data_sheet_list *list)
 {
-    const struct data_pool_how how = {.policy = IMAGE_ACCEPT,
+    const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
                                       .max_pixels = (size_t)max_pixels};
     const struct image_recipe recipe = {.size = (size_t)size};
     struct data_pool *first = data_pool_new(sets->first, &how);
@@ -187,10 +187,11 @@ run_sheet(char **operand)
     require_output(output, "picture");
     sets.rest = data_open_or_die(operand[0], 0);
     sets.first = operand[1] ? data_open_or_die(operand[1], 0) : sets.rest;
-    data_spare_or_die(sets.rest, output);
-    data_spare_or_die(sets.first, output);
+    data_protect_or_die(sets.rest, output);
+    data_protect_or_die(sets.first, output);
     if (isatty(STDIN_FILENO))
-        say("reading lists of sample numbers from the terminal, up to Ctrl-D, "
+        log_message(
+            "reading lists of sample numbers from the terminal, up to Ctrl-D, "
             "such as 'foil eval neighbours' prints");
     text = file_read("/dev/stdin", MAX_BYTES, &len, &err);
     if (!text)

@@ -24,7 +24,7 @@ run_split(char **operand)
     struct data_set *set;
     uint8_t *in_part;
 
-    if (count && opt_given(&share))
+    if (count && opt_is_set(&share))
         opt_misuse("give --share or --count, not both");
     if (!strcmp(operand[1], operand[2]))
         opt_misuse("PART and REST are both '%s'", operand[1]);
@@ -66,8 +66,8 @@ run_longtail(char **operand)
         die("'%s' has no labels; longtail needs classes", operand[0]);
     kept = data_longtail(set, factor, (uint64_t)seed, in_part);
     write_subset(set, in_part, 1, path);
-    say("'%s': %zu of %zu sample%s", path, kept, data_size(set),
-        plural(data_size(set)));
+    log_message("'%s': %zu of %zu sample%s", path, kept, data_size(set),
+                plural(data_size(set)));
     free(in_part);
     data_close(set);
 }

@@ -42,7 +42,7 @@ lay_out(struct data_sheet *sheet, size_t images,
 /* Draws image `place` of the batch, and its views, at that place of the sheet:
  * 0, or -1 if it stays white. */
 static int
-draw_image(struct run_views *views, const struct run_shown *shown,
+draw_image(struct run_views *views, const struct run_batch_record *shown,
            const struct data_sheet *sheet, size_t place, uint8_t *view,
            uint8_t *pixel, struct err *why)
 {
@@ -65,7 +65,7 @@ draw_image(struct run_views *views, const struct run_shown *shown,
 }
 
 static void
-draw_step(struct run_views *views, const struct run_shown *shown)
+draw_step(struct run_views *views, const struct run_batch_record *shown)
 {
     const struct image_recipe recipe = {.size = run_views_size(views)};
     const size_t images = shown->batch.b + shown->batch.extra.n;
@@ -90,17 +90,18 @@ void
 run_views(char **operand)
 {
     struct run_views *views = run_views_open(operand[0], data);
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct err err;
 
     require_output(output, "picture");
     if (run_views_step(views, step, &shown, &err))
         die("%s", err.msg);
-    data_spare_or_die(run_views_set(views), output);
+    data_protect_or_die(run_views_set(views), output);
     draw_step(views, &shown);
-    say("step %jd: step %jd of epoch %jd, %zu images%s", (intmax_t)shown.total,
-        (intmax_t)shown.batch.step, (intmax_t)shown.batch.epoch,
-        shown.batch.b + shown.batch.extra.n,
-        shown.batch.extra.n ? ", including extra ones" : "");
+    log_message("step %jd: step %jd of epoch %jd, %zu images%s",
+                (intmax_t)shown.total, (intmax_t)shown.batch.step,
+                (intmax_t)shown.batch.epoch,
+                shown.batch.b + shown.batch.extra.n,
+                shown.batch.extra.n ? ", including extra ones" : "");
     run_views_close(views);
 }

@@ -28,7 +28,7 @@ count_captions(struct text_merges *merges, const char *path)
     struct data_set *set = data_open_or_die(path, 0);
     size_t captioned = 0;
 
-    data_spare_or_die(set, output);
+    data_protect_or_die(set, output);
     for (size_t i = 0; i < data_size(set); i++) {
         const char *caption = data_caption(set, i);
 
@@ -57,7 +57,8 @@ run_vocabulary(char **data)
     vocabulary = text_vocabulary_parse(text, len, &err);
     if (!vocabulary || file_write(path, text, len, &err))
         die("%s", err.msg);
-    say("'%s': %zu tokens, from %zu distinct word%s in the captions of %zu "
+    log_message(
+        "'%s': %zu tokens, from %zu distinct word%s in the captions of %zu "
         "sample%s",
         path, text_vocabulary_size(vocabulary), text_merges_words(merges),
         plural(text_merges_words(merges)), captioned, plural(captioned));

@@ -388,11 +388,12 @@ embed_folder_job(const struct embed_folder_job *job)
     write_text(&work, "README.md", card);
     free(card);
     if (!work.timm)
-        say("timm has no such encoder: '%s' opens in PyTorch, see its "
-            "README.md",
-            job->folder);
+        log_message("timm has no such encoder: '%s' opens in PyTorch, see its "
+                    "README.md",
+                    job->folder);
     if (work.text.net && !pair)
-        say("open_clip has no such pair of encoders: --captions --export FILE "
+        log_message(
+            "open_clip has no such pair of encoders: --captions --export FILE "
             "writes the text encoder");
     nn_model_release(&work.image);
     if (work.text.net)

@@ -175,7 +175,8 @@ open_model(struct work *work)
         (job.average && nn_average_use(model, &err)))
         die("%s", err.msg);
     if (model->widened)
-        say("features of f32: the encoder was trained in bf16, which this "
+        log_message(
+            "features of f32: the encoder was trained in bf16, which this "
             "processor lacks");
     if (model->spec.height != model->spec.image_width)
         die("'%s' is for images of %zu x %zu, not for square ones",
@@ -232,7 +233,7 @@ skip_image(const struct embed_image_job *job, int rc, const struct err *err)
         die("%s", err->msg);
     if (!job->skip)
         die("%s (--bad skip leaves out bad images)", err->msg);
-    say("%s", err->msg);
+    log_message("%s", err->msg);
 }
 
 /* The first sample of this job's part, or of the part `later` parts after
@@ -357,7 +358,7 @@ embed_image_job(const struct embed_image_job *job)
     size_t skipped;
 
     open_images(&work);
-    data_spare_or_die(work.set, job->output);
+    data_protect_or_die(work.set, job->output);
     if (job->checkpoint)
         open_model(&work);
     else
@@ -371,8 +372,8 @@ embed_image_job(const struct embed_image_job *job)
     if (job->projector)
         write_projector(job->projector, &features, work.set);
     if (skipped)
-        say("bad images, left out: %zu of %zu", skipped,
-            begin_of(&work, 1) - begin_of(&work, 0));
+        log_message("bad images, left out: %zu of %zu", skipped,
+                    begin_of(&work, 1) - begin_of(&work, 0));
     data_features_release(&features);
     nn_model_release(&work.model);
     free(work.ids);

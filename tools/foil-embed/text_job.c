@@ -62,7 +62,8 @@ open_texts(struct texts *texts, const char *checkpoint, size_t batch, int head,
         (average && nn_average_use(&texts->model, &err)))
         die("%s", err.msg);
     if (texts->model.widened)
-        say("features of f32: the encoder was trained in bf16, which this "
+        log_message(
+            "features of f32: the encoder was trained in bf16, which this "
             "processor lacks");
     folder = nn_checkpoint_need(checkpoint, &err);
     if (!folder)
@@ -507,10 +508,11 @@ add_captions(struct texts *texts, const char *path, const char *output)
     struct data_set *set = data_open_or_die(path, 0);
     size_t without;
 
-    data_spare_or_die(set, output);
+    data_protect_or_die(set, output);
     without = add_all_captions(texts, set);
     if (without)
-        say("samples without a caption: %zu of %zu", without, data_size(set));
+        log_message("samples without a caption: %zu of %zu", without,
+                    data_size(set));
     if (!texts->n)
         die("'%s' has no caption: see foil-data(1) on captions in an index",
             path);

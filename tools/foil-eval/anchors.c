@@ -116,7 +116,7 @@ static size_t *
 draw_anchors(const struct eval_views *rows, size_t *m)
 {
     const size_t n = eval_views_count(rows);
-    int64_t *order = shuffled_rows(n, measured_how.seed);
+    int64_t *order = shuffled_rows(n, measured_settings.seed);
     uint8_t *taken = mem_array(n, 1);
     size_t *row, k = 0;
 
@@ -138,7 +138,7 @@ tau_of(const struct anchors *a, size_t r)
 {
     const double own = a->learnt ? a->learnt[r] : 0;
 
-    if (opt_given(&tau))
+    if (opt_is_set(&tau))
         return tau;
     return own >= 1e-4 && own <= 1e4 ? own : usual_tau;
 }
@@ -146,7 +146,7 @@ tau_of(const struct anchors *a, size_t r)
 static void
 measure_anchors(struct anchors *a)
 {
-    const struct eval_anchors_how how = {.rho = a->rho, .nearest = a->nearest};
+    const struct eval_anchors_settings how = {.rho = a->rho, .nearest = a->nearest};
     struct progress progress;
     double *at = mem_array(a->m, sizeof *at);
 
@@ -385,7 +385,7 @@ open_images(const struct instrument *in)
 void
 run_anchors(char **path)
 {
-    const int alone = opt_given(&one);
+    const int alone = opt_is_set(&one);
     struct instrument in;
     struct anchors a = {.in = &in,
                         .rho = rho,

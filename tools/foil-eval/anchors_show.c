@@ -220,7 +220,7 @@ fill_list(const struct anchors *a, size_t at, size_t neighbours,
             list->name[k] = mem_format("%.3g", a->out[at].exact);
         else
             list->name[k] = name ? mem_text(name) : mem_format("%.2f", s[c]);
-        if (k && eval_views_kin(&a->in->rows, row, c))
+        if (k && eval_views_same_group(&a->in->rows, row, c))
             list->framed[k] = 1;
         else if (k && name)
             list->framed[k] = 2;
@@ -242,8 +242,8 @@ static void
 draw_lists(const struct anchors *a, struct data_sheet *show,
            const struct data_sheet_list *list, const char *path)
 {
-    const struct data_pool_how how = {
-        .policy = IMAGE_ACCEPT, .max_pixels = (size_t)measured_how.max_pixels};
+    const struct data_pool_settings how = {
+        .policy = IMAGE_ACCEPT, .max_pixels = (size_t)measured_settings.max_pixels};
     const struct image_recipe recipe = {.size = SIZE};
     struct data_pool *pool = data_pool_new((struct data_set *)a->set, &how);
     size_t width, height, white;
@@ -257,7 +257,8 @@ draw_lists(const struct anchors *a, struct data_sheet *show,
     pixel = mem_array(width * height, 3);
     white = data_sheet_lists(show, SIZE, list, pool, pool, pixel, &err);
     if (white)
-        say("images that stay white: %zu; the last: %s", white, err.msg);
+        log_message("images that stay white: %zu; the last: %s", white,
+                    err.msg);
     if (image_png_write(path, pixel, width, height, &err))
         die("%s", err.msg);
     free(pixel);
@@ -307,7 +308,7 @@ plot_softmax(const struct anchors *a, const float *p, const size_t *near)
         fprintf(out, "%zu %g\n", c + 1, -sorted[c]);
     fputs("END\n# rank, p of those of the own group\n$own << END\n0 0\n", out);
     for (size_t c = 0; c < k; c++)
-        if (eval_views_kin(&a->in->rows, *a->row, near[c]))
+        if (eval_views_same_group(&a->in->rows, *a->row, near[c]))
             fprintf(out, "%zu %g\n", c + 1, (double)p[near[c]]);
     fprintf(out,
             "END\nset terminal pngcairo size 800,480\nset logscale xy\n"

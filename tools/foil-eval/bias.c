@@ -154,8 +154,8 @@ run_replica(struct meter *m, const struct method *of, size_t replica)
     struct eval_batch batch;
     size_t steps, before = method_has_state(of) ? (size_t)warm_up : 0;
 
-    method.how.seed += replica;
-    method.how.sampler = of->how.sampler ? &method.sampler : NULL;
+    method.settings.seed += replica;
+    method.settings.sampler = of->settings.sampler ? &method.sampler : NULL;
     frozen = method_new(&m->in, &method);
     steps = eval_frozen_steps(frozen);
     for (size_t epoch = 0; epoch <= before; epoch++)
@@ -193,17 +193,18 @@ report_bias(struct meter *m, const struct method *method, enum space which)
         json_pack("{s:I s:I s:b}", "replicas", (json_int_t)replicas, "warmup",
                   method_has_state(method) ? (json_int_t)warm_up : 0,
                   "positive_inside", inside));
-    print(json_pack(
-              "{s:s s:s s:I s:s s:o s:o s:o s:o s:f}", "measure", "bias",
-              "objective", method->name, "batch", (json_int_t)method->how.batch,
-              "space", g->space, "bias", show_figure(bias.bias), "variance",
-              show_figure(bias.variance), "cosine", show_figure(bias.cosine),
-              "scale", show_figure(bias.scale), "square_gradient", bias.square),
+    print(json_pack("{s:s s:s s:I s:s s:o s:o s:o s:o s:f}", "measure", "bias",
+                    "objective", method->name, "batch",
+                    (json_int_t)method->settings.batch, "space", g->space,
+                    "bias", show_figure(bias.bias), "variance",
+                    show_figure(bias.variance), "cosine",
+                    show_figure(bias.cosine), "scale", show_figure(bias.scale),
+                    "square_gradient", bias.square),
           how);
     curves_add(&m->curves,
                mem_format("%s%s", method->name,
                           which == PARAMETERS ? ", parameters" : ""),
-               method->how.batch,
+               method->settings.batch,
                (struct eval_figure[]){bias.bias, bias.variance, bias.cosine});
 }
 
@@ -211,7 +212,7 @@ static void
 measure_batch(void *self, const struct method *method)
 {
     struct meter *m = self;
-    const double tau = method->how.settings.value[LOSS_TAU];
+    const double tau = method->settings.settings.value[LOSS_TAU];
 
     if (tau != m->tau)
         find_exact(m, tau);

@@ -50,7 +50,7 @@ watch_init(struct watch *w, const struct instrument *in,
     const size_t n = eval_views_count(&in->rows);
     const size_t chains = 2 * in->rows.samples;
     const size_t m = (size_t)most < chains ? (size_t)most : chains;
-    int64_t *order = shuffled_rows(n, measured_how.seed);
+    int64_t *order = shuffled_rows(n, measured_settings.seed);
 
     *w = (struct watch){.in = in, .method = method, .m = m};
     w->row = mem_array(m, sizeof *w->row);
@@ -117,8 +117,8 @@ watch_replica(struct watch *w, size_t replica)
     struct eval_frozen *frozen;
     struct eval_batch batch;
 
-    method.how.seed += replica;
-    method.how.sampler = &method.sampler;
+    method.settings.seed += replica;
+    method.settings.sampler = &method.sampler;
     frozen = method_new(w->in, &method);
     for (size_t epoch = 0; epoch < (size_t)(warm_up + visits); epoch++)
         for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
@@ -171,7 +171,7 @@ measure_chain(const struct watch *w, size_t i, struct mixing *mix)
     const struct eval_views *rows = &w->in->rows;
     const size_t n = eval_views_count(rows), states = (size_t)visits;
     const double *x = w->x + i * (size_t)replicas * states;
-    const double tau = w->method->how.settings.value[LOSS_TAU];
+    const double tau = w->method->settings.settings.value[LOSS_TAU];
     float *work = mem_array(rows->d, sizeof *work);
     float *s = mem_array(n, sizeof *s), *p = mem_array(n, sizeof *p);
     double all = 0;
@@ -246,13 +246,14 @@ report_chains(const struct watch *w)
         measure_chain(w, i, &mix);
     for (size_t lag = 0; lag < LAGS; lag++)
         json_array_append_new(lags, json_real(mix.lagged[lag]));
-    line = json_pack(
-        "{s:s s:s s:I s:f s:o s:o s:o s:o s:o s:o}", "measure", "chains",
-        "objective", w->method->name, "batch", (json_int_t)w->method->how.batch,
-        "accepted", w->accepted / (double)w->steps, "independent",
-        spread(w->m, mix.ess), "rhat", spread(w->m, mix.rhat), "distance",
-        spread(w->m, mix.distance), "noise", spread(w->m, mix.noise), "lean",
-        spread(w->m, mix.lean), "autocorrelation", lags);
+    line = json_pack("{s:s s:s s:I s:f s:o s:o s:o s:o s:o s:o}", "measure",
+                     "chains", "objective", w->method->name, "batch",
+                     (json_int_t)w->method->settings.batch, "accepted",
+                     w->accepted / (double)w->steps, "independent",
+                     spread(w->m, mix.ess), "rhat", spread(w->m, mix.rhat),
+                     "distance", spread(w->m, mix.distance), "noise",
+                     spread(w->m, mix.noise), "lean", spread(w->m, mix.lean),
+                     "autocorrelation", lags);
     method_describe(how, w->method);
     json_object_update_new(
         how, json_pack("{s:I s:I s:I s:I}", "chains", (json_int_t)w->m,
@@ -268,14 +269,14 @@ void
 run_chains(char **path)
 {
     size_t batch[LIST_MOST], batches;
-    const struct opt_list *objectives = &method_how.objectives;
+    const struct opt_list *objectives = &method_settings.objectives;
     const char *objective = objectives->n ? objectives->item[0] : "emc2";
     struct instrument in;
     struct method method;
     struct watch w;
 
     method_read(&method, objective);
-    if (!method.how.sampler)
+    if (!method.settings.sampler)
         opt_misuse("%s has no chains: only emc2 and emc2_bimodal have",
                    objective);
     if (objectives->n > 1)
@@ -289,7 +290,7 @@ run_chains(char **path)
     for (size_t k = 0; k < batches; k++) {
         struct progress progress;
 
-        method.how.batch = batch[k];
+        method.settings.batch = batch[k];
         watch_init(&w, &in, &method);
         progress_start(&progress, "replicas", 0, (double)replicas);
         for (size_t r = 0; r < (size_t)replicas; r++) {

@@ -90,8 +90,8 @@ measure_shares(void *self, const struct method *method)
         progress_show(&progress, (double)epoch + 1, "");
         if (epoch < before)
             continue;
-        to[0] = at.all > 0 ? at.own / at.all : 0;
-        to[n] = (double)at.kin / (double)at.negatives;
+        to[0] = at.all > 0 ? at.same_group_weight / at.all : 0;
+        to[n] = (double)at.same_group / (double)at.negatives;
         to[2 * n] = to[n] > 0 ? to[0] / to[n] : 1;
     }
     progress_clear(&progress);
@@ -103,11 +103,11 @@ measure_shares(void *self, const struct method *method)
                                      "warmup", (json_int_t)before));
     print(json_pack("{s:s s:s s:I s:o s:o s:o}", "measure", "false-negatives",
                     "objective", method->name, "batch",
-                    (json_int_t)method->how.batch, "share",
+                    (json_int_t)method->settings.batch, "share",
                     show_figure(mean[0]), "shown", show_figure(mean[1]), "lift",
                     show_figure(mean[2])),
           how);
-    curves_add(&shares->curves, mem_text(method->name), method->how.batch,
+    curves_add(&shares->curves, mem_text(method->name), method->settings.batch,
                mean);
     free(by);
     eval_frozen_free(frozen);

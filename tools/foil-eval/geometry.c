@@ -100,11 +100,11 @@ run_geometry(char **path)
     x = draw_rows(&one, &count);
     eval_geometry(count, one.d, x, &g);
     if (!g.dimensions)
-        say("'%s' has collapsed: each of %zu rows %s", path[0], count,
-            g.zero_rows ? "is zero" : "points the same way");
+        log_message("'%s' has collapsed: each of %zu rows %s", path[0], count,
+                    g.zero_rows ? "is zero" : "points the same way");
     else if (g.zero_rows)
-        say("'%s': rows of zeros, which have no direction: %zu of %zu", path[0],
-            g.zero_rows, count);
+        log_message("'%s': rows of zeros, which have no direction: %zu of %zu",
+                    path[0], g.zero_rows, count);
     line = json_pack("{s:s s:f s:f s:f s:f s:f s:b s:I}", "measure", "geometry",
                      "uniformity", g.uniformity, "cosine", g.cosine,
                      "deviation", g.deviation, "deviation_min", g.deviation_min,

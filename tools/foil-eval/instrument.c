@@ -14,12 +14,12 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-struct instrument_how instrument_how;
+struct instrument_settings instrument_settings;
 
 static const double grace_s = 20; // longer than that of foil-embed (run_tool.c)
 
 const struct opt instrument_opts[] = {
-    {"negatives", 0, OPT_CHOICE, &instrument_how.negatives, 0, 0, "all|cross",
+    {"negatives", 0, OPT_CHOICE, &instrument_settings.negatives, 0, 0, "all|cross",
      "negatives of a row: rows of other samples, in all or other views"},
     {"labels", 0, OPT_TEXT, &common_options.labels[0], 0, 0, "FILE",
      "labels of the samples, instead of their own"},
@@ -233,7 +233,7 @@ towers_remove(struct towers *towers)
 static void
 towers_embed(struct towers *towers, const char *data)
 {
-    const char *average = measured_how.average ? "--average" : NULL;
+    const char *average = measured_settings.average ? "--average" : NULL;
     struct judge judge = {.stop = -1};
     char *threads = mem_format("%ld", common_options.threads), *folder;
     struct err err;
@@ -269,12 +269,12 @@ towers_embed(struct towers *towers, const char *data)
 static void
 refuse_views(const char *what)
 {
-    const void *const of_views[] = {&measured_how.views, &measured_how.recipe,
-                                    &measured_how.chunk,
-                                    &measured_how.max_pixels};
+    const void *const of_views[] = {&measured_settings.views, &measured_settings.recipe,
+                                    &measured_settings.chunk,
+                                    &measured_settings.max_pixels};
 
     for (size_t i = 0; i < sizeof of_views / sizeof *of_views; i++)
-        if (opt_given(of_views[i]))
+        if (opt_is_set(of_views[i]))
             opt_misuse("--views, --recipe, --chunk and --max-pixels are for "
                        "random views, not for %s",
                        what);
@@ -296,8 +296,8 @@ open_towers(struct instrument *in, char **path)
         json_object_set_new(json_array_get(files, k), "file",
                             json_string(names[k]));
     json_object_set_new(in->origin, "data", json_string(path[1]));
-    if (!opt_given(&instrument_how.negatives))
-        instrument_how.negatives = 1;
+    if (!opt_is_set(&instrument_settings.negatives))
+        instrument_settings.negatives = 1;
 }
 
 void
@@ -309,7 +309,7 @@ instrument_open(struct instrument *in, char **path, int train)
     *in = (struct instrument){.encoder = 0};
     if (is_features(path[0])) {
         refuse_views("features");
-        if (opt_given(&measured_how.average))
+        if (opt_is_set(&measured_settings.average))
             opt_misuse("--average is for CHECKPOINT DATA, not for features");
         open_features(in, path);
     } else if (!path[1] || path[2]) {
@@ -323,7 +323,7 @@ instrument_open(struct instrument *in, char **path, int train)
         open_checkpoint(in, path, train);
     }
     n = eval_views_count(&in->rows);
-    in->rows.cross = instrument_how.negatives;
+    in->rows.cross = instrument_settings.negatives;
     if (in->rows.samples < 2)
         die("'%s' has one sample: want two or more", path[0]);
     if (in->rows.cross && in->rows.views < 2)
@@ -355,8 +355,8 @@ instrument_protocol(const struct instrument *in)
     json_t *how = json_pack(
         "{s:I s:I s:I s:s s:I}", "samples", (json_int_t)in->rows.samples,
         "views", (json_int_t)in->rows.views, "d", (json_int_t)in->rows.d,
-        "negatives", opt_choice(&instrument_how.negatives), "seed",
-        (json_int_t)measured_how.seed);
+        "negatives", opt_choice(&instrument_settings.negatives), "seed",
+        (json_int_t)measured_settings.seed);
 
     json_object_update(how, in->origin);
     return how;

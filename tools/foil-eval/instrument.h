@@ -13,10 +13,10 @@
  * a checkpoint with two encoders; or features of any encoder, a file for each
  * view.
  */
-struct instrument_how {
+struct instrument_settings {
     int negatives; /* the index of all|cross */
 };
-extern struct instrument_how instrument_how;
+extern struct instrument_settings instrument_settings;
 
 extern const struct opt instrument_opts[];
 

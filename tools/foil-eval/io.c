@@ -128,7 +128,8 @@ count_unseen(const struct pair *pair, char **path)
     free(seen);
     snprintf(number, sizeof number, "%zu", class);
     if (unseen)
-        say("'%s': rows that count as wrong: %zu; '%s' has no row of their "
+        log_message(
+            "'%s': rows that count as wrong: %zu; '%s' has no row of their "
             "classes, such as '%s'",
             path[1], unseen, path[0],
             train->classes.n ? train->classes.name[class] : number);
@@ -155,8 +156,8 @@ count_shared(const struct pair *pair, char **path)
     const size_t shared = digest_shared(n, some, pair->train.n, others);
 
     if (shared >= (n + SHARE - 1) / SHARE)
-        say("'%s': rows that are also in '%s': %zu of %zu", path[1], path[0],
-            shared, n);
+        log_message("'%s': rows that are also in '%s': %zu of %zu", path[1],
+                    path[0], shared, n);
     free(others);
     free(some);
     return shared;
@@ -401,7 +402,7 @@ record_line(const json_t *line)
         free(run);
     }
     if (rc < 0)
-        say("the result is not recorded: %s", err.msg);
+        log_message("the result is not recorded: %s", err.msg);
 }
 
 void

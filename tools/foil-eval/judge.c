@@ -374,8 +374,8 @@ point_best(const struct judge *judge, const json_t *results)
         }
     }
     free(steps);
-    if (best && nn_checkpoint_point(judge->run, "best", at, &err))
-        say("%s", err.msg);
+    if (best && nn_checkpoint_set_link(judge->run, "best", at, &err))
+        log_message("%s", err.msg);
     return at;
 }
 
@@ -427,7 +427,7 @@ evaluate_step(const struct judge *judge, long step)
     int rc;
 
     // the link protects the checkpoint from removal, if it still exists
-    if (nn_checkpoint_point(judge->run, "judging", step, &err))
+    if (nn_checkpoint_set_link(judge->run, "judging", step, &err))
         die("%s", err.msg);
     rc = file_exists(checkpoint) ? measure_checkpoint(judge, checkpoint, step)
                                  : 0;
@@ -562,7 +562,7 @@ wait_for_news(const struct followed *run)
     if (poll(wait, 2, POLL_EVERY_S * 1000) > 0 && wait[1].revents)
         while (read(run->news[0], byte, sizeof byte) > 0)
             ;
-    return !stop_asked();
+    return !stop_requested();
 }
 
 /* Evaluates all new checkpoints: 0 at a signal. */
@@ -571,9 +571,9 @@ measure_all(struct judge *judge)
 {
     long step;
 
-    while (!stop_asked() && (step = next_step(judge)) >= 0)
+    while (!stop_requested() && (step = next_step(judge)) >= 0)
         evaluate_step(judge, step);
-    return !stop_asked();
+    return !stop_requested();
 }
 
 void
@@ -593,7 +593,7 @@ run_follow(char **path)
         opt_misuse("-r is missing: which run?");
     if (!path[0] && !command)
         opt_misuse("wants TEST or --judge-command");
-    if (!command && opt_given(&limit))
+    if (!command && opt_is_set(&limit))
         opt_misuse("--command-limit belongs to --judge-command");
     opt_together(&options.keys, &options.allow);
     if (!file_exists(options.run))
@@ -608,7 +608,7 @@ run_follow(char **path)
     // the event that ends the run may overtake the last checkpoint
     measure_all(&judge);
     stop_reading(&run);
-    say_stopped();
+    log_stopped();
     stage_close(&run.stage);
     close_judging(&judge);
 }

@@ -172,8 +172,8 @@ embed_frame(struct frame *frame, const float *start)
     json_t *line;
 
     if (fit < perplexity)
-        say("'%s' has %zu rows: the perplexity is %.4g", frame->path,
-            frame->f.n, fit);
+        log_message("'%s' has %zu rows: the perplexity is %.4g", frame->path,
+                    frame->f.n, fit);
     progress_start(&progress, "steps", 0, total);
     map = eval_tsne_new(frame->f.n, frame->f.d, frame->f.x, fit, start);
     for (double done = 0; done < total; done++) {
@@ -378,7 +378,7 @@ check_images(const struct frame *frame)
 static void
 draw_thumbnails(const struct frame *frame)
 {
-    const struct data_pool_how how = {.policy = IMAGE_ACCEPT,
+    const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
                                       .max_pixels = IMAGE_MAX_PIXELS};
     const size_t pixels = (size_t)size, places = BOARD / pixels,
                  side = places * pixels;
@@ -408,7 +408,8 @@ draw_thumbnails(const struct frame *frame)
             memcpy(to + y * side * 3, view + y * pixels * 3, pixels * 3);
     }
     if (lost)
-        say("'%s': %zu cell%s stay%s white, as images cannot be read: %s",
+        log_message(
+            "'%s': %zu cell%s stay%s white, as images cannot be read: %s",
             thumbnails, lost, plural(lost), lost == 1 ? "s" : "", err.msg);
     if (image_png_write(thumbnails, board, side, side, &err))
         die("%s", err.msg);

@@ -15,26 +15,26 @@
 
 enum { KEEP = 256 << 20 }; // bytes of decoded images
 
-struct measured_how measured_how = {.recipe = "cifar",
+struct measured_settings measured_settings = {.recipe = "cifar",
                                     .views = 2,
                                     .chunk = 256,
                                     .max_pixels = IMAGE_MAX_PIXELS};
 
 const struct opt views_opts[] = {
-    {"views", 0, OPT_WHOLE, &measured_how.views, 2, 1000, "N",
+    {"views", 0, OPT_WHOLE, &measured_settings.views, 2, 1000, "N",
      "fixed views of each image: the first N random ones"},
-    {"recipe", 0, OPT_TEXT, &measured_how.recipe, 0, 0, "SPEC",
+    {"recipe", 0, OPT_TEXT, &measured_settings.recipe, 0, 0, "SPEC",
      "augmentations of views, NAME[,FIELD=X]..."},
-    {"seed", 's', OPT_WHOLE, &measured_how.seed, 0, 1e15, "N",
+    {"seed", 's', OPT_WHOLE, &measured_settings.seed, 0, 1e15, "N",
      "seed of views, as in foil-augment"},
-    {"average", 0, OPT_FLAG, &measured_how.average, 0, 0, NULL,
+    {"average", 0, OPT_FLAG, &measured_settings.average, 0, 0, NULL,
      "use the averaged weights, see foil-train --average"},
     {0},
 };
 const struct opt chunk_opts[] = {
-    {"chunk", 0, OPT_WHOLE, &measured_how.chunk, 1, 65536, "N",
+    {"chunk", 0, OPT_WHOLE, &measured_settings.chunk, 1, 65536, "N",
      "rows encoded at a time"},
-    {"max-pixels", 0, OPT_WHOLE, &measured_how.max_pixels, 1, 1e9, "N",
+    {"max-pixels", 0, OPT_WHOLE, &measured_settings.max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {0},
 };
@@ -47,9 +47,9 @@ static const struct opt loss_own[] = {
 };
 /* chunk_opts[] with the names of `foil-eval loss`. */
 static const struct opt batch_opts[] = {
-    {"batch", 'b', OPT_WHOLE, &measured_how.chunk, 1, 65536, "N",
+    {"batch", 'b', OPT_WHOLE, &measured_settings.chunk, 1, 65536, "N",
      "rows encoded at a time"},
-    {"max-pixels", 0, OPT_WHOLE, &measured_how.max_pixels, 1, 1e9, "N",
+    {"max-pixels", 0, OPT_WHOLE, &measured_settings.max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {0},
 };
@@ -67,27 +67,27 @@ compute_in_f32(struct nn_spec *spec, void *data)
 void
 measured_open(struct measured *m, char **path, int train)
 {
-    const struct data_pool_how how = {.policy = IMAGE_REFUSE,
+    const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
                                       .max_pixels =
-                                          (size_t)measured_how.max_pixels,
+                                          (size_t)measured_settings.max_pixels,
                                       .keep_bytes = KEEP};
     const struct nn_spec *spec = &m->model.spec;
     struct err err;
 
-    *m = (struct measured){.batch = (size_t)measured_how.chunk};
-    if (image_recipe_find(measured_how.recipe, &m->recipe, &err))
+    *m = (struct measured){.batch = (size_t)measured_settings.chunk};
+    if (image_recipe_find(measured_settings.recipe, &m->recipe, &err))
         opt_misuse("%s", err.msg);
     m->set = data_open_or_die(path[1], 0);
     m->images = data_size(m->set);
-    m->n = m->images * (size_t)measured_how.views;
+    m->n = m->images * (size_t)measured_settings.views;
     if (m->images < 2)
         die("'%s' has one image: the loss needs two", path[1]);
     if (m->batch > m->n)
         m->batch = m->n;
     if (nn_model_open(&m->model, path[0], m->batch, train, compute_in_f32, NULL,
                       &err) ||
-        nn_model_fits(&m->model, m->images, (size_t)measured_how.views, &err) ||
-        (measured_how.average && nn_average_use(&m->model, &err)))
+        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views, &err) ||
+        (measured_settings.average && nn_average_use(&m->model, &err)))
         die("%s", err.msg);
     if (json_object_get(m->model.config, "text"))
         die("'%s' has a text encoder: its loss is of images and captions, not "
@@ -95,7 +95,7 @@ measured_open(struct measured *m, char **path, int train)
             path[0]);
     if (spec->height != spec->image_width || spec->channels != 3)
         die("'%s' is not for square images in colour", path[0]);
-    m->seed = data_seed(m->set, (uint64_t)measured_how.seed);
+    m->seed = data_seed(m->set, (uint64_t)measured_settings.seed);
     m->pool = data_pool_new(m->set, &how);
     m->recipe.size = spec->height;
     m->pixel = mem_array(m->batch, spec->height * spec->height * 3);
@@ -181,8 +181,8 @@ measured_origin(const struct measured *m, char **path)
     char hex[DIGEST_HEX];
 
     return json_pack("{s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}", "views",
-                     (json_int_t)measured_how.views, "recipe",
-                     measured_how.recipe, "seed", (json_int_t)measured_how.seed,
+                     (json_int_t)measured_settings.views, "recipe",
+                     measured_settings.recipe, "seed", (json_int_t)measured_settings.seed,
                      "statistics", "running", "threads",
                      (json_int_t)common_options.threads, "encoder",
                      m->model.about, "data", "path", path[1], "digest",

@@ -9,12 +9,12 @@
 #include "util/progress.h"
 
 /* Options: which rows an encoder is measured on, and how. */
-struct measured_how {
+struct measured_settings {
     const char *recipe;
     long views, seed, chunk, max_pixels;
     int average;
 };
-extern struct measured_how measured_how;
+extern struct measured_settings measured_settings;
 
 extern const struct opt views_opts[], chunk_opts[];
 

@@ -7,26 +7,26 @@
 
 #include "util/mem.h"
 
-struct method_how method_how = {.proposals = "",
+struct method_settings method_settings = {.proposals = "",
                                 .strategy = "shuffle",
                                 .batches = "4,8,32,256",
                                 .tau = 0.2};
 
 const struct opt method_opts[] = {
-    {"objective", 0, OPT_LIST, &method_how.objectives, 0, 0,
+    {"objective", 0, OPT_LIST, &method_settings.objectives, 0, 0,
      "NAME[,PARAM=X]...",
      "objective to measure, repeatable; see foil-train "
      "--list"},
-    {"tau", 0, OPT_REAL, &method_how.tau, 1e-4, 1e4, "X",
+    {"tau", 0, OPT_REAL, &method_settings.tau, 1e-4, 1e4, "X",
      "temperature of the objectives"},
-    {"proposals", 0, OPT_TEXT, &method_how.proposals, 0, 0, "NAME[,PARAM=X]...",
+    {"proposals", 0, OPT_TEXT, &method_settings.proposals, 0, 0, "NAME[,PARAM=X]...",
      "sampler, for objectives with one"},
     {0},
 };
 const struct opt batches_opts[] = {
-    {"strategy", 0, OPT_TEXT, &method_how.strategy, 0, 0, "NAME[,PARAM=X]...",
+    {"strategy", 0, OPT_TEXT, &method_settings.strategy, 0, 0, "NAME[,PARAM=X]...",
      "how to choose batches, as in foil-select"},
-    {"batch", 'b', OPT_TEXT, &method_how.batches, 0, 0, "B,...",
+    {"batch", 'b', OPT_TEXT, &method_settings.batches, 0, 0, "B,...",
      "images in a batch"},
     {0},
 };
@@ -48,7 +48,7 @@ read_strategy(double *value)
 {
     const struct select_strategy *strategy;
     const char *words;
-    char *name = split_name(method_how.strategy, &words);
+    char *name = split_name(method_settings.strategy, &words);
     struct err err;
     int rc = -1;
 
@@ -67,21 +67,21 @@ read_strategy(double *value)
 static void
 read_sampler(struct method *method)
 {
-    const struct loss_objective *objective = method->how.objective;
+    const struct loss_objective *objective = method->settings.objective;
     const struct sample_sampler *sampler;
     const char *words;
-    char *name = split_name(method_how.proposals, &words);
+    char *name = split_name(method_settings.proposals, &words);
     struct err err;
 
-    sampler = sample_sampler_find(objective->wants_weights, *name ? name : NULL,
+    sampler = sample_sampler_find(objective->needs_weights, *name ? name : NULL,
                                   &err);
     if (!sampler)
         opt_misuse("%s", err.msg);
-    sample_how_init(&method->sampler, sampler);
-    if (sample_how_read(&method->sampler, words, &err))
+    sample_settings_init(&method->sampler, sampler);
+    if (sample_settings_read(&method->sampler, words, &err))
         opt_misuse("%s", err.msg);
     free(name);
-    method->how.sampler = &method->sampler;
+    method->settings.sampler = &method->sampler;
 }
 
 void
@@ -89,7 +89,7 @@ method_read(struct method *method, const char *text)
 {
     const char *words;
     char *name = split_name(text, &words);
-    struct eval_frozen_how *how = &method->how;
+    struct eval_frozen_settings *how = &method->settings;
     struct err err;
 
     *method = (struct method){.name = text};
@@ -97,14 +97,14 @@ method_read(struct method *method, const char *text)
     if (!how->objective)
         opt_misuse("%s", err.msg);
     how->settings = loss_settings_of(how->objective);
-    how->settings.value[LOSS_TAU] = method_how.tau;
+    how->settings.value[LOSS_TAU] = method_settings.tau;
     if (param_read_words(how->objective->params, name, words,
                          how->settings.value, &err))
         opt_misuse("%s", err.msg);
-    if (how->objective->wants_weights)
+    if (how->objective->needs_weights)
         read_sampler(method);
     how->strategy = read_strategy(how->plan);
-    how->seed = (uint64_t)measured_how.seed;
+    how->seed = (uint64_t)measured_settings.seed;
     free(name);
 }
 
@@ -112,7 +112,7 @@ method_read(struct method *method, const char *text)
 static const char *
 objective_at(size_t i)
 {
-    const struct opt_list *list = &method_how.objectives;
+    const struct opt_list *list = &method_settings.objectives;
 
     if (!list->n)
         return i ? NULL : "simclr";
@@ -123,7 +123,7 @@ size_t
 method_batches(size_t most, size_t batch[LIST_MOST])
 {
     const size_t n =
-        read_list("batch", method_how.batches, 2, LONG_MAX, "from 2 on", batch);
+        read_list("batch", method_settings.batches, 2, LONG_MAX, "from 2 on", batch);
 
     for (size_t i = 0; i < n; i++)
         if (batch[i] > most)
@@ -146,7 +146,7 @@ method_new(const struct instrument *in, const struct method *method)
     struct eval_frozen *frozen;
     struct err err;
 
-    frozen = eval_frozen_new(&in->rows, in->z, &method->how, &err);
+    frozen = eval_frozen_new(&in->rows, in->z, &method->settings, &err);
     if (!frozen)
         die("%s: %s", method->name, err.msg);
     return frozen;
@@ -165,21 +165,21 @@ method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
 int
 method_has_state(const struct method *method)
 {
-    return method->how.objective->columns || method->how.sampler;
+    return method->settings.objective->columns || method->settings.sampler;
 }
 
 void
 method_describe(json_t *how, const struct method *method)
 {
-    json_object_update_new(how, json_pack("{s:s s:f s:s}", "objective",
-                                          method->name, "tau",
-                                          method->how.settings.value[LOSS_TAU],
-                                          "strategy", method_how.strategy));
-    if (method->how.sampler)
+    json_object_update_new(
+        how, json_pack("{s:s s:f s:s}", "objective", method->name, "tau",
+                       method->settings.settings.value[LOSS_TAU], "strategy",
+                       method_settings.strategy));
+    if (method->settings.sampler)
         json_object_set_new(
             how, "proposals",
-            json_string(*method_how.proposals
-                            ? method_how.proposals
+            json_string(*method_settings.proposals
+                            ? method_settings.proposals
                             : method->sampler.sampler->proposals));
 }
 
@@ -201,7 +201,7 @@ method_each(struct instrument *in, char **path, int train,
     for (size_t i = 0; (objective = objective_at(i)); i++) {
         method_read(&method, objective);
         for (size_t k = 0; k < batches; k++) {
-            method.how.batch = batch[k];
+            method.settings.batch = batch[k];
             measure(self, &method);
         }
     }

@@ -8,12 +8,12 @@
  * The methods to measure on frozen rows: each printed line is of one objective
  * and one batch size.
  */
-struct method_how {
+struct method_settings {
     struct opt_list objectives;
     const char *proposals, *strategy, *batches;
     double tau;
 };
-extern struct method_how method_how;
+extern struct method_settings method_settings;
 
 /* Options on objectives; on strategy and batch sizes. */
 extern const struct opt method_opts[], batches_opts[];
@@ -21,8 +21,8 @@ extern const struct opt method_opts[], batches_opts[];
 /* A method for eval_frozen_new(); how.sampler points to `sampler`. */
 struct method {
     const char *name; /* of the command line */
-    struct eval_frozen_how how;
-    struct sample_how sampler;
+    struct eval_frozen_settings settings;
+    struct sample_settings sampler;
 };
 
 /* method_read() reads the method of one objective, or ends the process. */

@@ -61,13 +61,13 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
     json_t *how = instrument_protocol(&p->in);
 
     json_object_update_new(how, json_pack("{s:s s:I}", run ? "run" : "strategy",
-                                          run ? run : method_how.strategy,
+                                          run ? run : method_settings.strategy,
                                           "neighbours", (json_int_t)p->k));
     print(json_pack("{s:s s:I s:I s:f s:f s:f s:f s:I s:I}", "measure", "plan",
                     "batch", (json_int_t)batch, "epochs", (json_int_t)seen,
                     "coverage", f.coverage, "hardest", f.hardest, "again",
-                    f.again, "second", f.second, "parts", (json_int_t)f.parts,
-                    "unseen", (json_int_t)f.unseen),
+                    f.repeated, "second", f.second, "parts",
+                    (json_int_t)f.parts, "unseen", (json_int_t)f.unseen),
           how);
     mem_grow(&p->point, &p->room, p->n + 1, sizeof *p->point);
     p->point[p->n++] = (struct point){batch, seen, f};
@@ -95,7 +95,7 @@ follow_plan(struct plans *p, struct method *method)
             eval_pairs_add(&pairs, batch.b, batch.ids);
         }
         if (is_reported((int64_t)epoch + 1) || epoch + 1 == last)
-            report_moment(p, &pairs, method->how.batch, epoch + 1);
+            report_moment(p, &pairs, method->settings.batch, epoch + 1);
     }
     eval_pairs_release(&pairs);
     eval_frozen_free(frozen);
@@ -131,7 +131,7 @@ list_samples(const struct instrument *in)
  * recorded. */
 static size_t
 read_batch(const struct row_of_sample *samples, int64_t total, int64_t *ids,
-           struct run_shown *shown)
+           struct run_batch_record *shown)
 {
     int64_t *memory;
     const char *digest;
@@ -165,7 +165,7 @@ follow_run(struct plans *p)
     struct row_of_sample samples = list_samples(&p->in);
     int64_t *ids = mem_array(p->in.rows.samples, sizeof *ids), newest,
             epoch = 0;
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct eval_pairs pairs;
     size_t largest = 0, n;
 
@@ -222,7 +222,7 @@ draw_plans(const struct plans *p)
         const struct point *m = &p->point[i];
 
         fprintf(out, "%zu %zu %g %g %g %g\n", m->batch, m->epochs,
-                m->figures.coverage, m->figures.hardest, m->figures.again,
+                m->figures.coverage, m->figures.hardest, m->figures.repeated,
                 m->figures.second);
     }
     fputs("END\nset terminal pngcairo size 1200,840\n"
@@ -244,8 +244,8 @@ run_plan(char **path)
     struct plans p = {.n = 0};
     struct method method;
 
-    if (run && (opt_given(&method_how.strategy) ||
-                opt_given(&method_how.batches) || opt_given(&epochs)))
+    if (run && (opt_is_set(&method_settings.strategy) ||
+                opt_is_set(&method_settings.batches) || opt_is_set(&epochs)))
         opt_misuse("--run uses the batches of that run: leave out --strategy, "
                    "-b and --epochs");
     method_read(&method, "simclr"); // any objective: only its plan is used
@@ -255,7 +255,7 @@ run_plan(char **path)
     if (run)
         follow_run(&p);
     for (size_t k = 0; k < batches; k++) {
-        method.how.batch = batch[k];
+        method.settings.batch = batch[k];
         follow_plan(&p, &method);
     }
     if (common_options.plot)

@@ -254,7 +254,8 @@ report_both(const char *measure, char **path, struct both *b, json_t *how)
     if (b->text.same)
         report_captions(measure, "equal", path, b, json_copy(how));
     else
-        say("'%s' has no .same.npy: equal captions count as different, by the "
+        log_message(
+            "'%s' has no .same.npy: equal captions count as different, by the "
             "rule strict only",
             path[1]);
     report_captions(measure, "strict", path, b, how);

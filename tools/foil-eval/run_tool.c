@@ -37,5 +37,5 @@ judge_run_tool(const struct judge *judge, const char *tool,
     status = stage_process_wait(&process, judge->stop);
     while (n--)
         free(argv[n]);
-    return stop_asked() ? -1 : !stage_process_code(status);
+    return stop_requested() ? -1 : !stage_process_code(status);
 }

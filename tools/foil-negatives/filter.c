@@ -30,7 +30,7 @@ static void
 open_items(struct filter *filter)
 {
     const struct negatives_options *o = filter->options;
-    const struct wire_hello *selector = flow_client_who(filter->plan);
+    const struct wire_hello *selector = flow_client_binder_hello(filter->plan);
     struct flow_outlet_config config = {
         .server.hello = *selector,
         .lease = o->lease,
@@ -72,7 +72,8 @@ begin_sampler(struct filter *filter, const struct wire_place *at)
 {
     const double now = clock_now();
 
-    if (now < filter->begins || !flow_stand_begins(&filter->sampler->stand, at))
+    if (now < filter->begins ||
+        !flow_state_owner_is_new_run(&filter->sampler->stand, at))
         return;
     filter->begins = now + begin_retry_s;
     sampler_begin(filter->sampler, at);
@@ -99,7 +100,7 @@ read_selector(struct filter *filter)
             break;
         case FLOW_OVER:
             if (filter->items)
-                flow_outlet_over(filter->items);
+                flow_outlet_send_over(filter->items);
             break;
         default:
             break;
@@ -171,10 +172,10 @@ read_augmenters(struct filter *filter)
             if (forward_reject(filter, news.peer, news.msg, &news.why))
                 stage_refuse(filter->items->server, &news);
             break;
-        case FLOW_MOVED:
+        case FLOW_NEW_SESSION:
             begin_session(filter, &news.at);
             break;
-        case FLOW_BACK:
+        case FLOW_REWOUND:
             passage_begin(&filter->passage, &news.at);
             filter->ended = 0;
             break;
@@ -257,17 +258,17 @@ static void
 give_items(struct filter *filter)
 {
     struct flow_producer *producer = filter->items->producer;
-    struct flow_turn turn;
+    struct flow_send_item turn;
 
     fill_items(filter);
-    while (flow_producer_turn(producer, clock_now(), &turn)) {
+    while (flow_producer_next_item(producer, clock_now(), &turn)) {
         const struct passage_item *item =
             passage_find(&filter->passage, &turn.at);
 
         REQUIRE(item);
-        flow_outlet_give(filter->items, &turn, item->msg);
+        flow_outlet_send_item(filter->items, &turn, item->msg);
     }
-    flow_outlet_end(filter->items);
+    flow_outlet_send_end(filter->items);
 }
 
 /* Sends the selector the trainer's place, and which items are here. */
@@ -276,15 +277,15 @@ ask_selector(struct filter *filter)
 {
     struct flow_consumer *consumer = filter->passage.consumer;
     const double now = clock_now();
-    struct flow_ask ask;
+    struct flow_send_snapshot ask;
 
     flow_consumer_resize(consumer,
                          flow_producer_window(filter->items->producer));
-    flow_consumer_wait(consumer, now);
-    while (flow_consumer_turn(consumer, now, &ask))
-        flow_consumer_asked(consumer, &ask,
-                            stage_send(filter->plan, wire_next_put(&ask.next)),
-                            now);
+    flow_consumer_mark_waiting(consumer, now);
+    while (flow_consumer_next_snapshot(consumer, now, &ask))
+        flow_consumer_mark_sent(
+            consumer, &ask, stage_send(filter->plan, wire_next_put(&ask.next)),
+            now);
 }
 
 /* For whom the filter waits: 1 and who, or 0. */
@@ -310,7 +311,7 @@ describe_wait(const struct filter *filter, double now, struct err *who)
         is_at_end(filter))
         return 0;
     return err_set(who, "selector '%s', which hands out no epoch %jd, step %jd",
-                   flow_client_who(filter->plan)->peer,
+                   flow_client_binder_hello(filter->plan)->peer,
                    (intmax_t)passage->next.epoch,
                    (intmax_t)passage->next.step) != 0;
 }

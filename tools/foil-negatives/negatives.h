@@ -25,7 +25,7 @@ struct negatives_options {
     const char *command; /* that weighs, in place of --method; or NULL */
     double limit;        /* seconds that it has for a step */
     int filter;
-    struct sample_how how;
+    struct sample_settings settings;
     long augmentations, seed;
     double lease;
 };
@@ -48,13 +48,13 @@ int weigher_weigh(struct weigher *weigher, const struct wire_pairs *pairs,
 
 /* The sampler, and where it stands. */
 struct sampler {
-    struct sample_source source; /* begun once the data set is known */
-    struct weigher *weigher;     /* weighs in its place; or NULL */
-    int known;                   /* the data set is */
-    struct flow_stand stand;     /* its owner is a peer of */
-    struct flow_server *server;  /* the service */
-    struct sample_store arrival; /* what has come of a state on its way in */
-    int64_t *views;              /* of the last pairs with captions */
+    struct sample_source source;   /* begun once the data set is known */
+    struct weigher *weigher;       /* weighs in its place; or NULL */
+    int known;                     /* the data set is */
+    struct flow_state_owner stand; /* its owner is a peer of */
+    struct flow_server *server;    /* the service */
+    struct sample_store arrival;   /* what has come of a state on its way in */
+    int64_t *views;                /* of the last pairs with captions */
     size_t views_room;
 };
 

@@ -95,14 +95,14 @@ print_list(void)
 
         json_print(json_pack("{s:s, s:s, s:s, s:b, s:o}", "method", s->method,
                              "proposals", s->proposals, "summary", s->summary,
-                             "filter", s->wants_outside, "defaults",
+                             "filter", s->needs_outside, "defaults",
                              param_list(s->params)));
     }
 }
 
 /* Sets what a sampler is to do, or ends the tool. */
 static void
-choose_sampler(struct sample_how *how)
+choose_sampler(struct sample_settings *how)
 {
     struct err err;
     const struct sample_sampler *sampler =
@@ -110,10 +110,10 @@ choose_sampler(struct sample_how *how)
 
     if (!sampler)
         opt_misuse("%s", err.msg);
-    *how = (struct sample_how){.sampler = sampler,
-                               .brings = options.filter,
-                               .most = (size_t)max_state << 30,
-                               .seed = (uint64_t)options.seed};
+    *how = (struct sample_settings){.sampler = sampler,
+                                    .draws_outside = options.filter,
+                                    .most = (size_t)max_state << 30,
+                                    .seed = (uint64_t)options.seed};
     param_set_get(&params, sampler->params, how->value);
 }
 
@@ -121,21 +121,22 @@ choose_sampler(struct sample_how *how)
 static void
 check_command(void)
 {
-    if (!options.command && opt_given(&options.limit))
+    if (!options.command && opt_is_set(&options.limit))
         opt_misuse("--command-limit belongs to --weigh-command");
     if (!options.command)
         return;
     if (options.filter)
         opt_misuse("--weigh-command lets no images come along: it wants no "
                    "--filter");
-    if (opt_given(&method) || opt_given(&proposals) || param_set_given(&params))
+    if (opt_is_set(&method) || opt_is_set(&proposals) ||
+        param_set_used(&params))
         opt_misuse("--weigh-command takes the place of --method and its "
                    "options");
 }
 
 /* What a sampler cannot do with these options. */
 static void
-check_sampler(const struct sample_how *how)
+check_sampler(const struct sample_settings *how)
 {
     const struct sample_sampler *sampler = how->sampler;
     const char *name =
@@ -144,21 +145,21 @@ check_sampler(const struct sample_how *how)
     struct err err;
 
     snprintf(full, sizeof full, "--%s %s", name_option(sampler), name);
-    if (sampler->wants_outside && !options.filter)
+    if (sampler->needs_outside && !options.filter)
         opt_misuse("%s draws from outside of the batch: that needs --filter",
                    full);
     if (options.augmentations && sampler->one_chain)
         opt_misuse("%s has one chain for each image: it is not for "
                    "--augmentations",
                    full);
-    if (param_set_judge(&params, full, sampler->params, &err) ||
-        (sampler->check_how && sampler->check_how(how, &err)))
+    if (param_set_check(&params, full, sampler->params, &err) ||
+        (sampler->check_settings && sampler->check_settings(how, &err)))
         opt_misuse("%s", err.msg);
 }
 
 /* What was asked for and would not be done. */
 static void
-check_options(const struct sample_how *how)
+check_options(const struct sample_settings *how)
 {
     opt_together(&options.stage.keys, &options.stage.allow);
     if (!options.stage.run &&
@@ -185,8 +186,8 @@ negatives_options_get(int argc, char **argv)
         print_list();
         exit(EXIT_OK);
     }
-    choose_sampler(&options.how);
-    check_options(&options.how);
+    choose_sampler(&options.settings);
+    check_options(&options.settings);
     if (dry) {
         json_print(json_pack("{s:s?, s:b}", "method",
                              options.command ? NULL : opt_choice(&method),

@@ -135,7 +135,7 @@ passage_move(struct passage *passage, const struct sampler *sampler,
             if (wire_place_cmp(&held_item(passage, i)->at, weighed) < 0)
                 set_busy(passage, held_item(passage, i), 0);
     }
-    flow_consumer_go(passage->consumer, trained);
+    flow_consumer_set_place(passage->consumer, trained);
     while ((item = flow_consumer_stale(passage->consumer)))
         release_item(passage, item);
 }

@@ -11,7 +11,7 @@ void
 sampler_init(struct sampler *sampler)
 {
     *sampler = (struct sampler){0};
-    flow_stand_init(&sampler->stand);
+    flow_state_owner_init(&sampler->stand);
 }
 
 void
@@ -20,8 +20,8 @@ sampler_know(struct sampler *sampler, const struct negatives_options *o,
 {
     if (sampler->known || !hello->size)
         return;
-    sample_source_init(&sampler->source, &o->how, (size_t)hello->size);
-    sampler->arrival.most = o->how.most;
+    sample_source_init(&sampler->source, &o->settings, (size_t)hello->size);
+    sampler->arrival.most = o->settings.most;
     sampler->known = 1;
 }
 
@@ -29,10 +29,10 @@ void
 sampler_begin(struct sampler *sampler, const struct wire_place *at)
 {
     if (sampler->stand.owner &&
-        flow_server_reaches(sampler->server, sampler->stand.owner))
+        flow_server_ping(sampler->server, sampler->stand.owner))
         return;
     sample_source_begin(&sampler->source, 0);
-    flow_stand_begin(&sampler->stand, at);
+    flow_state_owner_begin(&sampler->stand, at);
 }
 
 void
@@ -47,7 +47,8 @@ sampler_release(struct sampler *sampler)
 static const char *
 name_of(const struct sampler *sampler, uint64_t peer)
 {
-    const struct wire_hello *who = flow_server_who(sampler->server, peer);
+    const struct wire_hello *who =
+        flow_server_peer_hello(sampler->server, peer);
 
     return who ? who->peer : "";
 }
@@ -103,7 +104,8 @@ make_weights(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
 {
     const struct wire_place at = wire_place_of(p->session, &p->batch);
 
-    flow_stand_weighed(&sampler->stand, &at, peer, name_of(sampler, peer));
+    flow_state_owner_advance(&sampler->stand, &at, peer,
+                             name_of(sampler, peer));
     return wire_weights_put(weights);
 }
 
@@ -130,7 +132,7 @@ add_piece(struct sampler *sampler, const struct wire_state *state,
 {
     for (size_t k = 0; k < state->n; k++)
         state->tables[k].from = (size_t)state->from;
-    if (sample_store_judge(&sampler->arrival, state->n, state->tables, err))
+    if (sample_store_check(&sampler->arrival, state->n, state->tables, err))
         return -1;
     sample_store_write(&sampler->arrival, state->sampler, state->n,
                        state->tables);
@@ -144,7 +146,7 @@ take_all(struct sampler *sampler, const struct wire_state *state,
 {
     const struct sample_store *store = &sampler->arrival;
 
-    if (flow_stand_whole(&sampler->stand, state, err))
+    if (flow_state_owner_check_complete(&sampler->stand, state, err))
         return -1;
     if (!state->fresh && (state->total || store->n)) {
         if (sample_source_load(&sampler->source, store, state->total, err))
@@ -152,7 +154,7 @@ take_all(struct sampler *sampler, const struct wire_state *state,
     } else {
         sample_source_begin(&sampler->source, state->total);
     }
-    flow_stand_stands(&sampler->stand);
+    flow_state_owner_commit(&sampler->stand);
     return 0;
 }
 
@@ -168,7 +170,7 @@ sampler_load(struct sampler *sampler, uint64_t peer,
                        "a state that is 'fresh' has no tables: this one "
                        "has %zu",
                        state->n);
-    rc = flow_stand_follows(&sampler->stand, state, err);
+    rc = flow_state_owner_check_piece(&sampler->stand, state, err);
     if (rc < 0) {
         *again = 1;
         return -1;
@@ -177,12 +179,13 @@ sampler_load(struct sampler *sampler, uint64_t peer,
         sample_store_release(&sampler->arrival);
     rc = add_piece(sampler, state, err);
     if (!rc)
-        flow_stand_add(&sampler->stand, state, peer, name_of(sampler, peer));
+        flow_state_owner_add_piece(&sampler->stand, state, peer,
+                                   name_of(sampler, peer));
     if (!rc && !state->last)
         return 0;
     if (!rc)
         rc = take_all(sampler, state, err);
     sample_store_release(&sampler->arrival);
-    flow_stand_drop(&sampler->stand);
+    flow_state_owner_discard(&sampler->stand);
     return rc;
 }

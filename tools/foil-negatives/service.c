@@ -18,12 +18,12 @@ check_owner(struct sampler *sampler, uint64_t peer, int64_t session,
 
     if (wire_session_check(session, err))
         return -1;
-    if (owner && owner != peer && flow_server_reaches(sampler->server, owner))
-        there = flow_server_who(sampler->server, owner);
+    if (owner && owner != peer && flow_server_ping(sampler->server, owner))
+        there = flow_server_peer_hello(sampler->server, owner);
     // a session that was begun by a clock that has been set back is over
     if (!there && wire_session_check(sampler->stand.next.session, &ahead))
         return 0;
-    return flow_stand_check(&sampler->stand, peer, session, there, err);
+    return flow_state_owner_check(&sampler->stand, peer, session, there, err);
 }
 
 static void
@@ -61,9 +61,10 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_pairs_release(&pairs);
         return -1;
     }
-    if (!flow_stand_fits(&sampler->stand,
-                         &(struct wire_place){pairs.session, pairs.batch.epoch,
-                                              pairs.batch.step})) {
+    if (!flow_state_owner_fits(&sampler->stand,
+                               &(struct wire_place){pairs.session,
+                                                    pairs.batch.epoch,
+                                                    pairs.batch.step})) {
         refuse_request(service, peer, pairs.id, 1,
                        "the sampler does not stand where this step begins");
     } else if (!(weights = sampler_weigh(sampler, peer, &pairs, &why))) {
@@ -125,8 +126,9 @@ handle_news(struct service *service, struct flow_news *news)
     stage_report(news);
     switch (news->what) {
     case FLOW_JOINED:
-        flow_stand_greeted(&service->sampler->stand, news->peer,
-                           flow_server_who(service->server, news->peer)->peer);
+        flow_state_owner_on_hello(
+            &service->sampler->stand, news->peer,
+            flow_server_peer_hello(service->server, news->peer)->peer);
         sampler_know(service->sampler, service->options,
                      flow_server_hello(service->server));
         break;
@@ -158,9 +160,9 @@ check_width(void *self, const struct wire_hello *hello, struct err *err)
     const struct negatives_options *o = self;
 
     return hello->width && hello->size
-               ? sample_how_fits(&o->how, (size_t)hello->size,
-                                 (size_t)o->augmentations, (size_t)hello->width,
-                                 err)
+               ? sample_settings_fit(&o->settings, (size_t)hello->size,
+                                     (size_t)o->augmentations,
+                                     (size_t)hello->width, err)
                : 0;
 }
 
@@ -183,7 +185,7 @@ service_open(struct service *service, const struct negatives_options *o,
     if (o->command)
         snprintf(config.hello.sampler, sizeof config.hello.sampler, "command");
     else
-        sample_source_name(&o->how, config.hello.sampler);
+        sample_source_name(&o->settings, config.hello.sampler);
     service->server = flow_server_open(stage->wire, &config, &err);
     if (!service->server)
         die("%s", err.msg);

@@ -15,13 +15,13 @@ check_name(const struct pipeline *p, const char *name)
     static const char others[] =
         " path home ifs env pwd oldpwd ps1 ps2 ps4 run "
         "study stages resume parts show tmpdir ";
-    char *lower = keep("%s", name);
+    char *lower = pipeline_printf("%s", name);
 
     for (char *at = lower; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     if (!islower((unsigned char)*lower) ||
         lower[strspn(lower, "abcdefghijklmnopqrstuvwxyz0123456789-")] ||
-        strstr(others, keep(" %s ", lower)))
+        strstr(others, pipeline_printf(" %s ", lower)))
         pipeline_misuse(
             p,
             "'%s' is no name for an option or an operand: want letters, digits "
@@ -36,11 +36,12 @@ take_operands(struct pipeline *p, const struct word_list *word)
     for (size_t i = 0; i < word->n; i++) {
         const char *shown = word->word[i];
         const int may = *shown == '[';
-        const char *name =
-            keep("%.*s", (int)strcspn(shown + may, "]"), shown + may);
+        const char *name = pipeline_printf(
+            "%.*s", (int)strcspn(shown + may, "]"), shown + may);
 
         check_name(p, name);
-        p->described = keep("%s%s%s", p->described, i ? " " : "", shown);
+        p->described =
+            pipeline_printf("%s%s%s", p->described, i ? " " : "", shown);
         word_list_add(&p->operand, name);
         set_var(p, name, "");
         p->needed += !may;
@@ -95,8 +96,10 @@ take_method(struct pipeline *p, const struct word_list *word)
 {
     const char *name = word->word[0], *all = var(p, "methods");
 
-    set_var(p, "methods", keep("%s%s%s", all, *all ? "," : "", name));
-    setting_set(&p->methods, keep("%s.objective", name), word->word[1]);
+    set_var(p, "methods",
+            pipeline_printf("%s%s%s", all, *all ? "," : "", name));
+    setting_set(&p->methods, pipeline_printf("%s.objective", name),
+                word->word[1]);
     for (size_t i = 2; i < word->n; i++) {
         const char *item = word->word[i];
         const size_t n = strcspn(item, "=");
@@ -104,7 +107,7 @@ take_method(struct pipeline *p, const struct word_list *word)
         if (!item[n] || stage_named(item, n) < 0)
             pipeline_misuse(p, "method '%s': want STAGE=OPTIONS, not '%s'",
                             name, item);
-        setting_set(&p->methods, keep("%s.%.*s", name, (int)n, item),
+        setting_set(&p->methods, pipeline_printf("%s.%.*s", name, (int)n, item),
                     item + n + 1);
     }
 }
@@ -116,13 +119,13 @@ take_include(struct pipeline *p, const struct word_list *word)
 {
     const char *slash = strrchr(p->path, '/'), *name = word->word[0];
     const int n = slash ? (int)(slash - p->path) + 1 : 0;
-    const char *path = keep("%.*sparts/%s", n, p->path, name);
+    const char *path = pipeline_printf("%.*sparts/%s", n, p->path, name);
     struct err err;
     size_t len;
     char *text;
 
     if (!file_exists(path))
-        path = keep("%s/%s", var(p, "parts"), name);
+        path = pipeline_printf("%s/%s", var(p, "parts"), name);
     text = file_read(path, LIST_MAX_BYTES, &len, &err);
     if (text)
         header_read(p, path, text);
@@ -154,7 +157,7 @@ check_options(const struct pipeline *p, int stage, const struct word_list *list)
     };
 
     for (const char *const *name = passed[stage]; *name; name++)
-        if (word_list_has(list, keep("--%s", *name)))
+        if (word_list_has(list, pipeline_printf("--%s", *name)))
             pipeline_misuse(p, SET_BY, *name, "an option of every pipeline",
                             *name);
 }
@@ -176,11 +179,11 @@ take_line(struct pipeline *p, struct word_list *line)
         if (strcmp(lines[i].name, name))
             continue;
         if (rest.n < lines[i].least || rest.n > lines[i].most)
-            pipeline_misuse(
-                p, "'%s' wants %s words after it", name,
-                lines[i].least == lines[i].most
-                    ? keep("%zu", lines[i].least)
-                    : keep("%zu to %zu", lines[i].least, lines[i].most));
+            pipeline_misuse(p, "'%s' wants %s words after it", name,
+                            lines[i].least == lines[i].most
+                                ? pipeline_printf("%zu", lines[i].least)
+                                : pipeline_printf("%zu to %zu", lines[i].least,
+                                                  lines[i].most));
         lines[i].take(p, &rest);
         return;
     }
@@ -192,7 +195,7 @@ take_line(struct pipeline *p, struct word_list *line)
 static char *
 header_of(const char *text)
 {
-    char *header = keep("%s", text), *to = header;
+    char *header = pipeline_printf("%s", text), *to = header;
 
     while (*text == '#' || *text == '\n') {
         const size_t n = strcspn(text, "\n");
@@ -218,7 +221,7 @@ header_read(struct pipeline *p, const char *name, const char *text)
     do {
         struct word_list line = {0};
 
-        p->line = keep("%s:%d", name, words.line);
+        p->line = pipeline_printf("%s:%d", name, words.line);
         if (words_rest(&words, &line, &err))
             die("%s", err.msg);
         if (line.n)

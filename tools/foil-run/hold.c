@@ -6,7 +6,7 @@
 #include <sys/file.h>
 
 #include "hold.h"
-#include "keep.h"
+#include "pipeline_mem.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -23,15 +23,15 @@ hold_name(const char *name)
 {
     const char *dot = strrchr(name, '.');
 
-    return keep("run/%.*s",
-                (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)),
-                name);
+    return pipeline_printf(
+        "run/%.*s",
+        (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
 }
 
 void
 hold_make(const char *path)
 {
-    char *copy = keep("%s", path);
+    char *copy = pipeline_printf("%s", path);
     struct err err;
 
     for (char *at = copy; (at = strchr(at + 1, '/')) != NULL; *at = '/') {
@@ -75,7 +75,7 @@ hold_run(const char *run)
 void
 hold_logs(const char *logs)
 {
-    const char *path = keep("%s/lock", logs);
+    const char *path = pipeline_printf("%s/lock", logs);
     const double until = clock_now() + REMNANT_S;
     struct err err;
     int rc;

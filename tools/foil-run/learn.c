@@ -19,7 +19,8 @@
 static void
 index_data(const char *data)
 {
-    char *word[] = {keep("index"), keep("%s", data), NULL};
+    char *word[] = {pipeline_printf("index"), pipeline_printf("%s", data),
+                    NULL};
 
     step_run(word);
 }
@@ -32,7 +33,7 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
     struct word_list words = {0};
     char *text, *rest;
 
-    word_list_put(&words, keep("%s/fits.sh", var(p, "parts")),
+    word_list_put(&words, pipeline_printf("%s/fits.sh", var(p, "parts")),
                   *var(p, "captions") ? "captions" : "labels", data,
                   *test ? test : NULL, (char *)NULL);
     text = step_capture(words.word);
@@ -40,7 +41,7 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
          line = strtok_r(NULL, "\n", &rest)) {
         if (!strncmp(line, "die ", 4))
             die("%s", line + 4);
-        say("%s", line + 4);
+        log_message("%s", line + 4);
     }
 }
 
@@ -119,7 +120,8 @@ make_run(const struct pipeline *p)
     if (chmod(var(p, "RUN"), 0700))
         die("cannot change '%s': %s", var(p, "RUN"), strerror(errno));
     if (!p->is_study && whole && text &&
-        file_write(keep("%s/command", whole), text, strlen(text), &err))
+        file_write(pipeline_printf("%s/command", whole), text, strlen(text),
+                   &err))
         die("%s", err.msg);
     hold_make(run_path(p, "log"));
 }
@@ -140,7 +142,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
         index_data(test);
     if (*data && (*test || *var(p, "captions")))
         check_fit(p, data, test);
-    stages_ask(p, data);
+    stages_dry_run(p, data);
     p->stages = *data ? stages_text(p, data) : NULL;
     if (p->stages)
         check_stages(p, list);
@@ -176,18 +178,20 @@ announce_run(const struct pipeline *p, const char *data)
     const intmax_t most = whole_of(p->selects, "largest");
     const intmax_t total = whole_of(p->trains, "total");
 
-    say("%s%s, %jd images of '%s' in batches of %s%jd%s, %s epoch%s, seed %s, "
+    log_message(
+        "%s%s, %jd images of '%s' in batches of %s%jd%s, %s epoch%s, seed %s, "
         "%s thread%s",
-        total ? keep("continues after step %jd, in epoch %jd: ", total,
-                     whole_of(p->trains, "epoch") + 1)
-              : "",
-        keep("%.*s", (int)strcspn(var(p, "objective"), ","),
-             var(p, "objective")),
+        total
+            ? pipeline_printf("continues after step %jd, in epoch %jd: ", total,
+                              whole_of(p->trains, "epoch") + 1)
+            : "",
+        pipeline_printf("%.*s", (int)strcspn(var(p, "objective"), ","),
+                        var(p, "objective")),
         whole_of(p->selects, "samples"), data,
-        least == most ? "" : keep("%jd or ", least), most,
+        least == most ? "" : pipeline_printf("%jd or ", least), most,
         most == whole_var(p, "batch")
             ? ""
-            : keep(" (at most %s, evened out)", var(p, "batch")),
+            : pipeline_printf(" (at most %s, evened out)", var(p, "batch")),
         var(p, "epochs"), plural_of(var(p, "epochs")), var(p, "seed"),
         var(p, "threads"), plural_of(var(p, "threads")));
 }

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "keep.h"
 #include "list.h"
+#include "pipeline_mem.h"
 #include "util/mem.h"
 #include "words.h"
 
@@ -37,7 +37,7 @@ set_name(struct list_stage *stage, const char *word, const struct words *at,
                        "%s:%d: '%s' is no name for a stage: want a letter or "
                        "digit, then letters, digits and - _ ., at most %d",
                        at->name, at->line, word, LIST_MAX_NAME);
-    stage->name = keep("%s", word);
+    stage->name = pipeline_printf("%s", word);
     return 0;
 }
 
@@ -179,7 +179,7 @@ list_read(struct list *list, const char *name, const char *text,
 
     *list = (struct list){0};
     do {
-        keep_grow(&list->stage, &room, list->n + 1, sizeof *list->stage);
+        pipeline_grow(&list->stage, &room, list->n + 1, sizeof *list->stage);
         rc = take_stage(&list->stage[list->n], &words, err);
         list->n += rc > 0;
     } while (rc >= 0 && words_line(&words));
@@ -224,7 +224,7 @@ char *
 list_process_name(const struct list_stage *stage, int copy)
 {
     return stage->copies == 1 ? stage->name
-                              : keep("%s-%d", stage->name, copy + 1);
+                              : pipeline_printf("%s-%d", stage->name, copy + 1);
 }
 
 static int

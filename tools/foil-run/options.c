@@ -138,7 +138,7 @@ find_owner(struct pipeline *p, const char **name, int *flag)
         several += owner >= 0;
         if (owner < 0)
             owner = stage;
-        at = keep("%s --%s.%s", at, pipeline_stages[stage], *name);
+        at = pipeline_printf("%s --%s.%s", at, pipeline_stages[stage], *name);
     }
     if (owner < 0)
         refuse_option(p, whole);
@@ -157,7 +157,7 @@ is_own(const struct pipeline *p, const char *name)
     static const char script[] = " method captions grace at at-run at-data ";
 
     return pipeline_is_key(p, name) ||
-           strstr(p->in_script ? script : lines, keep(" %s ", name));
+           strstr(p->in_script ? script : lines, pipeline_printf(" %s ", name));
 }
 
 /* Takes the option in argv[*at]; its value may be the next word. */
@@ -165,7 +165,8 @@ static void
 take_word(struct pipeline *p, char **argv, size_t *at)
 {
     const char *word = argv[*at], *value = strchr(word, '=');
-    const char *name = keep("%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const char *name =
+        pipeline_printf("%.*s", (int)strcspn(word + 2, "="), word + 2);
     struct word_list words = {0};
     int stage = -1, flag = 0;
 
@@ -183,7 +184,8 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     if (!flag && !value && !(value = argv[++*at]))
         pipeline_misuse(p, "--%s wants a value", name);
     if (stage >= 0) {
-        word_list_put(&words, keep("--%s", name), value, (char *)NULL);
+        word_list_put(&words, pipeline_printf("--%s", name), value,
+                      (char *)NULL);
         name = pipeline_stages[stage];
         value = word_list_text(words.word, words.n);
     }
@@ -207,7 +209,7 @@ pipeline_arguments(struct pipeline *p, char **argv)
     for (int i = 0; i < N_STAGES; i++) {
         struct word_list both = {0};
 
-        spell_anew(i, &p->more[i], !p->lists);
+        update_spelling(i, &p->more[i], !p->lists);
         merge_items(i, &both, &p->defaults[i], &p->more[i]);
         p->defaults[i] = both;
     }
@@ -220,7 +222,7 @@ take_operand(struct pipeline *p, const char *word, size_t at)
     if (at >= p->operand.n)
         pipeline_misuse(p, "what is '%s' for?", word);
     set_var(p, p->operand.word[at], word);
-    setting_set(&p->said, p->operand.word[at], "");
+    setting_set(&p->cli, p->operand.word[at], "");
 }
 
 /* Moves --ONE and --OTHER, which are options of the pipeline, out of --STAGE
@@ -232,14 +234,15 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
     struct word_list all = {0}, rest = {0};
 
     pipeline_split(p, &all, option, var(p, option));
-    if (runs_ours(p, stage))
-        spell_anew(stage, &all, 1);
+    if (runs_foil_tool(p, stage))
+        update_spelling(stage, &all, 1);
     for (size_t i = 0, end; i < all.n; i = end) {
         const size_t n = strcspn(all.word[i], "=");
-        const char *item = keep("%.*s", (int)n, all.word[i]);
-        const char *name = !strcmp(item, keep("--%s", one))     ? one
-                           : !strcmp(item, keep("--%s", other)) ? other
-                                                                : NULL;
+        const char *item = pipeline_printf("%.*s", (int)n, all.word[i]);
+        const char *name = !strcmp(item, pipeline_printf("--%s", one)) ? one
+                           : !strcmp(item, pipeline_printf("--%s", other))
+                               ? other
+                               : NULL;
         const char *value;
 
         end = item_end(&all, i);
@@ -251,7 +254,7 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
                 word_list_add(&rest, all.word[i]);
             continue;
         }
-        if (setting_get(&p->said, name))
+        if (setting_get(&p->cli, name))
             pipeline_misuse(p, "--%s is given twice: by itself and in --%s",
                             name, option);
         pipeline_take(p, name, value);
@@ -263,7 +266,7 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
 static void
 check_methods(const struct pipeline *p)
 {
-    char *methods = keep("%s", var(p, "methods")), *rest;
+    char *methods = pipeline_printf("%s", var(p, "methods")), *rest;
 
     for (char *name = strtok_r(methods, ",", &rest); name;
          name = strtok_r(NULL, ",", &rest))
@@ -335,8 +338,8 @@ print_comment(const char *at, const char *lead)
     const char *text = "";
 
     for (; at[0] == '#' && at[1] == ' '; at += *at == '\n') {
-        text = keep("%s%s%.*s", text, *text ? " " : "",
-                    (int)strcspn(at + 2, "\n"), at + 2);
+        text = pipeline_printf("%s%s%.*s", text, *text ? " " : "",
+                               (int)strcspn(at + 2, "\n"), at + 2);
         at += strcspn(at, "\n");
     }
     opt_paragraph(stdout, lead, text);
@@ -347,7 +350,7 @@ print_comment(const char *at, const char *lead)
 void
 pipeline_help(const struct pipeline *p)
 {
-    const char *lead = keep("foil run %s:", p->name), *at = p->text;
+    const char *lead = pipeline_printf("foil run %s:", p->name), *at = p->text;
 
     if (!strncmp(at, "#!", 2))
         at += strcspn(at, "\n") + 1;
@@ -357,12 +360,15 @@ pipeline_help(const struct pipeline *p)
     for (; at; lead = "")
         at = print_comment(at, lead);
     opt_row(stdout, "-r, --run RUN",
-            keep("run directory, created with mode 0700 [%s]", var(p, "RUN")));
+            pipeline_printf("run directory, created with mode 0700 [%s]",
+                            var(p, "RUN")));
     for (size_t i = 0; i < p->rows; i++)
-        opt_row(stdout, keep("--%s %s", p->row[i].name, p->row[i].arg),
-                keep("%s [%s]", p->row[i].what, var(p, p->row[i].name)));
+        opt_row(
+            stdout, pipeline_printf("--%s %s", p->row[i].name, p->row[i].arg),
+            pipeline_printf("%s [%s]", p->row[i].what, var(p, p->row[i].name)));
     for (size_t i = 0; i < N_OTHERS; i++)
-        opt_row(stdout, keep("--%s%s", others[i].name, others[i].arg),
+        opt_row(stdout,
+                pipeline_printf("--%s%s", others[i].name, others[i].arg),
                 others[i].what);
     close_stdout();
     exit(EXIT_OK);

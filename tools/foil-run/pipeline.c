@@ -30,7 +30,7 @@ add_common(struct pipeline *p)
          "processes of the trainer, by mpirun: foil-ranks(7)"},
         {"hosts", "FILE", "", "hostfile of mpirun, with the machines"},
     };
-    const char *cores = keep("%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    const char *cores = pipeline_printf("%ld", sysconf(_SC_NPROCESSORS_ONLN));
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pipeline_row_add(p, rows[i].name, rows[i].arg, rows[i].what);
@@ -38,8 +38,8 @@ add_common(struct pipeline *p)
     }
     set_var(p, "grace", "10");
     for (int i = 0; i < N_STAGES; i++)
-        set_var(p, keep("%s-command", pipeline_stages[i]),
-                keep("foil-%s", pipeline_stages[i]));
+        set_var(p, pipeline_printf("%s-command", pipeline_stages[i]),
+                pipeline_printf("foil-%s", pipeline_stages[i]));
 }
 
 int
@@ -71,10 +71,10 @@ name_pipeline(struct pipeline *p, const char *folder)
     const size_t n = strlen(folder);
 
     if (!strncmp(p->path, folder, n) && p->path[n] == '/') {
-        p->known = p->name = keep("%s", p->path + n + 1);
+        p->known = p->name = pipeline_printf("%s", p->path + n + 1);
         return;
     }
-    p->name = keep("%s", p->path);
+    p->name = pipeline_printf("%s", p->path);
     p->known = pipeline_absolute(p->path);
 }
 
@@ -86,11 +86,11 @@ set_places(struct pipeline *p)
     if (!folder)
         die("FOIL_PIPELINES is not set: 'foil run' sets it");
     name_pipeline(p, folder);
-    set_var(p, "parts", keep("%s/parts", folder));
+    set_var(p, "parts", pipeline_printf("%s/parts", folder));
     set_var(
         p, "RUN",
         hold_name(*p->known == '/' ? strrchr(p->known, '/') + 1 : p->known));
-    say_as(keep("foil run %s", p->name));
+    set_tool_name(pipeline_printf("foil run %s", p->name));
 }
 
 /* Replaces old spellings in the options of the header. */
@@ -98,8 +98,8 @@ static void
 spell_header(struct pipeline *p, int says)
 {
     for (int i = 0; i < N_STAGES; i++)
-        spell_anew(i, &p->defaults[i], says);
-    spell_anew(TRAIN, &p->tuned, says);
+        update_spelling(i, &p->defaults[i], says);
+    update_spelling(TRAIN, &p->tuned, says);
 }
 
 void
@@ -108,7 +108,7 @@ pipeline_load(struct pipeline *p, const char *path)
     struct err err;
     size_t len;
 
-    p->path = keep("%s", path);
+    p->path = pipeline_printf("%s", path);
     p->described = "";
     p->text = file_read(path, LIST_MAX_BYTES, &len, &err);
     if (!p->text)
@@ -130,18 +130,18 @@ take_fresh_run(struct pipeline *p)
 {
     const char *first = var(p, "RUN");
 
-    if (setting_get(&p->said, "run") || p->resume)
+    if (setting_get(&p->cli, "run") || p->resume)
         return;
     for (int i = 2; file_exists(var(p, "RUN")); i++)
-        set_var(p, "RUN", keep("%s-%d", first, i));
-    say("the run directory is '%s'", var(p, "RUN"));
+        set_var(p, "RUN", pipeline_printf("%s-%d", first, i));
+    log_message("the run directory is '%s'", var(p, "RUN"));
 }
 
 /* Returns the first missing folder of a path, or the path. */
 static const char *
 first_missing(const char *path)
 {
-    char *at = keep("%s", path);
+    char *at = pipeline_printf("%s", path);
 
     for (char *slash = at; (slash = strchr(slash + 1, '/')); *slash = '/') {
         *slash = 0;
@@ -155,7 +155,7 @@ first_missing(const char *path)
 static void
 remove_empty(const char *path, const char *above)
 {
-    char *at = keep("%s", path), *slash;
+    char *at = pipeline_printf("%s", path), *slash;
 
     while (!rmdir(at) && strlen(at) > strlen(above) &&
            (slash = strrchr(at, '/')))
@@ -169,10 +169,11 @@ set_environment(const struct pipeline *p)
     const char *folder = getenv("FOIL_PIPELINES"), *path = getenv("PATH");
     const char *const pairs[][2] = {
         {"FOIL_SCRIPT", p->path},
-        {"FOIL_NAME", keep("foil run %s", p->name)},
+        {"FOIL_NAME", pipeline_printf("foil run %s", p->name)},
         {"FOIL_RUN", var(p, "RUN")},
         {"FOIL_COMMAND", run_command_text(p)},
-        {"PATH", keep("%s/bin:%s", folder, path ? path : "/usr/bin:/bin")},
+        {"PATH",
+         pipeline_printf("%s/bin:%s", folder, path ? path : "/usr/bin:/bin")},
         {"STUDY", p->is_study ? var(p, "RUN") : ""},
     };
 
@@ -189,7 +190,7 @@ newest_of(const struct pipeline *p)
     char name[256];
     const ssize_t n = readlink(run_path(p, "latest"), name, sizeof name);
 
-    return n > 0 ? keep("%.*s", (int)n, name) : "";
+    return n > 0 ? pipeline_printf("%.*s", (int)n, name) : "";
 }
 
 /* Prints what the run directory has, after a training. */
@@ -200,7 +201,8 @@ conclude_run(const struct pipeline *p, const char *before)
 
     if (p->is_study || !run_has(p, "log"))
         return;
-    say("%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s%s",
+    log_message(
+        "%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s%s",
         !*before || strcmp(now, before)
             ? "the run is over"
             : "the run was over before, and nothing is left to train",
@@ -212,15 +214,15 @@ conclude_run(const struct pipeline *p, const char *before)
 static void
 report_stop(const struct pipeline *p, int code)
 {
-    char *run = keep("%s", var(p, "RUN"));
+    char *run = pipeline_printf("%s", var(p, "RUN"));
 
     if (code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP)
         return;
     if (run_has(p, "command"))
-        say("stopped; 'foil run --resume -r %s' continues",
-            word_list_text(&run, 1));
+        log_message("stopped; 'foil run --resume -r %s' continues",
+                    word_list_text(&run, 1));
     else
-        say("stopped");
+        log_message("stopped");
 }
 
 /*
@@ -232,11 +234,13 @@ static int
 run_script(const struct pipeline *p)
 {
     char *argv[] = {
-        keep("sh"), keep(p->traces ? "-euxc" : "-euc"),
-        keep("trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM\n"
-             "%s. \"$0\"",
-             p->is_study ? ". \"$FOIL_PIPELINES/bin/study.sh\"\n" : ""),
-        keep("%s%s", strchr(p->path, '/') ? "" : "./", p->path), NULL};
+        pipeline_printf("sh"), pipeline_printf(p->traces ? "-euxc" : "-euc"),
+        pipeline_printf(
+            "trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM\n"
+            "%s. \"$0\"",
+            p->is_study ? ". \"$FOIL_PIPELINES/bin/study.sh\"\n" : ""),
+        pipeline_printf("%s%s", strchr(p->path, '/') ? "" : "./", p->path),
+        NULL};
     struct list_stage stage = {.name = p->name,
                                .is_main = 1,
                                .is_script = 1,

@@ -1,8 +1,8 @@
 #ifndef FOIL_RUN_PIPELINE_H
 #define FOIL_RUN_PIPELINE_H
 
-#include "keep.h"
 #include "list.h"
+#include "pipeline_mem.h"
 #include "util/json.h"
 #include "util/setting.h"
 #include "words.h"
@@ -49,7 +49,7 @@ struct pipeline {
     size_t rows, row_room;
 
     struct settings vars;      /* values of options, operands and others */
-    struct settings said;      /* options and operands of the command line */
+    struct settings cli;       /* options and operands of the command line */
     struct word_list override; /* options that may differ from the run's */
     const char *config;        /* a file of options; or NULL */
     int resume, lists, traces; /* --resume, --stages, --trace */
@@ -62,8 +62,8 @@ struct pipeline {
     const char *usual;        /* the default objective */
     json_t *selects, *trains; /* output of both with --dry-run; or NULL */
     int learnt;               /* 1: nothing is left to train */
-    int selects_ours;         /* 1: skip options for foreign programs */
-    int asks_elsewhere;       /* 1: the trainer is a foreign program */
+    int query_own_select;     /* 1: skip options for foreign programs */
+    int foreign_trainer;      /* 1: the trainer is a foreign program */
     const char *stages;       /* the list of stages; or NULL */
 
     const char *line;            /* of the header, "mine:9"; or NULL */
@@ -141,7 +141,7 @@ int stage_named(const char *name, size_t n);
  * --no-FLAG, or for a parameter by its name as an option; or NULL.
  *
  * spelled_in() returns "objective ,tau=X" for a parameter of a stage, and any
- * other name unchanged.  spell_anew() replaces old spellings in a list of
+ * other name unchanged.  update_spelling() replaces old spellings in a list of
  * options, and prints a line for each if `says`; it also joins items with
  * parameters of the same option.  merge_items() is word_list_merge(), but
  * merges parameters of the same method by merge_parameters().  That returns the
@@ -154,7 +154,7 @@ int stage_named(const char *name, size_t n);
 const json_t *options_of_stage(int stage);
 const json_t *option_of_stage(int stage, const char *name);
 const char *spelled_in(int stage, const char *name);
-void spell_anew(int stage, struct word_list *list, int says);
+void update_spelling(int stage, struct word_list *list, int says);
 void merge_items(int stage, struct word_list *list, const struct word_list *own,
                  const struct word_list *theirs);
 const char *merge_parameters(const char *was, const char *is);
@@ -194,18 +194,19 @@ _Noreturn void study_settings(struct pipeline *p, char **value);
 
 /* ---------------------------------------------------------------- stages */
 
-/* stages_ask() runs the trainer, and if there is data all other stages, with
+/* stages_dry_run() runs the trainer, and if there is data all other stages,
+ * with
  * --dry-run: wrong options are refused before any stage starts.  stages_text()
  * returns the list of stages.  merge_options() adds a stage's own options that
  * the user's do not replace, then the user's. */
-void stages_ask(struct pipeline *p, const char *data);
+void stages_dry_run(struct pipeline *p, const char *data);
 char *stages_text(struct pipeline *p, const char *data);
 void merge_options(const struct pipeline *p, int stage,
                    const struct word_list *own, struct word_list *words);
 int has_own_net(const struct pipeline *p);
 
-/* runs_ours() returns 1 if the command of a stage ends in foil's tool, with
- * known options. */
-int runs_ours(const struct pipeline *p, int stage);
+/* runs_foil_tool() returns 1 if the command of a stage ends in foil's tool,
+ * with known options. */
+int runs_foil_tool(const struct pipeline *p, int stage);
 
 #endif

@@ -32,11 +32,11 @@ look_up(const struct pipeline *p, const char *key)
 static char *
 settings_to_text(struct settings *all)
 {
-    char *text = setting_text(all), *kept = keep("%s", text);
+    char *text = setting_text(all), *copy = pipeline_printf("%s", text);
 
     free(text);
     setting_release(all);
-    return kept;
+    return copy;
 }
 
 char *
@@ -63,23 +63,24 @@ study_text(const struct pipeline *p, char **value, int old)
     const char *operands = "", *text = "";
 
     for (int i = 0; value[i]; i++)
-        setting_set(&all, keep("%d", i + 1), value[i]);
+        setting_set(&all, pipeline_printf("%d", i + 1), value[i]);
     setting_set(&all, "primary", var(p, "primary"));
     for (size_t i = 0; i < p->operand.n; i++) {
         const char *name = p->operand.word[i];
         const char *is = old ? var(p, name) : look_up(p, name);
 
-        operands = keep("%s%s%s", operands, i && *is ? " " : "", is);
+        operands = pipeline_printf("%s%s%s", operands, i && *is ? " " : "", is);
     }
     setting_set(&all, "operands", operands);
     for (int i = 0; i < N_STAGES; i++) {
         const char *name = pipeline_stages[i], *options = var(p, name);
 
-        setting_set(&all, name,
-                    keep("%s%s", old && *options ? " " : "", options));
+        setting_set(
+            &all, name,
+            pipeline_printf("%s%s", old && *options ? " " : "", options));
     }
     for (size_t i = 0; old && i < all.n; i++)
-        text = keep("%s%s\n", text, all.item[i].value);
+        text = pipeline_printf("%s%s\n", text, all.item[i].value);
     return old ? text : settings_to_text(&all);
 }
 
@@ -87,7 +88,7 @@ void
 study_settings(struct pipeline *p, char **value)
 {
     const char *text = study_text(p, value, 0), *study = getenv("STUDY");
-    char *path = keep("%s/settings", study), *was = NULL;
+    char *path = pipeline_printf("%s/settings", study), *was = NULL;
     struct err err;
     size_t n;
 
@@ -146,7 +147,7 @@ sort_items(const struct word_list *list)
 /* Merges the stored options of a stage with those of the command line, which
  * replace them; foil-train itself checks which of its options may differ. */
 static void
-agree_stage(struct pipeline *p, const char *stage, const char *was)
+merge_stage_options(struct pipeline *p, const char *stage, const char *was)
 {
     struct word_list old = {0}, new = {0}, both = {0};
     const char *text;
@@ -162,9 +163,9 @@ agree_stage(struct pipeline *p, const char *stage, const char *was)
 
 /* Applies a stored setting; the command line may not differ. */
 static void
-agree_with(struct pipeline *p, const char *key, const char *was)
+merge_saved_setting(struct pipeline *p, const char *key, const char *was)
 {
-    const char *is, *said;
+    const char *is, *cli;
 
     if (!strcmp(key, "pipeline")) {
         if (strcmp(was, p->known))
@@ -175,17 +176,17 @@ agree_with(struct pipeline *p, const char *key, const char *was)
         die("'%s/command' has '%s', which this foil does not know",
             var(p, "RUN"), key);
     is = look_up(p, key);
-    said = setting_get(&p->said, key);
-    if (said && !strcmp(key, "objective") && same_method(said, was)) {
-        set_var(p, key, merge_parameters(was, said)); // foil-train checks them
+    cli = setting_get(&p->cli, key);
+    if (cli && !strcmp(key, "objective") && same_method(cli, was)) {
+        set_var(p, key, merge_parameters(was, cli)); // foil-train checks them
         return;
     }
-    if (!said && !strcmp(key, "objective") && strcmp(was, p->usual))
-        setting_set(&p->said, key, was); // chosen when the run began
-    if (!said)
+    if (!cli && !strcmp(key, "objective") && strcmp(was, p->usual))
+        setting_set(&p->cli, key, was); // chosen when the run began
+    if (!cli)
         set_var(p, key, was);
     else if (is_stage(key))
-        agree_stage(p, key, was);
+        merge_stage_options(p, key, was);
     else if (strcmp(is, was))
         check_difference(p, key, was, is);
 }
@@ -200,10 +201,10 @@ respell_settings(const struct pipeline *p, struct settings *was)
         struct word_list list = {0};
         const char *of_train;
 
-        if (!text || !runs_ours(p, i))
+        if (!text || !runs_foil_tool(p, i))
             continue;
         pipeline_split(p, &list, name, text);
-        spell_anew(i, &list, 0);
+        update_spelling(i, &list, 0);
         of_train =
             i == TRAIN && objective ? take_item(&list, "--objective") : NULL;
         if (of_train)
@@ -225,14 +226,15 @@ recall_run(struct pipeline *p)
             "correct -r, or start a run without --resume",
             var(p, "RUN"));
     if (!remembers && run_has(p, "latest"))
-        say("'%s' is of an older foil and does not remember its command: it "
+        log_message(
+            "'%s' is of an older foil and does not remember its command: it "
             "goes on with the options given now",
             var(p, "RUN"));
     else if (remembers && run_command_read(&was, var(p, "RUN"), &err))
         die("%s", err.msg);
     respell_settings(p, &was);
     for (size_t i = 0; i < was.n; i++)
-        agree_with(p, was.item[i].name, was.item[i].value);
+        merge_saved_setting(p, was.item[i].name, was.item[i].value);
     setting_release(&was);
 }
 
@@ -241,11 +243,11 @@ static void
 configure_option(void *self, const char *name, const char *value)
 {
     struct pipeline *p = self;
-    const char *said = setting_get(&p->said, name);
+    const char *cli = setting_get(&p->cli, name);
 
-    if (said && !strcmp(name, "objective"))
-        set_var(p, name, merge_parameters(value, said));
-    if (!strcmp(name, "pipeline") || said)
+    if (cli && !strcmp(name, "objective"))
+        set_var(p, name, merge_parameters(value, cli));
+    if (!strcmp(name, "pipeline") || cli)
         return;
     if (!pipeline_is_key(p, name))
         pipeline_misuse(p, "'%s' is no option of %s", name, p->name);

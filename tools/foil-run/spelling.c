@@ -12,7 +12,7 @@ const json_t *
 options_of_stage(int stage)
 {
     static json_t *options[N_STAGES];
-    char *tool = keep("foil-%s", pipeline_stages[stage]);
+    char *tool = pipeline_printf("foil-%s", pipeline_stages[stage]);
     struct word_list words = {0};
     struct list_stage asked_one = {.name = tool};
     struct err ignored;
@@ -89,18 +89,19 @@ holds_name(const char *list, const char *word)
 const char *
 merge_parameters(const char *was, const char *is)
 {
-    char *old = keep("%s", was), *now = keep("%s", is), *rest;
+    char *old = pipeline_printf("%s", was), *now = pipeline_printf("%s", is),
+         *rest;
     char *olds = opt_parameters_of(old), *news = opt_parameters_of(now);
     const char *all;
 
     if (*old && *now && strcmp(old, now))
         return is;
-    all = keep("%s", *now ? now : old);
+    all = pipeline_printf("%s", *now ? now : old);
     for (char *word = olds ? strtok_r(olds, ",", &rest) : NULL; word;
          word = strtok_r(NULL, ",", &rest))
         if (!holds_name(news, word))
-            all = keep("%s,%s", all, word);
-    return news ? keep("%s,%s", all, news) : all;
+            all = pipeline_printf("%s,%s", all, word);
+    return news ? pipeline_printf("%s,%s", all, news) : all;
 }
 
 int
@@ -134,8 +135,8 @@ put_item(int stage, struct word_list *list, char *const *item, size_t n)
 
     if (at < list->n && n == 2 && !strcmp(list->word[at], *item) &&
         at + 1 < list->n && has_parameters(stage, *item)) {
-        list->word[at + 1] =
-            keep("%s", merge_parameters(list->word[at + 1], item[1]));
+        list->word[at + 1] = pipeline_printf(
+            "%s", merge_parameters(list->word[at + 1], item[1]));
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -154,9 +155,10 @@ merge_items(int stage, struct word_list *list, const struct word_list *own,
         end = item_end(theirs, i);
         if (at < own->n && end == i + 2 && at + 1 < own->n &&
             has_parameters(stage, theirs->word[i])) {
-            char *both[] = {theirs->word[i],
-                            keep("%s", merge_parameters(own->word[at + 1],
-                                                        theirs->word[i + 1]))};
+            char *both[] = {
+                theirs->word[i],
+                pipeline_printf("%s", merge_parameters(own->word[at + 1],
+                                                       theirs->word[i + 1]))};
 
             put_item(stage, &all, both, 2);
         } else {
@@ -172,7 +174,8 @@ spelled_in(int stage, const char *name)
     const json_t *row = option_of_stage(stage, name);
     const char *of = text_of(row, "of");
 
-    return of ? keep("%s ,%s=%s", of, name, text_of(row, "argument")) : name;
+    return of ? pipeline_printf("%s ,%s=%s", of, name, text_of(row, "argument"))
+              : name;
 }
 
 /* Adds the new spelling of an old item: 1, or 0 if it is not old. */
@@ -181,7 +184,7 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
 {
     const json_t *row = option_of_stage(stage, name);
     const char *of = text_of(row, "of");
-    const char *tool = keep("foil-%s", pipeline_stages[stage]);
+    const char *tool = pipeline_printf("foil-%s", pipeline_stages[stage]);
     const struct opt_old *old = opt_old_find(tool, name, value ? value : "");
     struct err err;
 
@@ -192,17 +195,18 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
         if (!old->is && value)
             word_list_add(now, value);
     } else if (of) {
-        word_list_put(now, keep("--%.*s", (int)strcspn(of, "|"), of),
-                      keep(",%s%s%s%s", strncmp(name, "no-", 3) ? "" : "no-",
-                           text_of(row, "name"), value ? "=" : "",
-                           value ? value : ""),
+        word_list_put(now, pipeline_printf("--%.*s", (int)strcspn(of, "|"), of),
+                      pipeline_printf(",%s%s%s%s",
+                                      strncmp(name, "no-", 3) ? "" : "no-",
+                                      text_of(row, "name"), value ? "=" : "",
+                                      value ? value : ""),
                       (char *)NULL);
     }
     return now->n > 0;
 }
 
 void
-spell_anew(int stage, struct word_list *list, int says)
+update_spelling(int stage, struct word_list *list, int says)
 {
     struct word_list all = {0};
 
@@ -213,7 +217,7 @@ spell_anew(int stage, struct word_list *list, int says)
 
         end = item_end(list, i);
         if (strncmp(word, "--", 2) || end > i + 2 ||
-            !put_anew(stage, keep("%.*s", n - 2, word + 2),
+            !put_anew(stage, pipeline_printf("%.*s", n - 2, word + 2),
                       equals        ? equals + 1
                       : end > i + 1 ? list->word[i + 1]
                                     : NULL,
@@ -222,9 +226,9 @@ spell_anew(int stage, struct word_list *list, int says)
             continue;
         }
         if (says)
-            say("%s is now %s" OPT_DROPPED,
-                word_list_text(list->word + i, end - i),
-                word_list_text(now.word, now.n));
+            log_message("%s is now %s" OPT_DROPPED,
+                        word_list_text(list->word + i, end - i),
+                        word_list_text(now.word, now.n));
         for (size_t k = 0, next; k < now.n; k = next) {
             next = item_end(&now, k);
             put_item(stage, &all, now.word + k, next - k);

@@ -12,7 +12,7 @@
 static const char *
 command_of(const struct pipeline *p, int stage)
 {
-    return var(p, keep("%s-command", pipeline_stages[stage]));
+    return var(p, pipeline_printf("%s-command", pipeline_stages[stage]));
 }
 
 static int
@@ -24,12 +24,13 @@ ends_in(const char *text, const char *end)
 }
 
 int
-runs_ours(const struct pipeline *p, int stage)
+runs_foil_tool(const struct pipeline *p, int stage)
 {
     const char *command = command_of(p, stage);
-    const char *tool = keep("foil-%s", pipeline_stages[stage]);
+    const char *tool = pipeline_printf("foil-%s", pipeline_stages[stage]);
 
-    return ends_in(command, tool) || ends_in(command, keep("%s-mpi", tool));
+    return ends_in(command, tool) ||
+           ends_in(command, pipeline_printf("%s-mpi", tool));
 }
 
 /* Returns the user's options for a stage; none if they are for a foreign
@@ -40,7 +41,7 @@ user_options(const struct pipeline *p, int stage)
     const char *name = pipeline_stages[stage];
     struct word_list theirs = {0};
 
-    if (!p->selects_ours || runs_ours(p, stage))
+    if (!p->query_own_select || runs_foil_tool(p, stage))
         pipeline_split(p, &theirs, name, var(p, name));
     return theirs;
 }
@@ -80,7 +81,7 @@ add_trainer(const struct pipeline *p, struct word_list *own)
 
     for (size_t i = 0, end; i < all->n; i = end) {
         const int of_net =
-            without_net && strstr(nets, keep(" %s ", all->word[i]));
+            without_net && strstr(nets, pipeline_printf(" %s ", all->word[i]));
 
         end = item_end(all, i);
         if (of_net && !strcmp(all->word[i], "--text"))
@@ -98,14 +99,14 @@ take_objective(const struct pipeline *p, struct word_list *own,
                struct word_list *theirs)
 {
     const char *ours = take_item(own, "--objective");
-    const char *said = take_item(theirs, "--objective");
+    const char *cli = take_item(theirs, "--objective");
     const char *all = var(p, "objective");
 
-    if (ours && setting_get(&p->said, "objective"))
+    if (ours && setting_get(&p->cli, "objective"))
         all = merge_parameters(ours, all);
     else if (ours)
         all = merge_parameters(all, ours);
-    return said ? merge_parameters(all, said) : all;
+    return cli ? merge_parameters(all, cli) : all;
 }
 
 /* Adds the epochs of warm-up, at most a tenth of all; a checkpoint has its
@@ -116,11 +117,12 @@ add_warmup(const struct pipeline *p, struct word_list *own)
     const long epochs = whole_var(p, "epochs");
 
     if (*var(p, "warm") && !run_has(p, "latest"))
-        word_list_put(own, "--warmup",
-                      10 * whole_var(p, "warm") <= epochs
-                          ? var(p, "warm")
-                          : keep("%ld.%ld", epochs / 10, epochs % 10),
-                      (char *)NULL);
+        word_list_put(
+            own, "--warmup",
+            10 * whole_var(p, "warm") <= epochs
+                ? var(p, "warm")
+                : pipeline_printf("%ld.%ld", epochs / 10, epochs % 10),
+            (char *)NULL);
 }
 
 /* Passes --override on to the trainer, except for most options of the
@@ -135,7 +137,8 @@ add_overrides(const struct pipeline *p, struct word_list *words)
 
         if (p->operand.n && !strcmp(key, p->operand.word[0]))
             key = "dataset";
-        else if (pipeline_is_key(p, key) && !strstr(known, keep(" %s ", key)))
+        else if (pipeline_is_key(p, key) &&
+                 !strstr(known, pipeline_printf(" %s ", key)))
             continue;
         word_list_put(words, "--override", key, (char *)NULL);
     }
@@ -159,7 +162,7 @@ words_of_train(const struct pipeline *p, struct word_list *words)
     word_list_put(words, "--objective", take_objective(p, &own, &theirs),
                   "--threads", var(p, "threads"), "--seed", var(p, "seed"),
                   (char *)NULL);
-    if (!p->asks_elsewhere) {
+    if (!p->foreign_trainer) {
         if (p->resume)
             word_list_add(words, "--resume");
         add_overrides(p, words);
@@ -212,14 +215,14 @@ words_of_negatives(const struct pipeline *p, struct word_list *words)
     word_list_join(&own, &p->defaults[NEGATIVES]);
     merge_options(p, NEGATIVES, &own, words);
     if (word_list_has(words, "--weigh-command")) {
-        outside = !strcmp(filter, "yes") && setting_get(&p->said, "filter");
+        outside = !strcmp(filter, "yes") && setting_get(&p->cli, "filter");
     } else if (!word_list_has(words, "--method")) {
         word_list_put(words, "--method", find_method(p), (char *)NULL);
     } else {
         char **method = &words->word[item_find(words, "--method") + 1];
 
         if (*method && **method == ',')
-            *method = keep("%s%s", find_method(p), *method);
+            *method = pipeline_printf("%s%s", find_method(p), *method);
     }
     if (outside && !word_list_has(words, "--filter"))
         word_list_add(words, "--filter");
@@ -280,7 +283,8 @@ try_ranks(const struct pipeline *p)
 {
     const char *line = words_of_ranks(p, "true");
     char *word[] = {(char[]){"sh"}, (char[]){"-c"},
-                    keep("%s >/dev/null 2>&1 || echo no", line), NULL};
+                    pipeline_printf("%s >/dev/null 2>&1 || echo no", line),
+                    NULL};
 
     if (*step_capture(word))
         die("mpirun starts no processes: run '%s' to see why%s", line,
@@ -297,7 +301,8 @@ put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
           char *run, const struct word_list *words)
 {
     const char *restart =
-        stage == TRAIN ? "never" : keep("killed,%s", var(p, "restarts"));
+        stage == TRAIN ? "never"
+                       : pipeline_printf("killed,%s", var(p, "restarts"));
     struct word_list there = {0};
 
     if (stage == SELECT)
@@ -328,7 +333,8 @@ char *
 stages_text(struct pipeline *p, const char *data)
 {
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
-    char *ours = keep("%s", ""), *there = keep("%s", var(p, "at-run"));
+    char *ours = pipeline_printf("%s", ""),
+         *there = pipeline_printf("%s", var(p, "at-run"));
     char *text = NULL, *copy;
     size_t n;
     FILE *list = open_memstream(&text, &n);
@@ -347,7 +353,7 @@ stages_text(struct pipeline *p, const char *data)
     words_of_select(p, data, &select);
     put_stage(p, list, SELECT, "1", there, &select);
     REQUIRE(!fclose(list));
-    copy = keep("%s", text);
+    copy = pipeline_printf("%s", text);
     free(text);
     return copy;
 }
@@ -374,10 +380,10 @@ ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
 {
     struct word_list words = {0};
 
-    if (!runs_ours(p, stage))
+    if (!runs_foil_tool(p, stage))
         return NULL;
-    word_list_put(&words, keep("foil-%s", pipeline_stages[stage]), "--dry-run",
-                  "-r", var(p, "RUN"), (char *)NULL);
+    word_list_put(&words, pipeline_printf("foil-%s", pipeline_stages[stage]),
+                  "--dry-run", "-r", var(p, "RUN"), (char *)NULL);
     word_list_join(&words, options);
     return ask_tool(&words);
 }
@@ -445,11 +451,11 @@ ask_checkpoint(struct pipeline *p)
 }
 
 void
-stages_ask(struct pipeline *p, const char *data)
+stages_dry_run(struct pipeline *p, const char *data)
 {
     struct word_list select = {0}, train = {0};
 
-    p->selects_ours = 1;
+    p->query_own_select = 1;
     json_decref(p->selects);
     json_decref(p->trains);
     p->selects = NULL;
@@ -459,23 +465,24 @@ stages_ask(struct pipeline *p, const char *data)
         word_list_put(&select, "foil-select", "--dry-run", (char *)NULL);
         words_of_select(p, data, &select);
         p->selects = ask_tool(&select);
-        set_var(p, "keep-epochs",
-                keep("%jd", (intmax_t)json_integer_value(
-                                json_object_get(p->selects, "keep_features"))));
+        set_var(
+            p, "keep-epochs",
+            pipeline_printf("%jd", (intmax_t)json_integer_value(json_object_get(
+                                       p->selects, "keep_features"))));
     }
-    p->asks_elsewhere = !runs_ours(p, TRAIN);
+    p->foreign_trainer = !runs_foil_tool(p, TRAIN);
     word_list_put(&train, "foil-train", "--dry-run", "-r",
-                  p->asks_elsewhere ? run_path(p, "none") : var(p, "RUN"),
+                  p->foreign_trainer ? run_path(p, "none") : var(p, "RUN"),
                   (char *)NULL);
     words_of_train(p, &train);
     p->trains = ask_tool(&train);
-    if (p->asks_elsewhere)
+    if (p->foreign_trainer)
         ask_checkpoint(p);
     if (*data)
         ask_others(p, data);
     if (*data && runs_ranks(p))
         try_ranks(p);
-    p->asks_elsewhere = p->selects_ours = 0;
+    p->foreign_trainer = p->query_own_select = 0;
     if (json_is_true(json_object_get(p->trains, "enough")) ||
         json_integer_value(json_object_get(p->trains, "epoch")) >=
             whole_var(p, "epochs"))

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "keep.h"
+#include "pipeline_mem.h"
 #include "stage/process.h"
 #include "step.h"
 #include "util/mem.h"
@@ -41,7 +41,7 @@ start_command(char *const *word, int out)
     if (!pid) {
         if (dup2(out, STDOUT_FILENO) >= 0)
             execvp(word[0], word);
-        say("cannot run '%s': %s", word[0], strerror(errno));
+        log_message("cannot run '%s': %s", word[0], strerror(errno));
         _exit(127);
     }
     if (pid < 0)
@@ -79,7 +79,7 @@ step_capture(char *const *word)
     while (n && text[n - 1] == '\n')
         n--;
     text[n] = 0;
-    copy = keep("%s", text);
+    copy = pipeline_printf("%s", text);
     free(text);
     return copy;
 }
@@ -110,9 +110,10 @@ step_show_list(const struct list *list)
     for (size_t i = 0; i < list->n; i++) {
         const struct list_stage *stage = &list->stage[i];
 
-        step_show(stage->argv, stage->copies > 1
-                                   ? keep(" & # %d copies", stage->copies)
-                               : i + 1 < list->n ? " &"
-                                                 : "");
+        step_show(stage->argv,
+                  stage->copies > 1
+                      ? pipeline_printf(" & # %d copies", stage->copies)
+                  : i + 1 < list->n ? " &"
+                                    : "");
     }
 }

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "keep.h"
+#include "pipeline_mem.h"
 #include "stage/process.h"
 #include "supervise.h"
 #include "util/clock.h"
@@ -134,7 +134,7 @@ start_process(struct run *run, struct process *process)
     struct err err;
 
     if (open_process(process, run->grace, &err)) {
-        say("%s", err.msg);
+        log_message("%s", err.msg);
         end_all(run, EXIT_FAILED);
     }
 }
@@ -156,9 +156,10 @@ schedule_restart(struct process *process, int status)
         process->pause = 0;
     how = describe_end(status);
     if (process->pause > 0)
-        say("%s %s; restarting it in %g s", process->name, how, process->pause);
+        log_message("%s %s; restarting it in %g s", process->name, how,
+                    process->pause);
     else
-        say("%s %s; restarting it", process->name, how);
+        log_message("%s %s; restarting it", process->name, how);
     free(how);
     process->restarts -= process->restarts > 0;
     process->due = clock_now() + process->pause;
@@ -227,16 +228,17 @@ report_failure(struct run *run, const struct process *process, int status)
     if (process->stage->is_script) {
         // its commands have printed why
         if (WIFSIGNALED(status))
-            say("the shell %s", how);
+            log_message("the shell %s", how);
         end_all(run, stage_process_code(status));
     } else if (others_run(run, process)) {
-        say("%s %s; its other copies continue", process->name, how);
+        log_message("%s %s; its other copies continue", process->name, how);
     } else {
         quote_log(process);
         if (process->log)
-            say("%s %s; its log is '%s'", process->name, how, process->log);
+            log_message("%s %s; its log is '%s'", process->name, how,
+                        process->log);
         else
-            say("%s %s", process->name, how);
+            log_message("%s %s", process->name, how);
         end_all(run, stage_process_code(status));
     }
     free(how);
@@ -271,11 +273,12 @@ on_signal(struct run *run, int signal)
     run->code = 128 + signal;
     if (run->asked || run->ending) {
         if (!process->stage->is_script)
-            say("killing all stages");
+            log_message("killing all stages");
         kill_all(run);
     } else if (process->run.pid) {
         if (!process->stage->is_script)
-            say("ending %s, then the other stages; a second signal kills all",
+            log_message(
+                "ending %s, then the other stages; a second signal kills all",
                 process->name);
         stage_process_ask(&process->run);
         for (size_t i = 0; i < run->n; i++)
@@ -381,7 +384,7 @@ add_stage(struct run *run, const struct list_stage *stage, const char *logs)
         if (stage->is_main)
             run->main = run->n;
         else
-            process->log = keep("%s/%s.log", logs, process->name);
+            process->log = pipeline_printf("%s/%s.log", logs, process->name);
         run->n++;
     }
 }
@@ -395,7 +398,7 @@ supervise(const struct list *list, const char *logs, double grace)
 
     for (size_t i = 0; i < list->n; i++)
         room += (size_t)list->stage[i].copies;
-    run.process = keep_array(room, sizeof *run.process);
+    run.process = pipeline_array(room, sizeof *run.process);
     for (size_t i = 0; i < list->n; i++)
         add_stage(&run, &list->stage[i], logs);
     if (watch_signals(&run, &err))

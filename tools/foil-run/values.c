@@ -32,7 +32,7 @@ var(const struct pipeline *p, const char *name)
 {
     const char *value = setting_get(&p->vars, name);
 
-    return value ? keep("%s", value) : "";
+    return value ? pipeline_printf("%s", value) : "";
 }
 
 long
@@ -53,7 +53,7 @@ static char *
 environment_name(const char *name)
 {
     const int of_stage = stage_named(name, strcspn(name, "-")) >= 0;
-    char *whole = keep("%s%s", of_stage ? "FOIL_" : "", name);
+    char *whole = pipeline_printf("%s%s", of_stage ? "FOIL_" : "", name);
 
     for (char *at = whole; *at; at++)
         *at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
@@ -77,8 +77,8 @@ variables_export(const struct pipeline *p)
     for (size_t i = 0; i < p->vars.n; i++)
         export_text(environment_name(p->vars.item[i].name),
                     p->vars.item[i].value);
-    for (size_t i = 0; i < p->said.n; i++)
-        text = keep("%s %s", text, p->said.item[i].name);
+    for (size_t i = 0; i < p->cli.n; i++)
+        text = pipeline_printf("%s %s", text, p->cli.item[i].name);
     export_text("FOIL_SAID", text);
     export_text("FOIL_OVERRIDE",
                 word_list_text(p->override.word, p->override.n));
@@ -91,7 +91,7 @@ get_variable(const char *name)
 {
     const char *value = getenv(name);
 
-    return value ? keep("%s", value) : "";
+    return value ? pipeline_printf("%s", value) : "";
 }
 
 void
@@ -109,7 +109,7 @@ variables_import(struct pipeline *p)
     names.n = 0;
     pipeline_split(p, &names, "override", get_variable("FOIL_SAID"));
     for (size_t i = 0; i < names.n; i++)
-        setting_set(&p->said, names.word[i], "");
+        setting_set(&p->cli, names.word[i], "");
     pipeline_split(p, &p->override, "override", get_variable("FOIL_OVERRIDE"));
     p->resume = *get_variable("RESUME") != 0;
     p->lists = *get_variable("STAGES") != 0;
@@ -118,7 +118,7 @@ variables_import(struct pipeline *p)
 char *
 run_path(const struct pipeline *p, const char *name)
 {
-    return keep("%s/%s", var(p, "RUN"), name);
+    return pipeline_printf("%s/%s", var(p, "RUN"), name);
 }
 
 int
@@ -154,12 +154,12 @@ pipeline_absolute(const char *path)
 {
     char *here = *path == '/' ? NULL : getcwd(NULL, 0);
     char *all = mem_format("%s/%s", here ? here : "", path);
-    char *whole = file_resolve(all), *kept = keep("%s", whole);
+    char *whole = file_resolve(all), *copy = pipeline_printf("%s", whole);
 
     free(whole);
     free(all);
     free(here);
-    return kept;
+    return copy;
 }
 
 /* ---------------------------------------------------------------- options */
@@ -168,9 +168,10 @@ void
 pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                  const char *what)
 {
-    keep_grow(&p->row, &p->row_room, p->rows + 1, sizeof *p->row);
-    p->row[p->rows++] = (struct pipeline_row){keep("%s", name), keep("%s", arg),
-                                              keep("%s", what)};
+    pipeline_grow(&p->row, &p->row_room, p->rows + 1, sizeof *p->row);
+    p->row[p->rows++] = (struct pipeline_row){pipeline_printf("%s", name),
+                                              pipeline_printf("%s", arg),
+                                              pipeline_printf("%s", what)};
 }
 
 struct word_list
@@ -185,7 +186,8 @@ pipeline_keys(const struct pipeline *p)
         word_list_add(&keys, pipeline_stages[i]);
     for (int i = 0; i < N_STAGES; i++)
         if (i != EMBED) // runs as a command of the script
-            word_list_add(&keys, keep("%s-command", pipeline_stages[i]));
+            word_list_add(&keys,
+                          pipeline_printf("%s-command", pipeline_stages[i]));
     return keys;
 }
 
@@ -221,7 +223,7 @@ check_value(const struct pipeline *p, const char *name, const char *value)
         pipeline_misuse(p, "--%s '%s': want a whole number", name, value);
     if (row && strchr(row->arg, '|') && opt_index(row->arg, value) < 0)
         pipeline_misuse(p, "--%s '%s': want one of %s", name, value, row->arg);
-    return whole ? keep("%ld", strtol(value, NULL, 10)) : value;
+    return whole ? pipeline_printf("%ld", strtol(value, NULL, 10)) : value;
 }
 
 /* Takes an option of a command of the script: options of a stage follow the
@@ -235,7 +237,7 @@ take_in_script(struct pipeline *p, const char *name, const char *value)
         word_list_put(&p->more[TRAIN], "--objective", value, (char *)NULL);
     if (stage >= 0)
         pipeline_split(p, &p->more[stage], name, value);
-    else if (!strstr(name, "-command") || !setting_get(&p->said, name))
+    else if (!strstr(name, "-command") || !setting_get(&p->cli, name))
         set_var(p, name, check_value(p, name, value));
 }
 
@@ -249,7 +251,7 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         return;
     }
     if (!strcmp(name, "objective") && *value == ',') { // of any objective
-        pipeline_take(p, "train", keep("--objective %s", value));
+        pipeline_take(p, "train", pipeline_printf("--objective %s", value));
         return;
     }
     if (!strcmp(name, "override"))
@@ -259,14 +261,15 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
     else if (!strcmp(name, "run"))
         set_var(p, "RUN", value);
     else if (stage_named(name, strlen(name)) >= 0)
-        set_var(p, name, keep("%s%s%s", before, *before ? " " : "", value));
+        set_var(p, name,
+                pipeline_printf("%s%s%s", before, *before ? " " : "", value));
     else if (!pipeline_is_key(p, name))
         pipeline_misuse(p, "no option '--%s'", name);
     else if (!strcmp(name, "objective"))
         set_var(p, name, merge_parameters(before, value));
     else
         set_var(p, name, check_value(p, name, value));
-    setting_set(&p->said, name, value);
+    setting_set(&p->cli, name, value);
 }
 
 int
@@ -283,7 +286,7 @@ is_overridden(const struct pipeline *p, const char *name)
 const char *
 method_get(const struct pipeline *p, const char *method, const char *what)
 {
-    return setting_get(&p->methods, keep("%s.%s", method, what));
+    return setting_get(&p->methods, pipeline_printf("%s.%s", method, what));
 }
 
 void
@@ -311,7 +314,7 @@ method_apply(struct pipeline *p, const char *method)
             die("%s", err.msg);
         if (i == TRAIN)
             word_list_join(&theirs, &objective);
-        spell_anew(i, &theirs, 1);
+        update_spelling(i, &theirs, 1);
         merge_items(i, &both, &p->defaults[i], &theirs);
         p->defaults[i] = both;
     }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keep.h"
+#include "pipeline_mem.h"
 #include "util/mem.h"
 #include "words.h"
 
@@ -26,7 +26,7 @@ append_word(struct word *word, const char *text, size_t n)
 static char *
 keep_word(struct word *word)
 {
-    char *text = word->text ? keep("%s", word->text) : NULL;
+    char *text = word->text ? pipeline_printf("%s", word->text) : NULL;
 
     free(word->text);
     return text;
@@ -70,7 +70,7 @@ take_variable(struct words *words, struct word *word, struct err *err)
     if (!n || (braced && first[n] != '}'))
         return err_set(err, "%s:%d: '$' without a name: add one, or quote it",
                        words->name, words->line);
-    name = keep("%.*s", (int)n, first);
+    name = pipeline_printf("%.*s", (int)n, first);
     value = getenv(name);
     if (!value)
         return err_set(err, "%s:%d: '$%s' is not in the environment",
@@ -150,8 +150,8 @@ words_rest(struct words *words, struct word_list *list, struct err *err)
 void
 word_list_add(struct word_list *list, const char *word)
 {
-    keep_grow(&list->word, &list->room, list->n + 2, sizeof *list->word);
-    list->word[list->n++] = keep("%s", word);
+    pipeline_grow(&list->word, &list->room, list->n + 2, sizeof *list->word);
+    list->word[list->n++] = pipeline_printf("%s", word);
     list->word[list->n] = NULL;
 }
 

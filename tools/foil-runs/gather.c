@@ -104,7 +104,7 @@ add_results(json_t *object, const char *run)
     size_t i;
 
     if (!all)
-        say("%s", err.msg);
+        log_message("%s", err.msg);
     json_array_foreach(all, i, one)
     {
         const json_t *is;

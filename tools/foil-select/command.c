@@ -49,7 +49,7 @@ const struct select_strategy select_strategy_command = {
     .name = "command",
     .summary = "plans by a user's program",
     .params = select_params,
-    .wants_features = 1,
+    .needs_features = 1,
 };
 
 /* -------------------------------------------------------------- an answer */
@@ -298,7 +298,7 @@ save_plan(struct select_command *c, uint64_t epoch, const char *key,
         rc = file_draft_keep(&draft, &err);
     }
     if (rc)
-        say("%s: this plan is not saved", err.msg);
+        log_message("%s: this plan is not saved", err.msg);
     free(path);
     if (epoch < PLANS_SAVED)
         return;
@@ -321,7 +321,7 @@ select_command_open(const struct select_options *options, const char *data,
         .limit_s = options->limit,
         .longest = LONGEST + DIGITS * ((size_t)options->batch + 1),
         .most = SIZE_MAX,
-        .print = say_line,
+        .print = log_line,
     };
 
     c->options = options;

@@ -32,8 +32,9 @@ wait_for_trainer(struct flow_service *service, int stop,
 {
     enum flow_answer what;
 
-    while ((what = flow_service_wait(service, stop, answer, why)) == FLOW_ODD)
-        say("%s", why->msg);
+    while ((what = flow_service_wait(service, stop, answer, why)) ==
+           FLOW_BAD_MESSAGE)
+        log_message("%s", why->msg);
     switch (what) {
     case FLOW_ANSWERED:
         return FETCH_DONE;
@@ -44,7 +45,7 @@ wait_for_trainer(struct flow_service *service, int stop,
     case FLOW_REFUSED:
         return FETCH_FAILED;
     case FLOW_FAILED:
-    case FLOW_ODD:
+    case FLOW_BAD_MESSAGE:
         break;
     case FLOW_UNREACHED:
         add_hint(why);

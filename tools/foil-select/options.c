@@ -110,9 +110,9 @@ check_options(void)
         opt_misuse("--plan-out belongs to --score");
     if (o.losses && !o.score)
         opt_misuse("--losses belongs to --score");
-    if (o.command && opt_given(&strategy))
+    if (o.command && opt_is_set(&strategy))
         opt_misuse("--strategy-command and --strategy exclude each other");
-    if (!o.command && opt_given(&o.limit))
+    if (!o.command && opt_is_set(&o.limit))
         opt_misuse("--command-limit belongs to --strategy-command");
     if (!o.command && o.partial)
         opt_misuse("--partial belongs to --strategy-command");
@@ -145,7 +145,7 @@ select_options_use_features(const struct select_options *options,
                             const struct select_strategy *of)
 {
     return options->features != FEATURES_NONE &&
-           (of->wants_features || options->value[SELECT_REFINE]);
+           (of->needs_features || options->value[SELECT_REFINE]);
 }
 
 /* Reads the group of each sample, from a file of integers. */

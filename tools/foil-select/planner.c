@@ -284,7 +284,7 @@ work_low(void *arg)
 {
     struct planner *p = arg;
 
-    priority_lower(PRIORITY_SPARE);
+    priority_lower(PRIORITY_IDLE);
     num_threads(p->config.threads);
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {

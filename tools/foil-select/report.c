@@ -49,12 +49,12 @@ select_report(const struct select_quarantine *bad, const struct data_set *set,
     char *list;
 
     if (bad->n)
-        say("%zu sample%s could not be used:", bad->n, plural(bad->n));
+        log_message("%zu sample%s could not be used:", bad->n, plural(bad->n));
     for (size_t i = 0; i < bad->n && i < LISTED; i++)
-        say("%" PRId64 " '%s': %s", bad->item[i].id,
-            name_of(set, (size_t)bad->item[i].id), bad->item[i].reason);
+        log_message("%" PRId64 " '%s': %s", bad->item[i].id,
+                    name_of(set, (size_t)bad->item[i].id), bad->item[i].reason);
     if (bad->n > LISTED)
-        say("... and %zu more", bad->n - LISTED);
+        log_message("... and %zu more", bad->n - LISTED);
     if (!file)
         return;
     list = list_quarantine(bad, set);

@@ -161,17 +161,17 @@ handle_news(struct selector *s, struct flow_news *news)
     switch (news->what) {
     case FLOW_LEFT:
         if (s->outlet->freed && !s->over)
-            say("an augmenter is gone: others get its %zu items",
-                s->outlet->freed);
+            log_message("an augmenter is gone: others get its %zu items",
+                        s->outlet->freed);
         break;
     case FLOW_MESSAGE:
         if (take_reject(s, news->peer, news->msg, &news->why))
             stage_refuse(s->outlet->server, news);
         break;
-    case FLOW_MOVED:
+    case FLOW_NEW_SESSION:
         on_restart(s, &news->at);
         break;
-    case FLOW_BACK:
+    case FLOW_REWOUND:
         on_rewind(s);
         break;
     default:
@@ -245,8 +245,8 @@ use_fallback(struct selector *s, int64_t epoch)
 
     s->fallbacks += late;
     if (late)
-        say("the plan of epoch %" PRId64 " is late: %s", epoch,
-            previous ? "repeating the last one" : "shuffling");
+        log_message("the plan of epoch %" PRId64 " is late: %s", epoch,
+                    previous ? "repeating the last one" : "shuffling");
     if (previous)
         select_plan_put(s->plan, (uint64_t)epoch, s->previous);
     else
@@ -288,7 +288,7 @@ poll_planner(struct selector *s)
     if (trouble < 0)
         die("%s", why.msg);
     if (trouble)
-        say("%s", why.msg);
+        log_message("%s", why.msg);
     planner_set_urgent(s->planner, s->starved);
     take_plan(s);
     ask_plan(s);
@@ -347,18 +347,18 @@ static void
 send_items(struct selector *s)
 {
     struct flow_producer *producer = s->outlet->producer;
-    struct flow_turn turn;
+    struct flow_send_item turn;
 
     if (s->over)
         return;
     add_items(s);
-    while (flow_producer_turn(producer, clock_now(), &turn)) {
+    while (flow_producer_next_item(producer, clock_now(), &turn)) {
         struct wire_msg *msg = item_of(s, &turn.at);
 
-        flow_outlet_give(s->outlet, &turn, msg);
+        flow_outlet_send_item(s->outlet, &turn, msg);
         wire_msg_free(msg);
     }
-    flow_outlet_end(s->outlet);
+    flow_outlet_send_end(s->outlet);
 }
 
 static void
@@ -437,7 +437,7 @@ select_serve(struct selector *s)
 
     stage_run(&s->stage, &handlers, s);
     progress_clear(&s->progress);
-    say_stopped();
+    log_stopped();
     if (s->over)
-        flow_outlet_over(s->outlet);
+        flow_outlet_send_over(s->outlet);
 }

@@ -18,8 +18,8 @@ check_finish(struct check *check)
     fflush(stdout);
     tap_close(check->tap);
     if (check->broken)
-        say("%zu of %zu rules are broken: see foil-wire(5)", check->broken,
-            check->rules);
+        log_message("%zu of %zu rules are broken: see foil-wire(5)",
+                    check->broken, check->rules);
     exit(check->broken ? EXIT_FAILED : EXIT_OK);
 }
 
@@ -126,7 +126,7 @@ check_require(struct check *check, int there, const char *rule)
 {
     check_rule(check, there, "%s", rule);
     if (!there) {
-        say("the other rules depend on this one");
+        log_message("the other rules depend on this one");
         check_finish(check);
     }
 }
@@ -289,7 +289,7 @@ is_over(const struct check_actor *actor, double began, double *connected)
 {
     const double now = clock_now();
 
-    if (!*connected && wire_sock_met(actor->sock))
+    if (!*connected && wire_sock_has_connected(actor->sock))
         *connected = now;
     return now >= began + start_s ||
            (*connected && now >= *connected + hello_s);

@@ -67,7 +67,7 @@ await_batch(struct checked *s, double seconds)
         got.views = digest_bytes(b->pixels, bytes);
         wire_batch_release(&made);
     } else if (msg) {
-        say("a batch of the stage: %s", err.msg);
+        log_message("a batch of the stage: %s", err.msg);
     }
     wire_msg_free(msg);
     return got;

@@ -31,7 +31,7 @@ take_items(struct got *got, struct wire_msg *msg)
 
     if (wire_item_get(&item, msg, 0, &err)) {
         got->malformed++;
-        say("an item of the stage: %s", err.msg);
+        log_message("an item of the stage: %s", err.msg);
     } else if (got->n < MOST) {
         got->at[got->n] = wire_place_of(item.session, &item.batch);
         got->first[got->n] = item.batch.ids[0];

@@ -39,7 +39,8 @@ report_all(struct tap *tap, struct wire_listener *listener, int *silent)
             continue;
         }
         if (missed)
-            say("messages lost on the way here: %ju", (uintmax_t)missed);
+            log_message("messages lost on the way here: %ju",
+                        (uintmax_t)missed);
         over = tap_report(tap, msg, &from) || (!tap->follow && is_stop(msg));
         wire_msg_free(msg);
     }
@@ -69,7 +70,8 @@ tap_events(struct tap *tap, const char *endpoint, const char *none)
         die("%s", err.msg);
     while (stage_wait(&tap->stage, 1) && !report_all(tap, listener, &silent))
         if (silent && clock_now() - since >= STAGE_REPORT_EVERY_S) {
-            say("no message from '%s' in %.0f seconds: does a trainer run "
+            log_message(
+                "no message from '%s' in %.0f seconds: does a trainer run "
                 "there?",
                 tap->stage.endpoint[0], STAGE_REPORT_EVERY_S);
             silent = 0;

@@ -23,7 +23,7 @@ tap_proxy(struct tap *tap, const char *here, const char *there)
         int rc;
 
         while (wire_refused(tap->stage.wire, &err))
-            say("%s", err.msg);
+            log_message("%s", err.msg);
         while (!over && (rc = wire_proxy_next(proxy, &from.from, &msg, &err))) {
             if (rc < 0) {
                 tap_complain(err.msg);

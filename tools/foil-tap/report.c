@@ -122,5 +122,5 @@ tap_complain(const char *why)
 
     err_set(&err, "%.400s", why);
     if (tally_add(&tally, &err))
-        say("%s", err.msg);
+        log_message("%s", err.msg);
 }

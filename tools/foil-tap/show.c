@@ -20,7 +20,7 @@ tap_show(struct tap *tap, const char *path, const char *none)
     while (!over && (rc = wire_record_next(file, &from, &msg, &err))) {
         if (rc < 0)
             die("'%s': %s", path, err.msg);
-        over = stop_asked() || tap_report(tap, msg, &from);
+        over = stop_requested() || tap_report(tap, msg, &from);
         wire_msg_free(msg);
     }
     fclose(file);

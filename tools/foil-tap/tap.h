@@ -19,10 +19,10 @@ struct tap {
     long count, lease;
 
     struct stage stage;
-    FILE *out;               /* the recording, or NULL */
-    struct tap_board *board; /* for TensorBoard, or NULL */
-    struct wire_words words; /* of the vocabulary, if any */
-    long seen;               /* messages printed */
+    FILE *out;                    /* the recording, or NULL */
+    struct tap_board *board;      /* for TensorBoard, or NULL */
+    struct wire_token_text words; /* of the vocabulary, if any */
+    long seen;                    /* messages printed */
 };
 
 /* The two parameters are operands; NULL: not present. */

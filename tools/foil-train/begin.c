@@ -50,11 +50,12 @@ open_learner(struct train *t, struct err *err)
         t->negatives =
             train_drawn_negatives(&t->drawn, train_service_negatives(t));
     } else {
-        struct sample_how how;
+        struct sample_settings settings;
 
-        if (train_sample_how(o, t->objective, &how, err))
+        if (train_sample_settings(o, t->objective, &settings, err))
             return -1;
-        train_local_sampler_init(&t->local, &t->samples, &how, train_brings(o));
+        train_local_sampler_init(&t->local, &t->samples, &settings,
+                                 train_brings(o));
         t->negatives = train_drawn_negatives(
             &t->drawn, train_local_sampler_negatives(&t->local));
     }
@@ -175,10 +176,11 @@ static void
 say_precision(const struct train_options *o)
 {
     if (o->bf16)
-        say("--precision auto: bf16");
+        log_message("--precision auto: bf16");
     else
-        say("--precision auto: f32, for %s",
-            num_dnn_bf16_gains()
+        log_message(
+            "--precision auto: f32, for %s",
+            num_dnn_bf16_faster()
                 ? "these encoders have no bf16"
                 : "this processor has no instruction for bf16 (AVX512-BF16)");
 }
@@ -202,7 +204,7 @@ train_begin(struct train *t, struct err *err)
         rc = resume_run(t, newest, err);
     } else if (!found) {
         if (t->options->resume)
-            say("'%s' has no checkpoint yet: starting anew", run);
+            log_message("'%s' has no checkpoint yet: starting anew", run);
         rc = begin_anew(t, err);
     }
     if (!rc && t->options->chosen)
@@ -232,7 +234,8 @@ static void
 say_size(struct train *t, const struct wire_batch *b)
 {
     const struct train_options *o = t->options;
-    say("%s%s%s of %zu parameters, %ld thread%s; up to %ld batches of %zu "
+    log_message(
+        "%s%s%s of %zu parameters, %ld thread%s; up to %ld batches of %zu "
         "images wait, %.1f MB each",
         o->arch, o->text ? " and " : "", o->text ? o->text : "",
         t->encoder.parameters + t->text_encoder.parameters, o->threads,

@@ -110,5 +110,6 @@ train_cost_print(const struct train *t, const struct wire_batch *b,
     clock_span(step * steps, span);
     if (step > 0)
         snprintf(time, sizeof time, "; %.2g s a step, %s in all", step, span);
-    say("takes about %.1f GB of memory%s%s", bytes * 1e-9, short_of, time);
+    log_message("takes about %.1f GB of memory%s%s", bytes * 1e-9, short_of,
+                time);
 }

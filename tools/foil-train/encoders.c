@@ -14,7 +14,7 @@ open_program(struct train *t, struct err *err)
     if (!t->options->encoder)
         return 0;
     t->program = train_program_open(t->options->encoder, t->options->limit,
-                                    say_line, err);
+                                    log_line, err);
     return t->program ? 0 : -1;
 }
 
@@ -123,13 +123,14 @@ train_encoders_resume(struct train *t, char **words, const struct err *why)
 
     snprintf(here, sizeof here, "%jd", (intmax_t)t->checkpoints.saved);
     if (before && !strcmp(before, here)) {
-        say("it has failed a second time without a new checkpoint in between");
+        log_message(
+            "it has failed a second time without a new checkpoint in between");
         return;
     }
     if (len < 0 || setenv(begun_at, here, 1))
         return;
     path[len] = 0;
-    say("%s", why->msg);
-    say("beginning again from the last checkpoint");
+    log_message("%s", why->msg);
+    log_message("beginning again from the last checkpoint");
     execv(path, words);
 }

@@ -191,8 +191,9 @@ train_init_read(struct train_encoder *encoder, const struct opt_list *files,
             continue;
         if (train_encoder_start(encoder, path, &left, err))
             return -1;
-        say("the encoder of %s begins with '%s'%s%s", text ? "texts" : "images",
-            path, *left ? ", of which these are left out: " : "", left);
+        log_message("the encoder of %s begins with '%s'%s%s",
+                    text ? "texts" : "images", path,
+                    *left ? ", of which these are left out: " : "", left);
         free(left);
     }
     return 0;

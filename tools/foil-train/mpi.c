@@ -74,13 +74,15 @@ give_up(void)
         if (request[r] != MPI_REQUEST_NULL)
             MPI_Test(request + r, &there, MPI_STATUS_IGNORE);
         if (!there)
-            say("rank %d on %s has not answered for %.0f s: all ranks end; "
+            log_message(
+                "rank %d on %s has not answered for %.0f s: all ranks end; "
                 "--resume goes on from the last checkpoint",
                 r, hosts[r], deadline_s);
         silent += !there;
     }
     if (!silent)
-        say("all ranks answer, but they have waited for each other for %.0f s",
+        log_message(
+            "all ranks answer, but they have waited for each other for %.0f s",
             deadline_s);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }

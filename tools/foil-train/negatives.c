@@ -23,7 +23,7 @@ train_service_open(struct train *t, struct err *err)
         .deadline = o->deadline,
     };
 
-    if (!t->objective->wants_weights || t->service.service ||
+    if (!t->objective->needs_weights || t->service.service ||
         o->sampler != TRAIN_SERVICE)
         return 0;
     config.endpoint = stage_endpoint(&t->stage, o->negatives, "negatives");
@@ -58,8 +58,8 @@ wait_for_answer(struct train *t, struct wire_msg **answer, struct err *err)
     struct err why;
 
     while ((what = flow_service_wait(t->service.service, t->stage.stop, answer,
-                                     err)) == FLOW_ODD) {
-        say("%s", err->msg);
+                                     err)) == FLOW_BAD_MESSAGE) {
+        log_message("%s", err->msg);
         if (wire_session_check(t->session, &why))
             return FLOW_STOPPED;
     }
@@ -161,7 +161,7 @@ get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
     else if (w->n_outside && w->dim != step->dim)
         rc = err_set(err, "weights: 'outside' has %zu columns, want %zu",
                      w->dim, step->dim);
-    else if (sample_store_judge(&t->samples.store, w->n_tables, w->tables,
+    else if (sample_store_check(&t->samples.store, w->n_tables, w->tables,
                                 &why))
         rc = err_set(err, "weights: %s", why.msg);
     if (rc)
@@ -200,7 +200,7 @@ ask_weights(struct train *t, const struct batch *step, struct weights *weights,
         if (!get_weights(t, answer, step, err)) {
             wire_msg_free(answer);
             *weights = t->service.answer.weights;
-            weights->sampler = flow_service_who(t->service.service)->sampler;
+            weights->sampler = flow_service_hello(t->service.service)->sampler;
             break;
         }
         stage_refuse_answer(t->service.service, answer, err);
@@ -220,8 +220,9 @@ in_batch(struct train *t, const struct batch *step, struct weights *weights)
     num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0,
                 t->service.in_batch);
     loss_partition(step->b, rows, step->beta,
-                   t->samples.objective->wants_cross ? LOSS_CROSS_NEGATIVES
-                                                     : LOSS_NEGATIVES,
+                   t->samples.objective->cross_weights_only
+                       ? LOSS_CROSS_NEGATIVES
+                       : LOSS_NEGATIVES,
                    t->service.in_batch, t->service.in_batch);
     *weights =
         (struct weights){.rows = n, .columns = rows, .w = t->service.in_batch};
@@ -230,7 +231,7 @@ in_batch(struct train *t, const struct batch *step, struct weights *weights)
 static const char *
 version_met(const struct train *t)
 {
-    return flow_service_who(t->service.service)->peer;
+    return flow_service_hello(t->service.service)->peer;
 }
 
 /* A service that lost its state is given what we kept, and asked again. */
@@ -243,7 +244,7 @@ ask_until_answered(struct train *t, const struct batch *step,
     do
         what = t->service.keeper.ready ? ask_weights(t, step, weights, err)
                                        : give_state(t, err);
-    while (flow_keeper_next(&t->service.keeper, what, version_met(t)));
+    while (flow_state_copy_on_answer(&t->service.keeper, what, version_met(t)));
     return what;
 }
 
@@ -261,11 +262,11 @@ find_weights(struct train *t, const struct batch *step, struct weights *weights,
     if (what == FLOW_UNREACHED && t->options->in_batch) {
         if (clock_now() >= t->service.again) {
             t->service.again = clock_now() + ask_retry_s;
-            say("%s: training without it", err->msg);
+            log_message("%s: training without it", err->msg);
         }
         in_batch(t, step, weights);
         *without_service = 1;
-        flow_keeper_behind(&t->service.keeper);
+        flow_state_copy_mark_stale(&t->service.keeper);
         return 1;
     }
     return what == FLOW_STOPPED ? 0 : -1;
@@ -291,7 +292,7 @@ on_refusal(void *self)
 {
     struct train *t = self;
 
-    flow_keeper_behind(&t->service.keeper);
+    flow_state_copy_mark_stale(&t->service.keeper);
 }
 
 struct train_negatives
@@ -307,7 +308,7 @@ train_service_greet(struct train *t, struct err *err)
     int rc;
 
     while ((rc = flow_service_poll(t->service.service, err)) > 0)
-        say("%s", err->msg);
+        log_message("%s", err->msg);
     return rc;
 }
 
@@ -322,12 +323,12 @@ train_service_restore(struct train *t, struct err *err)
     if (!flow_service_joined(t->service.service))
         return 0;
     if (t->service.greetings != flow_service_greetings(t->service.service))
-        flow_keeper_behind(&t->service.keeper);
+        flow_state_copy_mark_stale(&t->service.keeper);
     t->service.greetings = flow_service_greetings(t->service.service);
-    if (!flow_keeper_meets(&t->service.keeper, version_met(t)))
+    if (!flow_state_copy_needs_handover(&t->service.keeper, version_met(t)))
         return 0;
     what = give_state(t, err);
-    rc = flow_keeper_next(&t->service.keeper, what, version_met(t));
+    rc = flow_state_copy_on_answer(&t->service.keeper, what, version_met(t));
     // when it is gone again, it or the next one will be met
     return what == FLOW_REFUSED || what == FLOW_FAILED ||
                    (what == FLOW_NO_STATE && !rc)

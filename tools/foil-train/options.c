@@ -255,7 +255,7 @@ arch_words(int texts)
 {
     static char all[2][512];
 
-    snprintf(all[texts], sizeof all[texts], "%s|%s", nn_encoder_words(texts),
+    snprintf(all[texts], sizeof all[texts], "%s|%s", nn_encoder_names(texts),
              nn_arch_program);
     return all[texts];
 }
@@ -306,13 +306,13 @@ check_encoder(struct err *err)
                        "--%s %s wants --encoder, the command of that "
                        "program",
                        theirs, nn_arch_program);
-    if (!o.encoder && (opt_given(&o.lost) || opt_given(&o.limit)))
+    if (!o.encoder && (opt_is_set(&o.lost) || opt_is_set(&o.limit)))
         return err_set(err, "--%s belongs to --encoder",
-                       opt_given(&o.lost) ? "encoder-lost" : "command-limit");
+                       opt_is_set(&o.lost) ? "encoder-lost" : "command-limit");
     if (o.encoder && *o.basis)
         return err_set(err, "--arch: basis is for encoders that are computed "
                             "here, not by --encoder");
-    if (o.encoder && theirs && opt_given(&o.head))
+    if (o.encoder && theirs && opt_is_set(&o.head))
         return err_set(err, "--head: with --%s %s the head is the program's",
                        theirs, nn_arch_program);
     return 0;
@@ -328,7 +328,7 @@ check_captions(struct err *err)
     if (o.text && !o.vocabulary)
         return err_set(err, "--text wants --vocabulary, the file that captions "
                             "become tokens by");
-    if (o.text && opt_given(&o.head))
+    if (o.text && opt_is_set(&o.head))
         return err_set(err, "--head: with --text both encoders end in "
                             "--embed numbers");
     if (o.text && nn_encoder_reads(o.arch, NN_IDS))
@@ -343,7 +343,7 @@ static const char *
 chains_given(const struct param *have)
 {
     for (const struct opt_parameter *p = parameters; p->value; p++)
-        if (!strcmp(p->of, "proposals") && opt_given(p->value) &&
+        if (!strcmp(p->of, "proposals") && opt_is_set(p->value) &&
             !(have && param_find(have, p->name)))
             return p->name;
     return NULL;
@@ -353,11 +353,11 @@ chains_given(const struct param *have)
 static int
 check_chains(const struct loss_objective *objective, struct err *err)
 {
-    const int given = opt_given(&o.proposals) || chains_given(NULL);
+    const int given = opt_is_set(&o.proposals) || chains_given(NULL);
     const char *unknown;
-    struct sample_how own;
+    struct sample_settings own;
 
-    if (given && !objective->wants_weights)
+    if (given && !objective->needs_weights)
         return err_set(err,
                        "--proposals is for objectives that weigh negatives, "
                        "not for %s",
@@ -365,11 +365,11 @@ check_chains(const struct loss_objective *objective, struct err *err)
     if (given && o.sampler == TRAIN_SERVICE)
         return err_set(err, "--proposals is for --sampler trainer: the "
                             "negatives service has an option of that name");
-    if (!objective->wants_weights || o.sampler == TRAIN_SERVICE)
+    if (!objective->needs_weights || o.sampler == TRAIN_SERVICE)
         return 0;
-    if (train_sample_how(&o, objective, &own, err))
+    if (train_sample_settings(&o, objective, &own, err))
         return -1;
-    if (own.sampler->wants_outside && !own.brings)
+    if (own.sampler->needs_outside && !own.draws_outside)
         return err_set(err,
                        "--proposals %s draws from outside of the batch: own "
                        "chains do with scores=fresh and an encoder of rows, "
@@ -388,13 +388,13 @@ check_chains(const struct loss_objective *objective, struct err *err)
 static int
 check_options(const struct loss_objective *objective, struct err *err)
 {
-    if (param_set_judge(&params, objective->name, objective->params, err))
+    if (param_set_check(&params, objective->name, objective->params, err))
         return -1;
-    if (objective->wants_weights && !objective->draws_inside &&
+    if (objective->needs_weights && !objective->draws_inside &&
         o.sampler != TRAIN_SERVICE)
         return err_set(err, "--sampler trainer: %s needs foil-negatives",
                        o.objective);
-    if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
+    if (*o.basis && (opt_is_set(&o.mean) || opt_is_set(&o.deviation)))
         return err_set(err,
                        "--arch: basis has its own offset and scale: --mean "
                        "and --deviation have no use");
@@ -434,10 +434,10 @@ settle_objective(const struct loss_objective *objective)
         o.param_schedule[i] =
             (struct train_schedule){option->schedule, option->end};
     }
-    if (!opt_given(&o.head) && !strcmp(o.arch, nn_arch_program))
+    if (!opt_is_set(&o.head) && !strcmp(o.arch, nn_arch_program))
         o.head = "none"; // whatever it has
     snprintf(project, sizeof project, "project:%ld", o.embed);
-    if (o.text && !opt_given(&o.head))
+    if (o.text && !opt_is_set(&o.head))
         o.head = project;
     if (!o.head)
         o.head = nn_encoder_reads(o.arch, NN_IDS) ? "none" : objective->head;
@@ -494,11 +494,11 @@ train_options_get(int argc, char **argv)
     if (!o.stage.run)
         opt_misuse("-r is missing: the run directory");
     for (size_t i = 0; i < o.override.n; i++)
-        if (!run_settings_knows(&settings, o.override.item[i]))
+        if (!run_settings_has(&settings, o.override.item[i]))
             opt_misuse("--override '%s': no checkpoint remembers that",
                        o.override.item[i]);
     opt_together(&o.stage.keys, &o.stage.allow);
-    if (o.encoder && !opt_given(&o.arch))
+    if (o.encoder && !opt_is_set(&o.arch))
         o.arch = nn_arch_program;
     objective = train_find_objective(o.objective, &err);
     if (objective)

@@ -18,9 +18,10 @@ train_plan_note(struct train *t, const struct wire_batch *batch)
     struct train_state *s = &t->state;
 
     if (*s->plan && *batch->plan && strcmp(s->plan, batch->plan) != 0)
-        say("epoch %jd, step %jd: another plan: '%.200s', before "
-            "it '%.200s'",
-            (intmax_t)s->epoch, (intmax_t)s->step, batch->plan, s->plan);
+        log_message("epoch %jd, step %jd: another plan: '%.200s', before "
+                    "it '%.200s'",
+                    (intmax_t)s->epoch, (intmax_t)s->step, batch->plan,
+                    s->plan);
     if (*batch->plan)
         memcpy(s->plan, batch->plan, sizeof s->plan);
     if (!s->step || !*s->order)
@@ -47,7 +48,7 @@ say_change(struct train *t, const struct wire_batch *batch)
                 "'%.120s'; epoch %jd ends here, as the rest of it would repeat "
                 "samples",
                 epoch, step, s->plan, epoch);
-    say("%s", why.msg);
+    log_message("%s", why.msg);
     train_report_event(t, "epoch", "", why.msg);
 }
 
@@ -70,7 +71,7 @@ train_plan_change(struct train *t, const struct wire_batch *batch,
         memcpy(s->plan, batch->plan, sizeof s->plan);
     if (train_session(t, err))
         return -1;
-    flow_keeper_behind(&t->service.keeper);
+    flow_state_copy_mark_stale(&t->service.keeper);
     train_source_restart(t);
     return 0;
 }

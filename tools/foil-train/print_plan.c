@@ -20,8 +20,8 @@ print_objectives(void)
             json_array_append_new(state, json_string(o->column[k]));
         json_print(json_pack(
             "{s:s, s:s, s:o, s:b, s:b, s:o, s:o, s:s}", "name", o->name,
-            "summary", o->summary, "negatives", text_or_null(o->wants_weights),
-            "outside", o->wants_outside, "inside", o->draws_inside, "state",
+            "summary", o->summary, "negatives", text_or_null(o->needs_weights),
+            "outside", o->needs_outside, "inside", o->draws_inside, "state",
             state, "defaults", param_list(o->params), "head", o->head));
     }
 }
@@ -35,11 +35,11 @@ print_needs(struct train *t, struct err *err)
 
     if (train_check_free(o->stage.run, err) || train_dry_run(t, err))
         return -1;
-    method = o->sampler == TRAIN_SERVICE ? t->objective->wants_weights : NULL;
+    method = o->sampler == TRAIN_SERVICE ? t->objective->needs_weights : NULL;
     json_print(json_pack(
         "{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:I, s:b}", "objective",
         o->objective, "precision", o->bf16 ? "bf16" : "f32", "negatives",
-        text_or_null(method), "outside", method && t->objective->wants_outside,
+        text_or_null(method), "outside", method && t->objective->needs_outside,
         "views", (json_int_t)train_views_wanted(o), "epoch",
         (json_int_t)s->epoch, "step", (json_int_t)s->step, "total",
         (json_int_t)s->total, "enough", o->steps && s->total >= o->steps));

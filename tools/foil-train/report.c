@@ -8,7 +8,7 @@ static void
 print_sentence(void *self, const char *sentence)
 {
     (void)self;
-    say("%s", sentence);
+    log_message("%s", sentence);
 }
 
 /* The numbers of a line, to the followers of the run. */
@@ -54,14 +54,14 @@ train_report_open(struct train *t, struct err *err)
 static void
 keep_batch(struct train *t, const struct wire_batch *from)
 {
-    const struct run_shown shown = {
+    const struct run_batch_record shown = {
         .total = t->state.total, .plan = from->plan, .batch = from->batch};
     struct err why;
 
     if (run_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
                         t->making, &why) &&
         tally_add(&t->unkept, &why))
-        say("%s", why.msg);
+        log_message("%s", why.msg);
 }
 
 void

@@ -54,7 +54,7 @@ train_tidy(struct train *t)
     struct err why;
 
     if (train_checkpoints_tidy(&t->checkpoints, &why))
-        say("%s", why.msg);
+        log_message("%s", why.msg);
 }
 
 int
@@ -83,5 +83,6 @@ train_save_if_due(struct train *t)
     struct err err;
 
     if (every && t->state.total % every == 0 && train_save(t, &err))
-        say("no checkpoint at step %jd: %s", (intmax_t)t->state.total, err.msg);
+        log_message("no checkpoint at step %jd: %s", (intmax_t)t->state.total,
+                    err.msg);
 }

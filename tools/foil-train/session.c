@@ -32,7 +32,8 @@ train_session(struct train *t, struct err *err)
 
     t->session = wire_session_begin(before, clock);
     if (before > t->session)
-        say("the clock of this machine is days behind the one that '%s' was "
+        log_message(
+            "the clock of this machine is days behind the one that '%s' was "
             "trained by: set the clock, here or where stages refuse the "
             "session",
             t->options->stage.run);

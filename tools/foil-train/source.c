@@ -247,15 +247,15 @@ take_batch(struct train *t, struct flow_news *news)
         return;
     }
     if (check_batch(t, &batch, &why)) {
-        say("an augmenter was sent away: %s", why.msg);
+        log_message("an augmenter was sent away: %s", why.msg);
         send_away(server, news->peer, &why);
         wire_batch_release(&batch);
         return;
     }
     if (check_item(&t->shape, &batch, &why)) {
         if (flow_server_refuse(server, news->peer, &why))
-            say("epoch %jd, step %jd: %s", (intmax_t)at.epoch,
-                (intmax_t)at.step, why.msg);
+            log_message("epoch %jd, step %jd: %s", (intmax_t)at.epoch,
+                        (intmax_t)at.step, why.msg);
         wire_batch_release(&batch);
         return;
     }
@@ -282,8 +282,8 @@ read_peers(struct train *t)
         if (news.what == FLOW_MESSAGE)
             take_batch(t, &news);
         if (news.what == FLOW_LEFT)
-            say("an augmenter is gone, %zu remain",
-                flow_server_peers(inlet->server));
+            log_message("an augmenter is gone, %zu remain",
+                        flow_server_peers(inlet->server));
     }
     train_features_serve(t);
 }
@@ -294,7 +294,7 @@ train_source_serve(void *self)
     struct train *t = self;
 
     read_peers(t);
-    flow_inlet_ask(t->source.inlet);
+    flow_inlet_send_snapshots(t->source.inlet);
     wire_beat(t->stage.wire);
     train_status_send(t, 0);
 }
@@ -361,7 +361,8 @@ describe_feeders(const struct flow_server *server, struct err *text)
 
         if (beat->items) {
             err_set(text, "; '%.64s' has %jd items to make",
-                    flow_server_who(server, peer)->peer, (intmax_t)beat->items);
+                    flow_server_peer_hello(server, peer)->peer,
+                    (intmax_t)beat->items);
             return;
         }
         known += beat->room > 0;
@@ -448,7 +449,7 @@ take_next(struct train *t, struct wire_batch *batch)
         return 0;
     *batch = *next;
     free(next);
-    flow_inlet_ask(inlet);
+    flow_inlet_send_snapshots(inlet);
     return 1;
 }
 
@@ -461,10 +462,10 @@ renew_session(struct train *t, struct err *err)
 
     if (!wire_session_check(t->session, &why))
         return 0;
-    say("%s: a new session begins", why.msg);
+    log_message("%s: a new session begins", why.msg);
     if (train_session(t, err))
         return -1;
-    flow_keeper_behind(&t->service.keeper);
+    flow_state_copy_mark_stale(&t->service.keeper);
     train_source_restart(t);
     return 0;
 }
@@ -478,13 +479,13 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     stage_waiting_moved(&t->stage.waiting, &at, now);
     if (!t->source.is_idle) { // a batch was taken, or none was asked for yet
         t->state_before = t->state;
-        flow_consumer_go(t->source.inlet->consumer, &at);
+        flow_consumer_set_place(t->source.inlet->consumer, &at);
     }
     if (renew_session(t, err))
         return -1;
     read_peers(t);
     now = clock_now();
-    t->source.is_idle = stop_asked() || !take_next(t, batch);
+    t->source.is_idle = stop_requested() || !take_next(t, batch);
     if (t->source.is_idle)
         return 0;
     train_status_send(t, 0);
@@ -500,8 +501,8 @@ train_source_idle(struct train *t, struct err *err)
     if (is_plan_over(t, now))
         return 0;
     train_status_send(t, waited_s(t, now));
-    flow_consumer_wait(t->source.inlet->consumer, now);
-    flow_inlet_ask(t->source.inlet);
+    flow_consumer_mark_waiting(t->source.inlet->consumer, now);
+    flow_inlet_send_snapshots(t->source.inlet);
     return greet_service(t, err) || check_deadline(t, now, err) ? -1 : 1;
 }
 

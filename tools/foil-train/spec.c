@@ -49,7 +49,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
 {
     if (nn_encoder_reads(o->arch, NN_TOKENS))
         return err_set(err, "--arch %s reads texts: want one of %s", o->arch,
-                       nn_encoder_words(0));
+                       nn_encoder_names(0));
     *spec = (struct nn_spec){
         .arch = o->arch,
         .stem = stem_of(o, shape),
@@ -95,27 +95,28 @@ optim_spec(const struct train_options *o)
 }
 
 int
-train_sample_how(const struct train_options *o,
-                 const struct loss_objective *objective, struct sample_how *how,
-                 struct err *err)
+train_sample_settings(const struct train_options *o,
+                 const struct loss_objective *objective,
+                 struct sample_settings *how, struct err *err)
 {
     const struct sample_sampler *sampler =
-        sample_sampler_find(objective->wants_weights, o->proposals, err);
+        sample_sampler_find(objective->needs_weights, o->proposals, err);
 
     if (!sampler)
         return -1;
-    sample_how_init(how, sampler);
-    how->brings = train_brings(o);
+    sample_settings_init(how, sampler);
+    how->draws_outside = train_brings(o);
     how->most = (size_t)o->max_state << 30;
     how->seed = (uint64_t)o->seed;
-    sample_how_set(how, "scores", o->scores);
+    sample_settings_set(how, "scores", o->scores);
     // scored afresh across the views, a state outside of the batch is cold
-    sample_how_set(how, "outside",
-                   o->outside                        ? SAMPLE_BANKED
-                   : sampler->kernel == SAMPLE_CROSS ? SAMPLE_BROUGHT
-                                                     : SAMPLE_AUTO);
-    sample_how_set(how, "burn-in", (double)o->burn);
-    sample_how_set(how, "moves", (double)o->moves);
+    sample_settings_set(how, "outside",
+                        o->outside ? SAMPLE_FROM_BANK
+                        : sampler->kernel == SAMPLE_CROSS
+                            ? SAMPLE_FROM_BATCH_EXTRA
+                            : SAMPLE_AUTO);
+    sample_settings_set(how, "burn-in", (double)o->burn);
+    sample_settings_set(how, "moves", (double)o->moves);
     return 0;
 }
 
@@ -144,7 +145,7 @@ encoder_spec(const struct train_options *o, const struct train_shape *shape,
                                       .average = o->average > 0};
 
     spec.loss = objective && objective->by_encoder;
-    if (spec.loss && objective->wants_weights)
+    if (spec.loss && objective->needs_weights)
         spec.weighed = 2 * shape->images + shape->extra;
     return spec;
 }
@@ -168,7 +169,7 @@ train_text_spec(const struct train_options *o, size_t vocabulary,
     if (!nn_encoder_reads(o->text, NN_TOKENS) &&
         strcmp(o->text, nn_arch_program))
         return err_set(err, "--text %s: want one of %s", o->text,
-                       nn_encoder_words(1));
+                       nn_encoder_names(1));
     *spec = (struct nn_spec){
         .arch = o->text,
         .stem = "small",
@@ -295,12 +296,12 @@ train_gains_bf16(const struct train_options *o)
     halves.bf16 = 1;
     if (train_spec(&halves, &any, &spec, &none) || nn_net_check(&spec, &none))
         return 0;
-    gains = nn_net_gains_bf16(&spec);
+    gains = nn_net_bf16_faster(&spec);
     if (!o->text)
         return gains;
     if (train_text_spec(&halves, 1, &spec, &none) || nn_net_check(&spec, &none))
         return 0;
-    return gains || nn_net_gains_bf16(&spec);
+    return gains || nn_net_bf16_faster(&spec);
 }
 
 /* Whether there is such an encoder; a program's is what it is. */

@@ -31,12 +31,12 @@ int train_pace_check(const struct train_options *options,
 int train_pace_fits(const struct train_options *options, double epochs,
                     struct err *err);
 
-/* train_sample_how() says what own chains are to do; -1 where the objective has
+/* train_sample_settings() says what own chains are to do; -1 where the objective has
  * no such proposals.  train_brings() returns 1 where their states come along,
  * which takes an encoder of ids. */
-int train_sample_how(const struct train_options *options,
+int train_sample_settings(const struct train_options *options,
                      const struct loss_objective *objective,
-                     struct sample_how *how, struct err *err);
+                     struct sample_settings *how, struct err *err);
 int train_brings(const struct train_options *options);
 
 /* train_gains_bf16() says whether a run is known to be faster in bf16 here. */

@@ -50,7 +50,8 @@ send_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
 {
     struct wire_status status;
 
-    begin_status(&status, flow_server_who(t->source.inlet->server, peer)->stage,
+    begin_status(&status,
+                 flow_server_peer_hello(t->source.inlet->server, peer)->stage,
                  peer);
     if (beat->room) {
         add_count(&status, "room", (double)beat->room);

@@ -8,16 +8,16 @@ refuse_step(struct train *t, const struct batch *batch,
     struct err why;
 
     if (train_journal_refused(&t->journal, batch, result->reason, &why))
-        say("%s", why.msg);
+        log_message("%s", why.msg);
     if (result->outcome == TRAIN_STOPPED)
         return err_set(err,
                        "epoch %jd, step %jd: %s; the ids of the batch are in "
                        "'%s/nonfinite.jsonl'",
                        (intmax_t)batch->epoch, (intmax_t)batch->step,
                        result->reason, t->options->stage.run);
-    say("epoch %jd, step %jd: %s: %s", (intmax_t)batch->epoch,
-        (intmax_t)batch->step, result->reason,
-        result->outcome == TRAIN_SKIPPED ? "skipped" : "rolled back");
+    log_message("epoch %jd, step %jd: %s: %s", (intmax_t)batch->epoch,
+                (intmax_t)batch->step, result->reason,
+                result->outcome == TRAIN_SKIPPED ? "skipped" : "rolled back");
     return result->outcome == TRAIN_SKIPPED
                ? 0
                : train_checkpoints_rollback(&t->checkpoints, err);
@@ -29,7 +29,7 @@ keep_features(struct train *t, const struct batch *batch, int good)
 {
     if (good)
         train_drawn_send(&t->drawn, t->feed);
-    if (good && wire_feed_followed(t->feed, WIRE_FEATURES))
+    if (good && wire_feed_has_subscribers(t->feed, WIRE_FEATURES))
         train_report_features(t, batch);
     if (!t->history.keep)
         return;
@@ -97,7 +97,8 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     struct batch batch = from->batch;
 
     train_texts_pack(&t->texts, from, &batch);
-    train_drawn_begin(&t->drawn, wire_feed_followed(t->feed, WIRE_DRAWN));
+    train_drawn_begin(&t->drawn,
+                      wire_feed_has_subscribers(t->feed, WIRE_DRAWN));
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     stage_io_unlock(&t->io);

@@ -80,7 +80,7 @@ struct train_service {
     struct wire_weights answer;   /* the last */
     float *in_batch;              /* weights of a batch without the service */
     size_t in_batch_room;
-    struct flow_keeper keeper;
+    struct flow_state_copy keeper;
     uint64_t greetings; /* of the service, when its state was checked last */
     double again;       /* --policy in-batch: not asked before then */
 };

@@ -19,7 +19,7 @@ struct sheet {
 const struct data_set *
 pictures_set(struct pictures *pictures, struct err *err)
 {
-    struct run_shown shown;
+    struct run_batch_record shown;
     const double now = clock_now();
 
     if (!pictures->ready && pictures->failed_at > 0 &&
@@ -86,7 +86,7 @@ make_view(struct run_views *views, const struct picture_name *name,
  * not found. */
 static int
 find_step(struct run_views *views, int64_t epoch, int64_t step,
-          struct run_shown *shown)
+          struct run_batch_record *shown)
 {
     struct err ignored;
     int64_t total = 0;
@@ -141,7 +141,7 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
 {
     const size_t each = batch_view_pictures(b), n = b->n * each;
     struct picture_name *name;
-    struct run_shown shown;
+    struct run_batch_record shown;
     int known, rc;
 
     if (!pictures_set(pictures, err))
@@ -168,7 +168,7 @@ int
 picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
              struct batch_view *batch)
 {
-    struct run_shown shown;
+    struct run_batch_record shown;
     struct err ignored;
 
     if (epoch < 0 ? run_views_step(pictures->views, 0, &shown, &ignored)

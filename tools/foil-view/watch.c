@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "json_number.h"
-#include "past.h"
 #include "run/settings.h"
+#include "run_log.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -73,8 +73,8 @@ read_log(struct watch *watch)
 
     history_read(&watch->history, watch->where.stage.run);
     json_decref(watch->log);
-    watch->log = past_log(watch->where.stage.run, &watch->history, living,
-                          count_steps(watch), LOG);
+    watch->log = run_log_read(watch->where.stage.run, &watch->history, living,
+                              count_steps(watch), LOG);
 }
 
 void
@@ -207,7 +207,7 @@ is_same_line(const json_t *a, const json_t *b)
 
 /* Adds a line.  A line that was read from the directory is replaced. */
 static void
-log_line(struct watch *watch, json_t *line)
+add_to_log(struct watch *watch, json_t *line)
 {
     for (size_t i = json_array_size(watch->log); i--;)
         if (is_same_line(json_array_get(watch->log, i), line))
@@ -230,7 +230,7 @@ take_event(struct watch *watch)
                      (json_int_t)time(NULL), "what", event->what, "epoch",
                      (json_int_t)event->epoch, "step", (json_int_t)event->step,
                      "path", event->path, "reason", event->reason);
-    log_line(watch, line);
+    add_to_log(watch, line);
     hub_publish(watch->hub, "event", line);
     if (!strcmp(event->what, "epoch"))
         map_frames_epoch(watch->maps, event->epoch);

@@ -130,7 +130,7 @@ run_pipeline(const char *folder, char **argv)
     if (!named && !run) {
         refuse_bare_run(argv[1] && !strcmp(argv[1], "--resume") ? argv[2]
                                                                 : NULL);
-        say("run wants the name of a pipeline, or --resume -r RUN");
+        log_message("run wants the name of a pipeline, or --resume -r RUN");
         print_run(folder, stderr);
         exit(EXIT_USAGE);
     }

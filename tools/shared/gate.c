@@ -107,7 +107,7 @@ expect_next(size_t stranger, size_t known)
 }
 
 static int
-take_made(void)
+take_listener(void)
 {
     next_gate.wanted = 0;
     return next_gate.made;
@@ -306,13 +306,13 @@ has_received(int gate)
 
 static const struct wire_gate gate_of_tools = {
     .expect_next = expect_next,
-    .take_made = take_made,
+    .take_listener = take_listener,
     .expect_known = expect_known,
     .note_drained = note_drained,
     .count_read = count_read,
     .admit_peer = admit_peer,
-    .has_met = has_accepted,
-    .has_heard = has_received,
+    .has_accepted = has_accepted,
+    .has_received = has_received,
     .take_refused = take_refused,
     .drop_stuck = drop_stuck,
 };

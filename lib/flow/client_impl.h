@@ -1,5 +1,5 @@
-#ifndef FLOW_CONNECT_H
-#define FLOW_CONNECT_H
+#ifndef FLOW_CLIENT_IMPL_H
+#define FLOW_CLIENT_IMPL_H
 
 #include "flow/client.h"
 

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "flow/roll.h"
+#include "flow/peer_table.h"
 #include "t.h"
 
 #include "ends.h"
@@ -189,7 +189,7 @@ killed_and_stopped(void)
             left += news.what == FLOW_LEFT;
     T(left == 2, "the killed peer and the stopped one have left");
     T(flow_server_peers(server) == 1, "the third has not");
-    flow_server_over(server, &(struct wire_place){1, 0, 0});
+    flow_server_send_over(server, &(struct wire_place){1, 0, 0});
     kill(slow, SIGCONT);
     flow_server_close(server);
     wire_close(a);

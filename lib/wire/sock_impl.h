@@ -1,5 +1,5 @@
-#ifndef WIRE_INSIDE_H
-#define WIRE_INSIDE_H
+#ifndef WIRE_SOCK_IMPL_H
+#define WIRE_SOCK_IMPL_H
 
 #include <zmq.h>
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "book.h"
+#include "producer_impl.h"
 
 /* Seconds between two notices that the plan ends; after the end of a lease was
  * noticed, before a snapshot counts: earlier ones may be old, and arrive all at
@@ -72,8 +72,8 @@ choose_peer(const struct flow_producer *p, int any, double now)
 }
 
 int
-flow_producer_turn(const struct flow_producer *p, double now,
-                   struct flow_turn *turn)
+flow_producer_next_item(const struct flow_producer *p, double now,
+                        struct flow_send_item *turn)
 {
     const size_t window =
         p->newest.at.session < 0 ? 0 : (size_t)p->newest.window;
@@ -89,14 +89,14 @@ flow_producer_turn(const struct flow_producer *p, double now,
         return 0;
     if (peer->late && !any)
         lease = flow_leases_free(&p->leases, window, 1);
-    *turn = (struct flow_turn){peer->number, lease->at};
+    *turn = (struct flow_send_item){peer->number, lease->at};
     turn->at.session = p->newest.at.session;
     return 1;
 }
 
 void
-flow_producer_gave(struct flow_producer *p, const struct flow_turn *turn,
-                   int sent, double now)
+flow_producer_mark_sent(struct flow_producer *p,
+                        const struct flow_send_item *turn, int sent, double now)
 {
     struct flow_lease *lease = flow_leases_find(&p->leases, &turn->at);
     struct flow_peer *peer = flow_peers_find(&p->peers, turn->peer);
@@ -181,7 +181,7 @@ flow_producer_due(const struct flow_producer *p, double now)
 }
 
 uint64_t
-flow_producer_untold(const struct flow_producer *p, double now)
+flow_producer_next_unnotified(const struct flow_producer *p, double now)
 {
     if (!p->closed || p->newest.at.session < 0 ||
         p->leases.n >= (size_t)p->newest.window)
@@ -197,8 +197,8 @@ flow_producer_untold(const struct flow_producer *p, double now)
 }
 
 void
-flow_producer_told(struct flow_producer *p, uint64_t number, int sent,
-                   double now)
+flow_producer_mark_notified(struct flow_producer *p, uint64_t number, int sent,
+                            double now)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
 

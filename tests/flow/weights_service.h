@@ -1,5 +1,5 @@
-#ifndef TESTS_FLOW_WEIGHING_H
-#define TESTS_FLOW_WEIGHING_H
+#ifndef TESTS_FLOW_WEIGHTS_SERVICE_H
+#define TESTS_FLOW_WEIGHTS_SERVICE_H
 
 /*
  * The filter as a negatives service, and the trainer as its client: no item is
@@ -44,13 +44,13 @@ begin_weighing(struct world *w)
 {
     const struct wire_place at = flow_producer_place(w->filter_out.flow);
 
-    if (w->begins > w->now || !flow_stand_begins(&w->ownership, &at))
+    if (w->begins > w->now || !flow_state_owner_is_new_run(&w->ownership, &at))
         return;
     w->begins = w->now + 0.5;
     if (w->ownership.owner && reaches(w, w->ownership.owner))
         return;
     log_event(w, "session %jd begins without a state", (intmax_t)at.session);
-    flow_stand_begin(&w->ownership, &at);
+    flow_state_owner_begin(&w->ownership, &at);
 }
 
 /* Whether the filter may draw for its next place. */
@@ -86,18 +86,20 @@ serve(struct world *w, struct flow_known_peer *peer, const struct event *e,
     struct err err;
 
     answer->over = 2;
-    if (flow_stand_check(&w->ownership, peer->number, at.session,
-                         there ? &there->hello : NULL, &err))
+    if (flow_state_owner_check(&w->ownership, peer->number, at.session,
+                               there ? &there->hello : NULL, &err))
         return DENIED;
     answer->over = e->what == ASK;
-    if (e->what == ASK && !flow_stand_fits(&w->ownership, &at))
+    if (e->what == ASK && !flow_state_owner_fits(&w->ownership, &at))
         return DENIED;
     if (e->what == ASK) {
-        flow_stand_weighed(&w->ownership, &at, peer->number, peer->hello.peer);
+        flow_state_owner_advance(&w->ownership, &at, peer->number,
+                                 peer->hello.peer);
     } else {
-        REQUIRE(flow_stand_follows(&w->ownership, &state, &err) == 1);
-        flow_stand_add(&w->ownership, &state, peer->number, peer->hello.peer);
-        flow_stand_stands(&w->ownership);
+        REQUIRE(flow_state_owner_check_piece(&w->ownership, &state, &err) == 1);
+        flow_state_owner_add_piece(&w->ownership, &state, peer->number,
+                                   peer->hello.peer);
+        flow_state_owner_commit(&w->ownership);
     }
     answer->over = 0;
     w->answered = answer->serial;
@@ -162,9 +164,9 @@ meet_service(struct world *w)
     if (!a->built || asking_link(w)->greeting.state != FLOW_IN)
         return;
     if (a->connection != asking_link(w)->connection)
-        flow_keeper_behind(&a->keeper);
+        flow_state_copy_mark_stale(&a->keeper);
     a->connection = asking_link(w)->connection;
-    if (!flow_keeper_meets(&a->keeper, name))
+    if (!flow_state_copy_needs_handover(&a->keeper, name))
         return;
     a->hands_over = 1;
     send_request_to(w);
@@ -195,7 +197,7 @@ trainer_receives(struct world *w, const struct event *e)
                               e->what == DENIED ? &error : NULL, &what))
         return;
     a->wants = 0;
-    if (flow_keeper_next(&a->keeper, what, name)) {
+    if (flow_state_copy_on_answer(&a->keeper, what, name)) {
         if (!a->hands_over)
             send_request_to(w);
         a->hands_over = 0;

@@ -1,5 +1,5 @@
-#ifndef FLOW_ROLL_H
-#define FLOW_ROLL_H
+#ifndef FLOW_PEER_TABLE_H
+#define FLOW_PEER_TABLE_H
 
 #include "wire/hello.h"
 #include "wire/next.h"

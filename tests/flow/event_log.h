@@ -1,5 +1,5 @@
-#ifndef TESTS_FLOW_TELLING_H
-#define TESTS_FLOW_TELLING_H
+#ifndef TESTS_FLOW_EVENT_LOG_H
+#define TESTS_FLOW_EVENT_LOG_H
 
 /*
  * Shared by simulations: a log of events, and chance.  To be included after

@@ -1,5 +1,5 @@
-#ifndef TESTS_FLOW_PRODUCING_H
-#define TESTS_FLOW_PRODUCING_H
+#ifndef TESTS_FLOW_SMALL_PLAN_H
+#define TESTS_FLOW_SMALL_PLAN_H
 
 /*
  * A producer of a plan of PLACES places, ten an epoch, with peers numbered
@@ -23,7 +23,7 @@ number(struct wire_place at)
 }
 
 /* Held places of the first epoch, as a string of digits. */
-static enum flow_what
+static enum flow_news_kind
 next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
      const char *held, int64_t room, double now)
 {
@@ -38,7 +38,7 @@ next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
         have[content.n_have][0] = 0;
         have[content.n_have][1] = held[content.n_have] - '0';
     }
-    return flow_producer_next(p, peer, &content, now);
+    return flow_producer_on_snapshot(p, peer, &content, now);
 }
 
 static void
@@ -60,12 +60,12 @@ fill(struct flow_producer *p)
 static size_t
 hand_out(struct flow_producer *p, double now)
 {
-    struct flow_turn turn;
+    struct flow_send_item turn;
     size_t n = 0;
 
     fill(p);
-    for (; flow_producer_turn(p, now, &turn); n++)
-        flow_producer_gave(p, &turn, 1, now);
+    for (; flow_producer_next_item(p, now, &turn); n++)
+        flow_producer_mark_sent(p, &turn, 1, now);
     return n;
 }
 

@@ -1,5 +1,5 @@
-#ifndef FLOW_BOOK_H
-#define FLOW_BOOK_H
+#ifndef FLOW_PRODUCER_IMPL_H
+#define FLOW_PRODUCER_IMPL_H
 
 #include "flow/producer.h"
 
@@ -9,7 +9,7 @@
 
 /*
  * The internals of flow/producer.h: lib/flow/producer.c tracks what peers sent,
- * lib/flow/turn.c chooses which peer receives what.
+ * lib/flow/schedule.c chooses which peer receives what.
  */
 struct flow_producer {
     double lease_s; /* duration of a lease */

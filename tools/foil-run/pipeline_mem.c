@@ -1,4 +1,4 @@
-#include "keep.h"
+#include "pipeline_mem.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -17,13 +17,13 @@ keep_memory(void *memory)
 }
 
 void *
-keep_array(size_t n, size_t size)
+pipeline_array(size_t n, size_t size)
 {
     return keep_memory(mem_array(n, size));
 }
 
 char *
-keep(const char *fmt, ...)
+pipeline_printf(const char *fmt, ...)
 {
     va_list ap;
     char *text;
@@ -35,13 +35,13 @@ keep(const char *fmt, ...)
 }
 
 void
-keep_grow(void *items, size_t *room, size_t need, size_t size)
+pipeline_grow(void *items, size_t *room, size_t need, size_t size)
 {
     void **at = items, *grown;
 
     if (need <= *room)
         return;
-    grown = keep_array(2 * need, size);
+    grown = pipeline_array(2 * need, size);
     if (*room)
         memcpy(grown, *at, *room * size);
     *at = grown;

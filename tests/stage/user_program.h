@@ -1,5 +1,5 @@
-#ifndef TESTS_STAGE_ASKED_H
-#define TESTS_STAGE_ASKED_H
+#ifndef TESTS_STAGE_USER_PROGRAM_H
+#define TESTS_STAGE_USER_PROGRAM_H
 
 /* A user's program that a test starts and sends requests. */
 #include <stdio.h>

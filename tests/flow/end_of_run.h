@@ -1,5 +1,5 @@
-#ifndef TESTS_FLOW_ENDING_H
-#define TESTS_FLOW_ENDING_H
+#ifndef TESTS_FLOW_END_OF_RUN_H
+#define TESTS_FLOW_END_OF_RUN_H
 
 /*
  * How parties end once the run is over: the trainer reports it to relays, they

@@ -88,7 +88,7 @@ opt_misuse(const char *fmt, ...)
 }
 
 void
-say(const char *fmt, ...)
+log_message(const char *fmt, ...)
 {
     va_list ap;
 
@@ -98,21 +98,21 @@ say(const char *fmt, ...)
 }
 
 void
-say_line(void *tool, const char *line)
+log_line(void *tool, const char *line)
 {
     (void)tool;
-    say("%s", line);
+    log_message("%s", line);
 }
 
 void
-say_stopped(void)
+log_stopped(void)
 {
-    if (stop_asked() && isatty(STDERR_FILENO))
-        say("stopped");
+    if (stop_requested() && isatty(STDERR_FILENO))
+        log_message("stopped");
 }
 
 void
-say_as(const char *name)
+set_tool_name(const char *name)
 {
     tool_name = name;
 }
@@ -139,7 +139,7 @@ end_when_stopped(void)
 {
     struct err err;
 
-    if (stop_calls(end_now, &err))
+    if (stop_with_callback(end_now, &err))
         die("%s", err.msg);
 }
 

@@ -1,4 +1,4 @@
-#include "past.h"
+#include "run_log.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -83,8 +83,8 @@ compare_lines(const void *one, const void *other)
 }
 
 json_t *
-past_log(const char *run, const struct history *history, int living,
-         int64_t steps, size_t most)
+run_log_read(const char *run, const struct history *history, int living,
+             int64_t steps, size_t most)
 {
     struct past past = {0};
     json_t *log = json_array();

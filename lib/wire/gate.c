@@ -7,7 +7,7 @@
 #include "util/clock.h"
 #include "wire/gate.h"
 
-#include "inside.h"
+#include "sock_impl.h"
 
 const struct wire_gate *wire_gate;
 
@@ -28,10 +28,10 @@ pass_byte(void *to, void *from)
     zmq_setsockopt(from, ZMQ_LINGER, &none, sizeof none);
     wire_gate->expect_next(SIZE_MAX / 2, SIZE_MAX / 2);
     ok = !zmq_bind(to, name);
-    gate = wire_gate->take_made();
+    gate = wire_gate->take_listener();
     ok = ok && gate >= 0 && !zmq_connect(from, name) &&
          zmq_send(from, "", 1, 0) == 1 && zmq_recv(to, &byte, 1, 0) == 1;
-    return ok && wire_gate->has_heard(gate);
+    return ok && wire_gate->has_received(gate);
 }
 
 int

@@ -3,7 +3,7 @@
 
 #include "util/mem.h"
 
-#include "roll.h"
+#include "peer_table.h"
 
 /* Seconds between the first and the second check of a silent peer. */
 static const double recheck_s = 0.1;
