@@ -74,8 +74,8 @@ struct wire_hello stage_hello(const char *name, const char *digest,
  * over, 0 when we are asked to end. */
 int stage_wait(struct stage *stage, double seconds);
 
-/* stage_watch() adds a descriptor, at most one: all later waits also end when it
- * is readable. */
+/* stage_watch() adds a descriptor, at most one: all later waits also end when
+ * it is readable. */
 void stage_watch(struct stage *stage, int fd);
 
 /* stage_listen() follows kinds of events (wire_listener_open()) at an endpoint,

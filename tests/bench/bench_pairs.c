@@ -106,7 +106,7 @@ setup(struct bench *b, const char *text, const char *objective, int bf16,
         spec.pace.value[i].base = b->settings.value[i];
     train_samples_init(&b->samples, spec.objective, SAMPLES, 1, &b->state);
     train_local_sampler_init(&b->inside, &b->samples,
-                      spec.objective->wants_cross ? &cross : &once, 0);
+                             spec.objective->wants_cross ? &cross : &once, 0);
     b->negatives = train_local_sampler_negatives(&b->inside);
     if (train_scalars_open(&b->scalars, spec.objective, &b->settings, &adamw,
                            err))
