@@ -20,10 +20,10 @@ OUT = os.environ.get("OUT", "build/release")
 CC = os.environ.get("CC", "gcc").split()
 P, T, R, C, G, O, E, A, K = [f"lib/{name}.c" for name in (
     "flow/producer", "flow/turn", "flow/relay", "flow/consumer",
-    "flow/greeting", "flow/roll", "flow/link", "flow/request", "flow/handover")]
+    "flow/greeting", "flow/peer_table", "flow/link", "flow/request", "flow/handover")]
 PRODUCER = "flow/test_producer", "flow/test_late"
 TESTS = {P: PRODUCER, T: PRODUCER, R: ("flow/test_relay",),
-         C: ("flow/test_consumer",), G: ("flow/test_greeting",), O: ("flow/test_roll",),
+         C: ("flow/test_consumer",), G: ("flow/test_greeting",), O: ("flow/test_peer_table",),
          E: ("flow/test_request",), A: ("flow/test_request",),
          K: ("flow/test_handover",)}
 # tested by their witnesses alone: 20,000 schedules pass without them
