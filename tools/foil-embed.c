@@ -40,7 +40,7 @@ static const struct opt opts[] = {
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
      "use initial weights instead of the checkpoint's"},
     {"average", 0, OPT_FLAG, &average, 0, 0, NULL,
-     "use the averaged weights, see foil-train --average"},
+     "use the averaged weights, see foil-train --average-last"},
     {"raw", 0, OPT_FLAG, &raw, 0, 0, NULL,
      "no encoder: features are pixels, or tokens"},
     {"descriptor", 0, OPT_FLAG, &descriptor, 0, 0, NULL,

@@ -28,7 +28,7 @@ static long port = 8765, points = MAP_FRAMES_POINTS;
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &where.stage.run, 0, 0, "RUN",
      "run directory (required)"},
-    {"beside", 0, OPT_LIST, &compare, 0, 0, "RUN",
+    {"compare", 0, OPT_LIST, &compare, 0, 0, "RUN",
      "also show the curves of this run; up to 7 runs"},
     {"data", 0, OPT_TEXT, &where.data, 0, 0, "DATA",
      "the data set, if it has moved"},
@@ -99,7 +99,7 @@ check_runs(void)
     if (!file_exists(where.stage.run))
         die("there is no run '%s'", where.stage.run);
     if (compare.n > COMPARE_MOST)
-        opt_misuse("--beside takes %d runs at most", COMPARE_MOST);
+        opt_misuse("--compare takes %d runs at most", COMPARE_MOST);
     for (size_t i = 0; i < compare.n; i++)
         if (!file_exists(compare.item[i]))
             die("there is no run '%s'", compare.item[i]);

@@ -185,6 +185,9 @@ struct opt_old {
 const struct opt_old *opt_old_find(const char *tool, const char *name,
                                    const char *value);
 
+/* opt_old_name() returns the old name of an option, or NULL. */
+const char *opt_old_name(const char *name);
+
 /* opt_is_set() returns 1 if the option that sets `value` was on the command
  * line, and 0 if the value is the default. */
 int opt_is_set(const void *value);

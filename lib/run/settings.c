@@ -168,10 +168,13 @@ run_settings_take(const struct run_settings *settings, const json_t *saved,
 {
     for (size_t i = 0; i < settings->n; i++) {
         const struct opt *opt = &settings->opt[i];
+        const char *old = opt_old_name(opt->name);
         const json_t *value = json_object_get(saved, opt->name);
 
         if (run_settings_overridden(settings, opt->name))
             continue;
+        if (!value && old)
+            value = json_object_get(saved, old);
         if (!value || (counts && !counts(opt->name, data)))
             value = json_object_get(settings->defaults, opt->name);
         if (take_setting(opt, value, err))

@@ -128,6 +128,11 @@ static const struct opt_old olds[] = {
      "--sampler trainer --proposals ,scores=reset"},
     {"foil-train", "sampler", "bank",
      "--sampler trainer --proposals ,outside=bank"},
+    {"foil-train", "lock", NULL, "--freeze"},
+    {"foil-train", "nan", NULL, "--nonfinite"},
+    {"foil-train", "average", NULL, "--average-last"},
+    {"foil-view", "beside", NULL, "--compare"},
+    {"foil-eval follow", "judge-command", NULL, "--eval-command"},
     {0},
 };
 
@@ -138,5 +143,14 @@ opt_old_find(const char *tool, const char *name, const char *value)
         if (!strcmp(old->tool, tool) && !strcmp(old->name, name) &&
             (old->is && value ? !strcmp(old->is, value) : old->is == value))
             return old;
+    return NULL;
+}
+
+const char *
+opt_old_name(const char *name)
+{
+    for (const struct opt_old *old = olds; old->tool; old++)
+        if (!old->is && !strcmp(old->now + 2, name))
+            return old->name;
     return NULL;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Lengths of weights.  foil-eval follow -r RUN --judge-command 'python3 judge.py'"""
+"""Lengths of weights.  foil-eval follow -r RUN --eval-command 'python3 judge.py'"""
 import json, sys
 import numpy as np
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Geometry of the features of DATA.
-# foil-eval follow -r RUN --judge-command 'sh judge.sh DATA'
+# foil-eval follow -r RUN --eval-command 'sh judge.sh DATA'
 folder=$(mktemp -d) || exit
 trap 'rm -r "$folder"' EXIT
 while read -r _ _ checkpoint; do

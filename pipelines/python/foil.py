@@ -6,7 +6,7 @@
     foil.plan_batches(plan)          # foil-select --strategy-command
     foil.make_views(view)            # foil-augment --view-command
     foil.weigh_negatives(weigh)      # foil-negatives --weigh-command
-    foil.judge_checkpoints(judge)    # foil-eval follow --judge-command
+    foil.judge_checkpoints(judge)    # foil-eval follow --eval-command
 
     for batch in foil.views("d.foil", batch=128):  # views for a loop of your
         ...                                        # own, by foil-augment
@@ -186,7 +186,7 @@ def weigh_negatives(weigh):
 
 
 def judge_checkpoints(judge):
-    """Evaluates for foil-eval follow --judge-command: judge(folder, step) returns
+    """Evaluates for foil-eval follow --eval-command: judge(folder, step) returns
     the result of a checkpoint, a dict for JSON."""
     def answer(line):
         _, step, folder = line.split(" ", 2)

@@ -225,7 +225,7 @@ class _Tower:
         if o["locked"]:
             self.both.requires_grad_(False)
             if any(p.requires_grad for p in self.loss.parameters()):
-                raise ValueError("--lock: the parameters of the loss move with "
+                raise ValueError("--freeze: the parameters of the loss move with "
                                  "the encoder of images, which is locked")
         self.params = [p for m in (self.both, self.loss)
                        for p in m.parameters() if p.requires_grad]

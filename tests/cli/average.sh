@@ -34,18 +34,18 @@ value() {
 
 ok 'a run without' trained plain
 ok 'keeps none' test ! -e plain/latest/average.safetensors
-ok 'a run with a mean' trained mean --average 0.6
+ok 'a run with a mean' trained mean --average-last 0.6
 ok 'ends in the same weights' \
     cmp plain/latest/model.safetensors mean/latest/model.safetensors
 ok 'of the last .6 of 4 steps three count' test "$(counted mean)" -eq 3
-ok 'one stops behind the first of them' trained parts --average 0.6 --steps 2
+ok 'one stops behind the first of them' trained parts --average-last 0.6 --steps 2
 ok 'whose mean is of one step' test "$(counted parts)" -eq 1
 ok 'and goes on' trained parts --resume
 ok 'to the same bits' diff -r mean/latest/ parts/latest/
-ok 'another share: 1' refuses 1 '--average is 0.5, but 0.6 in the checkpoint' \
-    "$BIN/foil-train" -r parts --resume --average 0.5
-ok 'more than all: 2' refuses 2 "--average '1.5'" \
-    "$BIN/foil-train" -r x --average 1.5
+ok 'another share: 1' refuses 1 '--average-last is 0.5, but 0.6 in the checkpoint' \
+    "$BIN/foil-train" -r parts --resume --average-last 0.5
+ok 'more than all: 2' refuses 2 "--average-last '1.5'" \
+    "$BIN/foil-train" -r x --average-last 1.5
 
 ok 'the loss of the last weights' loss mean
 last=$(value .loss mean)
@@ -53,7 +53,7 @@ ok 'says nothing of a mean' test "$(value .encoder.average mean)" = null
 ok 'that of the mean' loss mean --average
 ok 'is another' holds "($(value .loss mean) - $last) ^ 2 > 1e-8"
 ok 'and says of how many steps' test "$(value .encoder.average mean)" -eq 3
-ok 'a run that stands still' trained still --lr 0 --average 1
+ok 'a run that stands still' trained still --lr 0 --average-last 1
 ok 'its loss' loss still
 last=$(value .loss still)
 ok 'that of its mean' loss still --average
@@ -64,7 +64,7 @@ ok 'a checkpoint without a mean: 1' refuses 1 'has no mean of weights' \
 # features by the mean, of a linear encoder: of the last four steps they are the
 # mean of those of each step
 embed=$BIN/foil-embed
-ok 'every step of a run is kept' trained each --average 1 --checkpoint-every 1 \
+ok 'every step of a run is kept' trained each --average-last 1 --checkpoint-every 1 \
     --keep 9
 for step in 1 2 3 4; do
     "$embed" -o "step$step.csv" "each/step-0000000$step" set.tar

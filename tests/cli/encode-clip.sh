@@ -23,8 +23,8 @@ ok "foil-train's own towers" trained ours
 ok 'in PyTorch' torch theirs "$towers"
 ok 'the losses are the same' alike ours theirs
 for locked in image text; do
-    ok "the tower of $locked locked" trained "ours-$locked" --lock "$locked"
-    ok 'in PyTorch' torch "theirs-$locked" "$towers" --lock "$locked"
+    ok "the tower of $locked locked" trained "ours-$locked" --freeze "$locked"
+    ok 'in PyTorch' torch "theirs-$locked" "$towers" --freeze "$locked"
     ok 'the losses are the same' alike "ours-$locked" "theirs-$locked"
 done
 ok 'micro-batches' torch micro "$towers" --micro-batch 5
@@ -32,6 +32,6 @@ ok 'have the same' alike ours micro
 ok 'foil-embed reads both' foil-embed -o texts.npy --captions theirs "$data"
 train_with=(--text program --vocabulary merges.txt --objective own)
 ok 'a locked tower of images with a loss that has parameters: 1' refuses 1 \
-    'lock: the parameters of the loss' trained locked --lock image \
+    'lock: the parameters of the loss' trained locked --freeze image \
     --encoder "${program/encoders.py/siamese.py} encode"
 done_testing

@@ -10,7 +10,7 @@
 # shellcheck source=tests/encoders.sh
 . "${0%/*}/../encoders.sh"
 select_with=(--batch 16 --epochs 20)
-train_with=(--lr 0.05 --warmup 0 --checkpoint-every 10 --accumulate 3 --average 0.9)
+train_with=(--lr 0.05 --warmup 0 --checkpoint-every 10 --accumulate 3 --average-last 0.9)
 
 # killed RUN OPTION... : the trainer is killed three times; the stages around it stay
 killed() {

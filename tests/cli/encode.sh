@@ -67,8 +67,8 @@ ok 'as well' alike simclr products
 ok 'accumulated gradients' trained sums --accumulate 3
 ok 'in PyTorch' torch sums-torch linear --accumulate 3
 ok 'the same' alike sums sums-torch
-ok 'the mean of the weights' trained mean --average 0.9
-ok 'in PyTorch' torch mean-torch linear --average 0.9
+ok 'the mean of the weights' trained mean --average-last 0.9
+ok 'in PyTorch' torch mean-torch linear --average-last 0.9
 ok 'differs by rounding alone' near mean/latest/average.safetensors \
     mean-torch/latest/average.safetensors
 
@@ -106,7 +106,7 @@ as_loop() {
 }
 ok 'a loss with parameters of its own' siamese own encode
 ok 'is that of an ordinary loop' as_loop own
-ok 'one that is once no number' siamese once 'encode nan=5' --nan skip
+ok 'one that is once no number' siamese once 'encode nan=5' --nonfinite skip
 ok 'is that of a loop without that step: nothing in it has moved' as_loop once nan=5
 ok 'an optimiser of what no checkpoint has: 1' refuses 1 \
     'parameter \[8x16\] that is in no module of encode' trained foreign \

@@ -80,7 +80,7 @@ ok 'the best is there, beside the two newest and one that was judged' bash -c \
 # an evaluation that outlasts the run, with more events than the queues hold
 mkdir -m 700 long
 # shellcheck disable=SC2016 # of the program
-"$eval" follow -r long --judge-command 'while read -r line; do : >asked
+"$eval" follow -r long --eval-command 'while read -r line; do : >asked
     until test -e ended; do sleep 0.1; done; echo "{\"accuracy\": 0.5}"; echo ok; done' \
     half.foil >long.jsonl 2>&1 &
 follower=$!

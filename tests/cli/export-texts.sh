@@ -21,7 +21,7 @@ train_with=(--objective clip --arch linear --vocabulary words.txt --text ,contex
     --embed 6 --optim adamw --lr 0.01 --warmup 0)
 # again NAME TEXT : what a locked encoder of that file embeds captions to
 again() {
-    trained "$1-2" --text "$2" --init "text=$1.safetensors" --lock text --seed 7 &&
+    trained "$1-2" --text "$2" --init "text=$1.safetensors" --freeze text --seed 7 &&
         "$embed" --captions --layer "$3" -o "$1-2.npy" "$1-2" told.foil
 }
 

@@ -370,12 +370,12 @@ for file in model head optim text text-optim objective; do
 done
 echo '#version: none' >"$work/bytes.txt"
 cp "$work/pair/latest/text.safetensors" "$work/text.safetensors"
-ok 'a locked encoder of texts' with "$work/lit" texts=3 -- --lock text \
+ok 'a locked encoder of texts' with "$work/lit" texts=3 -- --freeze text \
     --init "text=$work/text.safetensors"
 ok 'stays as it was' cmp "$work/lit/latest/text.safetensors" \
     "$work/text.safetensors"
 ok 'without moments' test ! -e "$work/lit/latest/text-optim.safetensors"
-ok 'a locked encoder of images' with "$work/lock" texts=3 -- --lock image \
+ok 'a locked encoder of images' with "$work/lock" texts=3 -- --freeze image \
     --checkpoint-every 4
 for file in model head; do
     ok "whose $file stays" cmp "$work"/lock/step-0000000{4,8}/$file.safetensors
@@ -440,10 +440,10 @@ ok 'the batch is written down' \
     jq -e '.epoch == 1 and .step == 1 and (.ids | length) == 8' \
     "$work/i/nonfinite.jsonl"
 ok 'what was before is saved' test -e "$work/i/step-00000005"
-ok 'not finite: skipped' with "$work/j" white=1:1 -- --nan skip
+ok 'not finite: skipped' with "$work/j" white=1:1 -- --nonfinite skip
 ok 'and counted' grep -q '1 step skipped' "$work/j.err"
 ok 'not finite: rolled back' with "$work/k" white=1:1 -- \
-    --nan rollback --checkpoint-every 2
+    --nonfinite rollback --checkpoint-every 2
 
 small=("${linear[@]}")
 

@@ -35,6 +35,8 @@ foil-train|--stem small|--stem small > --arch resnet18,stem=small
 foil-train|--objective emc2 --sampler fresh|--sampler fresh > --sampler trainer
 foil-train|--objective emc2 --sampler stale|--sampler stale > --sampler trainer --proposals ,scores=stale
 foil-train|--objective emc2_bimodal --sampler bank|--sampler bank > --sampler trainer --proposals ,outside=bank
+foil-train|--nan skip|--nan > --nonfinite
+foil-train|--average=0.3|--average > --average-last
 foil-train|--objective hcl,beta=0.5 --optim sgd,momentum=0.5|
 foil-negatives|--proposals row --burn-in 3|--burn-in 3 > --proposals row,burn-in=3
 foil-negatives|--filter --method cache --refresh 0.1|--refresh 0.1 > --method cache,refresh=0.1

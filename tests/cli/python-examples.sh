@@ -100,7 +100,7 @@ else
 fi
 # the judge ends when it has judged the last checkpoint
 cat >all.list <<end
-judge      main  never     foil-eval follow -r \$RUN --judge-command "python3 judge.py"
+judge      main  never     foil-eval follow -r \$RUN --eval-command "python3 judge.py"
 train      1     never     foil-train -r \$RUN $encoder --threads 1 --objective emc2 \
                            --keep-features 1 --checkpoint-every 4
 negatives  1     killed,3  foil-negatives -r \$RUN --weigh-command "python3 sampler.py 4"

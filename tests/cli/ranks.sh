@@ -91,7 +91,7 @@ compare() {
     done
 }
 
-compare simclr "${with[@]}" --average 0.5
+compare simclr "${with[@]}" --average-last 0.5
 compare sogclr "${with[@]}" --objective sogclr --optim lars
 compare emc2 "${with[@]}" --objective emc2 --sampler trainer
 compare whole "${with[@]}" --norm-over batch --optim lars
@@ -103,7 +103,7 @@ augment=(-v 1 --size 8 "${text[@]}")
 compare clip "${towers[@]}" --objective clip
 compare clip-whole "${towers[@]}" --norm-over batch --objective clip
 augment=(--size 8)
-ok 'by one rank: a run' whole simclr-1 1 "${with[@]}" --average 0.5
+ok 'by one rank: a run' whole simclr-1 1 "${with[@]}" --average-last 0.5
 ok 'its arrays are those of one process' same simclr-0 simclr-1
 ok 'a step tells how long it was with others' jq -es \
     'all(.exchanged > 0 and .exchanged < .seconds)' simclr-2/metrics.jsonl

@@ -43,7 +43,7 @@ ok 'as metrics.jsonl has them' jq -e --argjson line "$(tail -n 1 run/metrics.jso
     all.json
 mkdir other
 head -n 12 run/metrics.jsonl | jq -c '.total *= 2 | .loss += 1' >other/metrics.jsonl
-foil-view --port 0 -r run --beside other >compared 2>compared.err &
+foil-view --port 0 -r run --compare other >compared 2>compared.err &
 pages=("$page" "$!")
 becomes_true test -s compared
 curl -s -m 20 -o both.json "$(<compared)all"

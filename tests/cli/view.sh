@@ -34,8 +34,8 @@ is_refused() {
 common foil-view
 ok 'no run is named: 2' refuses 2 'which run' foil-view
 ok 'a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r nope
-ok '--beside of a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r . --beside nope
-eight=(--beside={.,.,.,.,.,.,.,.})
+ok '--compare of a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r . --compare nope
+eight=(--compare={.,.,.,.,.,.,.,.})
 ok 'too many runs: 2' refuses 2 '7 runs at most' foil-view -r . "${eight[@]}"
 ok 'no address: 1' refuses 1 "'nowhere' is no address" foil-view -r . --address nowhere
 ok 'a token with a slash: 2' refuses 2 "'a/b'" foil-view -r . --token a/b

@@ -75,7 +75,7 @@ ok 'its views are the same' again cifar
 
 files=(folder/*.jpg)
 rm "${files[5]}"
-training=(--nan skip)
+training=(--nonfinite skip)
 ok 'a run with fixed views, blur and a missing file' \
     whole fixed folder --recipe imagenet --size 17 --augmentations 3 --max-bad 1
 ok 'its views are the same' again fixed

@@ -22,7 +22,7 @@ static const struct opt opts[] = {
     {"arch", 0, OPT_TEXT, &arch, 0, 0, "NAME", "encoder"},
     {"head", 0, OPT_TEXT, &head, 0, 0, "SPEC", "head"},
     {"nesterov", 0, OPT_FLAG, &nesterov, 0, 0, NULL, "Nesterov"},
-    {"variant", 0, OPT_CHOICE, &choice, 0, 0, "code|literal", "which"},
+    {"nonfinite", 0, OPT_CHOICE, &choice, 0, 0, "code|literal", "which"},
     {"init", 0, OPT_LIST, &files, 0, 0, "FILE", "weights"},
     {"override", 0, OPT_LIST, &override, 0, 0, "KEY", "differ"},
     {0},
@@ -73,7 +73,7 @@ values_are_put_by_name(void)
       "numbers, words and flags");
     T(json_is_null(json_object_get(object, "tau")) &&
           json_is_null(json_object_get(object, "head")) &&
-          json_is_null(json_object_get(object, "variant")),
+          json_is_null(json_object_get(object, "nonfinite")),
       "null without a default");
     json_decref(object);
 }
@@ -81,9 +81,10 @@ values_are_put_by_name(void)
 static void
 stored_values_are_taken(void)
 {
-    json_t *saved = json_pack("{s:f, s:f, s:s, s:s, s:b, s:s, s:i}", "lr", 0.2,
-                              "tau", 0.5, "arch", "mlp", "head", "16-8",
-                              "nesterov", 1, "variant", "literal", "width", 99);
+    json_t *saved =
+        json_pack("{s:f, s:f, s:s, s:s, s:b, s:s, s:i}", "lr", 0.2, "tau", 0.5,
+                  "arch", "mlp", "head", "16-8", "nesterov", 1, "nonfinite",
+                  "literal", "width", 99);
     struct err err = {""};
 
     T(!run_settings_take(&settings, saved, NULL, NULL, &err),
@@ -98,6 +99,10 @@ stored_values_are_taken(void)
     json_object_del(saved, "nesterov");
     T(!run_settings_take(&settings, saved, NULL, NULL, &err) && !nesterov,
       "also for an option newer than the checkpoint");
+    json_object_set_new(saved, "nan", json_string("code"));
+    json_object_del(saved, "nonfinite");
+    T(!run_settings_take(&settings, saved, NULL, NULL, &err) && choice == 0,
+      "an option that the checkpoint has under its old name");
     json_object_set_new(saved, "lr", json_real(0.3));
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           !strcmp(err.msg, "--lr is 0.2, but 0.3 in the checkpoint: leave it "

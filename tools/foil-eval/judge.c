@@ -476,7 +476,7 @@ static const struct opt follow_own[] = {
      "numbers of neighbours that vote"},
     {"best", 0, OPT_CHOICE, &best, 0, 0, JUDGE_MEASURES,
      "measure that decides RUN/best [the first available]"},
-    {"judge-command", 0, OPT_TEXT, &command, 0, 0, "COMMAND",
+    {"eval-command", 0, OPT_TEXT, &command, 0, 0, "COMMAND",
      "your program that also evaluates checkpoints"},
     {"command-limit", 0, OPT_REAL, &limit, 0.1, 1e6, "SECONDS",
      "time limit of the command for a checkpoint"},
@@ -592,9 +592,9 @@ run_follow(char **path)
     if (!options.run)
         opt_misuse("-r is missing: which run?");
     if (!path[0] && !command)
-        opt_misuse("wants TEST or --judge-command");
+        opt_misuse("wants TEST or --eval-command");
     if (!command && opt_is_set(&limit))
-        opt_misuse("--command-limit belongs to --judge-command");
+        opt_misuse("--command-limit belongs to --eval-command");
     opt_together(&options.keys, &options.allow);
     if (!file_exists(options.run))
         die("there is no run '%s'", options.run);

@@ -28,7 +28,7 @@ const struct opt views_opts[] = {
     {"seed", 's', OPT_WHOLE, &measured_settings.seed, 0, 1e15, "N",
      "seed of views, as in foil-augment"},
     {"average", 0, OPT_FLAG, &measured_settings.average, 0, 0, NULL,
-     "use the averaged weights, see foil-train --average"},
+     "use the averaged weights, see foil-train --average-last"},
     {0},
 };
 const struct opt chunk_opts[] = {

@@ -79,8 +79,8 @@ static const struct opt how[] = {
      "of the tokens of texts: merges.txt or vocab.txt"},
     {"embed", 0, OPT_WHOLE, &o.embed, 1, 65536, "N",
      "width of the embeddings, with texts"},
-    {"lock", 0, OPT_CHOICE, &o.lock, 0, 0, "none|image|text",
-     "which encoder keeps its weights"},
+    {"freeze", 0, OPT_CHOICE, &o.lock, 0, 0, "none|image|text",
+     "encoder whose weights are not trained"},
     {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=|text=]FILE",
      "weights of an encoder to begin with, .safetensors"},
     {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
@@ -123,8 +123,8 @@ static const struct opt how[] = {
      "epochs in which the learning rate rises from 0"},
     {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
      "of the learning rate: constant, cosine, step:E,E...; cosine,end=X"},
-    {"average", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
-     "of the epochs, the last: the mean of their weights is kept, too"},
+    {"average-last", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
+     "share of the epochs, at the end, whose mean weights are also saved"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",
      "seed of the initial weights"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
@@ -197,7 +197,7 @@ static const struct opt conduct[] = {
      "continue from the newest checkpoint"},
     {"policy", 0, OPT_CHOICE, &o.in_batch, 0, 0, "wait|in-batch",
      "what to do while the negatives service does not answer"},
-    {"nan", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
+    {"nonfinite", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
      "what to do after a loss or gradient that is not finite"},
     {"labels", 0, OPT_TEXT, &o.labels, 0, 0, "DATA|FILE",
      "tell which share of the negatives is of the own class, of these"},
@@ -324,7 +324,7 @@ check_captions(struct err *err)
 {
     if (!o.text && (o.vocabulary || o.lock))
         return err_set(err, "%s is of no use without --text",
-                       o.vocabulary ? "--vocabulary" : "--lock");
+                       o.vocabulary ? "--vocabulary" : "--freeze");
     if (o.text && !o.vocabulary)
         return err_set(err, "--text wants --vocabulary, the file that captions "
                             "become tokens by");

@@ -1,6 +1,6 @@
 #include "train.h"
 
-/* A step that was not applied, by --nan. */
+/* A step that was not applied, by --nonfinite. */
 static int
 refuse_step(struct train *t, const struct batch *batch,
             const struct train_result *result, struct err *err)
