@@ -226,7 +226,7 @@ class _Tower:
             self.both.requires_grad_(False)
             if any(p.requires_grad for p in self.loss.parameters()):
                 raise ValueError("--freeze: the parameters of the loss move with "
-                                 "the encoder of images, which is locked")
+                                 "the encoder of images, which is frozen")
         self.params = [p for m in (self.both, self.loss)
                        for p in m.parameters() if p.requires_grad]
         self.ddp, self.moves = self.both, bool(self.params)

@@ -32,6 +32,6 @@ ok 'have the same' alike ours micro
 ok 'foil-embed reads both' foil-embed -o texts.npy --captions theirs "$data"
 train_with=(--text program --vocabulary merges.txt --objective own)
 ok 'a locked tower of images with a loss that has parameters: 1' refuses 1 \
-    'lock: the parameters of the loss' trained locked --freeze image \
+    'freeze: the parameters of the loss' trained locked --freeze image \
     --encoder "${program/encoders.py/siamese.py} encode"
 done_testing
