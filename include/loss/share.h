@@ -5,15 +5,17 @@
 #include <stdint.h>
 
 /*
- * The share of false negatives, those of the anchor's same_group_weight group,
- * in the weight of all negatives: with W = dL/dS of a batch (loss/objective.h),
- * over its anchors r and negatives c, the rows of other samples,
+ * The share of false negatives, those of the anchor's group, in the weight of
+ * all negatives: with W = dL/dS of a batch (loss/objective.h), over its anchors
+ * r and negatives c, the rows of other samples,
  *
- *     same_group_weight / all,    same_group_weight = sum of max(W_rc, 0) over
- * c of the group of r, all = sum of max(W_rc, 0) over all c,
+ *     same_group_weight / all
  *
- * and for comparison same_group / negatives, the share with uniform weights:
- * same_group counts the negatives of the anchor's group.
+ *     same_group_weight = sum of max(W_rc, 0) over c of the group of r
+ *     all               = sum of max(W_rc, 0) over all c
+ *
+ * and for comparison same_group / negatives, the share with uniform weights,
+ * where same_group counts the negatives of the anchor's group.
  */
 struct loss_share {
     double same_group_weight, all;
