@@ -302,8 +302,11 @@ class _Tower:
         memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+",
                            shape=(o["size"],))
         if self.cuda:  # page-locked, for asynchronous copies
-            torch.cuda.cudart().cudaHostRegister(memory.ctypes.data,
-                                                 memory.nbytes, 0)
+            code = int(torch.cuda.cudart().cudaHostRegister(
+                memory.ctypes.data, memory.nbytes, 0))
+            if code:
+                print(f"the shared memory is not page-locked (CUDA error {code}): "
+                      "copies to the GPU take longer", file=sys.stderr)
         rows = self.o["rows"]
 
         def at(name, kind, *shape, behind=0):
