@@ -60,7 +60,7 @@ ok 'steps go on beside six subscribers that stopped' \
     becomes_true made $(($(steps run) + 100))
 ok 'what waits for them is less than 64 MiB' grew
 ok 'those who do not read are cut off, which is said' becomes_true \
-    grep -q 'cut off: it does not read' "$work/train.err"
+    grep -q 'disconnected: it does not read' "$work/train.err"
 : >"$work/tapped"
 "$BIN/foil-tap" -r "$work/run" events >"$work/tapped" 2>/dev/null &
 last=$!

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 OUT = os.environ.get("OUT", "build/release")
 CC = os.environ.get("CC", "gcc").split()
 P, T, R, C, G, O, E, A, K = [f"lib/{name}.c" for name in (
-    "flow/producer", "flow/turn", "flow/relay", "flow/consumer",
+    "flow/producer", "flow/schedule", "flow/relay", "flow/consumer",
     "flow/greeting", "flow/peer_table", "flow/link", "flow/request", "flow/handover")]
 PRODUCER = "flow/test_producer", "flow/test_late"
 TESTS = {P: PRODUCER, T: PRODUCER, R: ("flow/test_relay",),
