@@ -39,7 +39,7 @@ stopped() {
 ok 'SIGTERM ends it in its second training: 143' exits 143 stopped
 ok 'which is saved' test -s cut/0.5/latest/model.safetensors
 ok 'and not evaluated' test ! -e cut/0.5/results.jsonl
-ok 'it says how to go on' grep -qF "'foil run --resume -r cut' goes on" said
+ok 'it says how to go on' grep -qF "'foil run --resume -r cut' continues" said
 ok 'and goes on' foil run --resume -r cut
 ok 'compares its runs' grep -q '"run":"cut/0.5".*"probe' "$work/out"
 ok 'to the same bits' diff -r whole/0.5/latest/ cut/0.5/latest/
