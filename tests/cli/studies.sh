@@ -80,7 +80,7 @@ fails() {
 ok 'a trial without a result: 1' refuses 1 \
     "none/result.new' is empty: none has written no result" fails none
 ok 'a trial that fails: 1' refuses 1 ': half$' fails half
-ok 'ends there' test "$(grep -c 'goes on' "$work/refuses.err") $(ls \
+ok 'ends there' test "$(grep -c 'continues' "$work/refuses.err") $(ls \
     "$work/failed/half")" = '0 result.new'
 ok 'a trial that another call works at: 1' refuses 1 \
     "another foil run uses '.*/half'" flock "$work/failed/half" \
