@@ -269,8 +269,10 @@ flow_producer_add(struct flow_producer *p, const struct wire_place *at,
 }
 
 void
-flow_producer_close(struct flow_producer *p)
+flow_producer_close(struct flow_producer *p, const struct wire_place *end)
 {
+    if (wire_place_cmp(end, &p->fresh) > 0)
+        p->fresh = *end;
     p->closed = 1;
 }
 

@@ -215,7 +215,7 @@ fill_book(struct flow_replay *replay, struct flow_producer *producer)
 
         seek_place(replay, &at);
         if (replay->next == replay->n) {
-            flow_producer_close(producer);
+            flow_producer_close(producer, &at);
             return;
         }
         at = after = replay->steps[replay->next].at;

@@ -49,7 +49,7 @@ fill(struct flow_outlet *outlet)
 
         after.step++;
         if (after.step > 5)
-            flow_producer_close(outlet->producer);
+            flow_producer_close(outlet->producer, &at);
         else
             flow_producer_add(outlet->producer, &at, &after);
     }

@@ -155,6 +155,7 @@ struct source {
     int closed;       /* all places are in the book, or before it */
     int place, window, fresh;
     int low; /* the book begins there, or later; -1: it is empty */
+    char added[PLACES_MAX + 1]; /* 1: the place is in the book, or was */
     char had[PLACES_MAX + 1];
     uint64_t holder[PLACES_MAX + 1];
     double sent_at[PLACES_MAX + 1];

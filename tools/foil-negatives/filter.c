@@ -244,7 +244,7 @@ fill_items(struct filter *filter)
         struct passage_item *item;
 
         if (is_at_end(filter))
-            flow_producer_close(producer);
+            flow_producer_close(producer, &filter->end);
         item = draw_item(filter);
         if (!item)
             return;

@@ -328,7 +328,7 @@ add_items(struct selector *s)
         struct wire_place next = at;
 
         if (at.epoch >= s->options->epochs) {
-            flow_producer_close(producer);
+            flow_producer_close(producer, &at);
             return;
         }
         if (!is_planned(s, at.epoch)) {
