@@ -65,7 +65,7 @@ train_history_find(const struct train_history *history, int64_t epoch);
  * Returns the id of the next sample with a row, or size if there is none.
  */
 size_t train_history_cut(const struct train_history *history,
-                         const struct train_epoch *kept, size_t from,
+                         const struct train_epoch *entry, size_t from,
                          size_t most, int64_t *ids, float *z, size_t *n);
 
 /*

@@ -17,8 +17,7 @@ struct train_native {
     float *before;               /* running statistics before that batch */
     struct nn_average average;   /* empty without `average` */
     size_t rows;                 /* largest number in the net at a time */
-    struct train_shards *shards; /* train/shards.h; NULL: batches are not split
-                                  */
+    struct train_shards *shards; /* train/shards.h; NULL: none */
 };
 
 /*

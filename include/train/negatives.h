@@ -54,7 +54,7 @@ struct train_local_sampler {
  *   samples  must outlive the sampler
  *   how      copied; a horizon counts as 1
  *   draws_outside  1: the samples that the source draws are encoded with the
- * batch, which needs an encoder that looks samples up by id; 0: they are not
+ *                  batch, by an encoder that looks samples up by id; 0: not
  */
 void train_local_sampler_init(struct train_local_sampler *sampler,
                               struct train_samples *samples,

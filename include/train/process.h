@@ -12,7 +12,8 @@
  *     program = train_program_open("python3 mine.py", 600, log_line, &err);
  *     train_process_open(&encoder, program, &spec, &err);
  *     ... train_encoder_forward(&encoder, ...) and the other functions ...
- *     train_encoder_close(&encoder); train_program_close(program);
+ *     train_encoder_close(&encoder);
+ *     train_program_close(program);
  *
  * Rows and gradients are in shared memory: for each encoder two batches, z, dz
  * and the weights.  Functions wait for the program's answer only in forward,

@@ -10,7 +10,8 @@ rows_of_batch(const struct batch *batch)
     return 2 * batch->b + batch->extra.n;
 }
 
-/* Which rows of a table a batch is: the views' own, or fixed ones. */
+/* The rows of the embedding table for a batch: those of its views, or fixed
+ * ones. */
 static void
 find_table_rows(struct train_learner *learner, const struct batch *batch)
 {
@@ -29,7 +30,7 @@ find_table_rows(struct train_learner *learner, const struct batch *batch)
     }
 }
 
-/* The images of a batch in one block: views, and the extra ones behind. */
+/* The images of a batch in one block: views, then the extra ones. */
 static const uint8_t *
 images_of(struct train_learner *learner, const struct batch *batch)
 {
@@ -44,7 +45,7 @@ images_of(struct train_learner *learner, const struct batch *batch)
     return learner->pixels;
 }
 
-/* All rows through the only encoder. */
+/* Encodes all rows by one encoder. */
 static int
 encode_by_one(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)
@@ -60,7 +61,8 @@ encode_by_one(struct train_learner *learner, const struct batch *batch,
                                  learner->z, err);
 }
 
-/* Each view, or the texts, through its own; further texts with the texts. */
+/* Encodes each view, or the texts, by its own encoder; extra texts with the
+ * texts. */
 static int
 encode_by_two(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)

@@ -24,7 +24,8 @@ train_encoder_close(struct train_encoder *encoder)
     *encoder = (struct train_encoder){0};
 }
 
-/* The rows [from,to) of micro-batch i: as few as can be, as even as can be. */
+/* The rows [from,to) of a micro-batch; there are as few as possible, of equal
+ * size. */
 struct part {
     size_t from, to;
 };
@@ -43,7 +44,7 @@ part_at(const struct train_encoder *encoder, size_t i)
     return (struct part){rows * i / n, rows * (i + 1) / n};
 }
 
-/* A locked one is in evaluation mode whatever is asked. */
+/* A locked encoder is always in evaluation mode. */
 static int
 forward_part(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
              float *z, struct err *err)

@@ -64,7 +64,7 @@ write_line(struct train_journal *journal, json_t *object)
     free(line);
 }
 
-/* Adds a number to the line, where it is finite, and to the list. */
+/* Adds a number to the line, if it is finite, and to the list. */
 static void
 add_value(json_t *line, struct values *values, const char *name, double x)
 {
@@ -109,7 +109,7 @@ add_plan(json_t *line, struct values *values, const struct train_plan *plan)
     json_object_set_new(line, "plan", object);
 }
 
-/* The loss of the objective, and InfoNCE where that is another number. */
+/* The loss of the objective, and InfoNCE if it differs. */
 static void
 write_loss(const struct loss_report *loss, char text[64])
 {
@@ -127,11 +127,11 @@ train_journal_begin(struct train_journal *journal, int64_t steps)
 {
     progress_start(&journal->progress, "steps", (double)journal->first,
                    (double)steps);
-    if (journal->exchanging) // steps alone count
+    if (journal->exchanging) // count steps only
         journal->exchanged = *journal->exchanging;
 }
 
-/* Epochs count from 1 for people. */
+/* Prints epochs from 1. */
 static void
 show_progress(struct train_journal *journal, int64_t epoch)
 {
@@ -210,7 +210,7 @@ train_journal_refused(struct train_journal *journal, const struct batch *batch,
     return rc;
 }
 
-/* Adds what happened n times, unless n is 0. */
+/* Adds a count with its noun, unless it is 0. */
 static void
 add_times(char text[128], int64_t n, const char *one, const char *more)
 {

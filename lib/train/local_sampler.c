@@ -7,7 +7,7 @@ train_local_sampler_init(struct train_local_sampler *local,
 {
     struct sample_settings own = *how;
 
-    sample_settings_set(&own, "horizon", 1); // nothing is under way
+    sample_settings_set(&own, "horizon", 1); // no step is in progress
     *local = (struct train_local_sampler){
         .samples = samples, .draws_outside = draws_outside, .behind = 1};
     sample_source_init(&local->source, &own, samples->size);
@@ -19,7 +19,7 @@ train_local_sampler_release(struct train_local_sampler *local)
     sample_source_release(&local->source);
 }
 
-/* Gives the source what was kept of it, where it has not gone on from there. */
+/* Loads the stored state into the source, unless the source is up to date. */
 static int
 reload_source(struct train_local_sampler *local, struct err *err)
 {
@@ -64,7 +64,7 @@ local_weigh(void *self, const struct batch *step, struct weights *weights,
     return 1;
 }
 
-/* The chains have moved, what was kept of them has not. */
+/* The chains have advanced, but the stored state has not. */
 static void
 local_refused(void *self)
 {

@@ -100,7 +100,7 @@ native_stats_finite(void *self)
     return num_finite(n, statistics);
 }
 
-/* None of a locked one. */
+/* A locked encoder has none. */
 static struct nn_moments
 moments_of(const struct train_native *e)
 {

@@ -6,9 +6,9 @@
 
 #include "passes.h"
 
-enum { PIECE = 1 << 19 }; // floats of a gradient that go at once, at least
+enum { PIECE = 1 << 19 }; // smallest number of floats of a gradient to send
 
-/* Rows of a shard, from the first one of this rank. */
+/* The first row of a shard, counted from the first row of this rank. */
 static size_t
 own_row(const struct train_shards *s, size_t shard)
 {
@@ -44,7 +44,7 @@ add_sums(void *self, double *x, size_t n)
     ranks_add(&busy, x, n, s->others);
 }
 
-/* All own shards, side by side. */
+/* Encodes all shards of this rank in one pass. */
 static void
 encode_together(struct train_shards *s, enum nn_mode mode, float *z)
 {
@@ -117,8 +117,8 @@ sum_at(struct train_shards *s, size_t level)
     return s->sums[level];
 }
 
-/* The gradients of shards [from,to), a power of two of them, by the tree.  The
- * last one's values are there still where it goes first. */
+/* Sums the gradients of shards [from,to), a power of two of them, by the tree.
+ * The activations of the last shard of the rank are still in the net. */
 static void
 add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
               const float *dz)
@@ -137,10 +137,10 @@ add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
     num_axpy(s->params, 1, s->sums[level], grads);
 }
 
-/* A piece that the pass for the first shard has completed: the sums of the
- * others behind it, as the tree has them, then to other ranks. */
+/* Handles a piece that the pass of the first shard has completed: adds the sums
+ * of the other shards in the tree's order, then sends it to other ranks. */
 static void
-pass_piece(struct train_shards *s, size_t from)
+send_piece(struct train_shards *s, size_t from)
 {
     float *grads = nn_net_grads(s->native->net) + from;
 
@@ -151,19 +151,19 @@ pass_piece(struct train_shards *s, size_t from)
     s->gone = from;
 }
 
-/* Behind an operator. */
+/* Called after each operator of a backward pass. */
 static void
-move_on(void *self, size_t from)
+on_operator(void *self, size_t from)
 {
     struct train_shards *s = self;
 
     if (s->last && (s->gone - from >= s->piece || (!from && s->gone)))
-        pass_piece(s, from);
+        send_piece(s, from);
     ranks_pieces_progress(&s->pieces);
     ranks_send_progress(&s->ahead);
 }
 
-/* All shards but the first: the sum of the right half, of that of the left
+/* Sums all shards except the first: the right half, the right half of the left
  * half, and so on. */
 static void
 add_others(struct train_shards *s, size_t first, size_t end, const float *dz)
@@ -179,8 +179,7 @@ add_others(struct train_shards *s, size_t first, size_t end, const float *dz)
     }
 }
 
-/* The gradient of all own shards, which goes to other ranks while it is made.
- */
+/* Computes the gradient of all shards of this rank and sends it by pieces. */
 static void
 sum_shards(struct train_shards *s, const float *dz)
 {
@@ -194,7 +193,7 @@ sum_shards(struct train_shards *s, const float *dz)
     if (s->piece < PIECE)
         s->piece = PIECE;
     ranks_pieces_init(&s->pieces, &s->busy, s->work);
-    nn_net_watch(s->native->net, move_on, s);
+    nn_net_watch(s->native->net, on_operator, s);
     if (s->whole) {
         nn_net_backward_parts(s->native->net, dz);
     } else {

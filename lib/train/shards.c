@@ -8,7 +8,7 @@
 
 #include "passes.h"
 
-/* Orders from SPREAD on are of an encoder. */
+/* Orders from SPREAD on are for an encoder. */
 enum { SPREAD = TRAIN_ORDER_END + 1, FORWARD, BACKWARD, UPDATE };
 
 struct order {
@@ -38,7 +38,7 @@ train_shards_check(size_t shards, size_t ranks, struct err *err)
 }
 
 static void
-give_order(struct train_shards *s, struct order order)
+send_order(struct train_shards *s, struct order order)
 {
     order.number = s->number;
     if (s->ranks.size > 1)
@@ -54,20 +54,20 @@ shards_take(void *self, const struct nn_input *input, struct err *err)
 
     s->n = input->n;
     if (s->ranks.size > 1 && !s->spread) {
-        give_order(s, (struct order){.what = SPREAD});
+        send_order(s, (struct order){.what = SPREAD});
         train_share_state(s);
         s->spread = 1;
     }
     return s->plain->take(self, input, err);
 }
 
-/* Before a backward. */
+/* Called before a backward. */
 static void
 shards_expect(void *self, const struct nn_input *input)
 {
     struct train_shards *s = shards_of(self);
 
-    // a locked one has no backward
+    // a locked encoder has no backward
     if (s->ranks.size == 1 || !s->native->optim ||
         nn_net_kind(s->native->net) != NN_IMAGES)
         return;
@@ -76,10 +76,10 @@ shards_expect(void *self, const struct nn_input *input)
     s->sent = digest_bytes(input->images, input->n * train_share_bytes(s));
 }
 
-/* Whether the batch is the one that was expected: a place may have another one
- * since. */
+/* Returns 1 if the batch has the bytes that were sent ahead; a place of the
+ * plan may have another batch since. */
 static int
-is_sent(const struct train_shards *s)
+was_sent_ahead(const struct train_shards *s)
 {
     struct digest now;
 
@@ -98,8 +98,8 @@ shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
 
     (void)err;
     REQUIRE(!from && to == s->n && z);
-    known = is_sent(s);
-    give_order(s,
+    known = was_sent_ahead(s);
+    send_order(s,
                (struct order){
                    .what = FORWARD, .mode = mode, .n = s->n, .known = known});
     train_pass_forward(s, mode, known, z);
@@ -118,7 +118,7 @@ shards_backward(void *self, size_t from, size_t to, int add, const float *dz,
 
     (void)err;
     REQUIRE(!from && to == s->n && !add);
-    give_order(s, (struct order){.what = BACKWARD, .next = s->n_next});
+    send_order(s, (struct order){.what = BACKWARD, .next = s->n_next});
     train_share_dz(s, dz);
     train_pass_backward(s, dz);
     return 0;
@@ -129,7 +129,7 @@ shards_update(void *self, double rate, struct err *err)
 {
     struct train_shards *s = shards_of(self);
 
-    give_order(s, (struct order){.what = UPDATE, .rate = rate});
+    send_order(s, (struct order){.what = UPDATE, .rate = rate});
     return s->plain->update(self, rate, err);
 }
 
@@ -176,9 +176,9 @@ shards_close(void *self)
 
 /* ------------------------------------------------------------------ opening */
 
-/* What the net of a shard does not have. */
+/* Allocates what the net of a shard lacks. */
 static void
-make_room(struct train_shards *s, size_t rows, size_t each)
+alloc_buffers(struct train_shards *s, size_t rows, size_t each)
 {
     const size_t own =
         each * ((s->cut.shards + s->ranks.size - 1) / s->ranks.size);
@@ -243,7 +243,7 @@ train_shards_open(struct train_encoder *encoder,
     s->ops.close = shards_close;
     s->native->shards = s;
     encoder->ops = &s->ops;
-    make_room(s, spec->rows, each);
+    alloc_buffers(s, spec->rows, each);
     return 0;
 }
 
@@ -256,8 +256,7 @@ train_shards_slowest(const struct train_encoder *encoder,
                                          : NULL);
 }
 
-/* ------------------------------------------------------ what a follower does
- */
+/* -------------------------------------------------------------- followers */
 
 void
 train_shards_order(const struct ranks *ranks, enum train_order what)
@@ -268,7 +267,7 @@ train_shards_order(const struct ranks *ranks, enum train_order what)
         ranks->order(ranks->self, &order, sizeof order);
 }
 
-/* The rows that were sent ahead are those of the batch. */
+/* Makes the rows that were sent ahead those of the batch. */
 static void
 use_next(struct train_shards *s)
 {
@@ -280,7 +279,7 @@ use_next(struct train_shards *s)
 }
 
 static void
-obey_order(struct train_shards *s, const struct order *order)
+execute_order(struct train_shards *s, const struct order *order)
 {
     struct err none;
 
@@ -314,6 +313,6 @@ train_shards_follow(struct train_encoder *encoder, const struct ranks *ranks)
         ranks->order(ranks->self, &order, sizeof order);
         if (order.what <= TRAIN_ORDER_END)
             return (enum train_order)order.what;
-        obey_order(train_native(encoder + order.number)->shards, &order);
+        execute_order(train_native(encoder + order.number)->shards, &order);
     }
 }

@@ -23,7 +23,7 @@ train_share_state(struct train_shards *s)
         ranks->bcast(ranks->self, m.pending, sizeof *m.pending);
 }
 
-/* Where the tokens of each rank begin; all get to know those of all. */
+/* The first token of each rank; all ranks get all offsets. */
 static void
 cut_tokens(struct train_shards *s, size_t *from)
 {

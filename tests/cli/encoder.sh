@@ -99,7 +99,7 @@ train_with=(--lr 0.1 --warmup 0)
 sed 's/= there.copy()/= there.astype("f2").astype("f4")/' "$examples/encoder.py" >rounds.py
 rounds="/usr/bin/python3 '$work/rounds.py'"
 ok 'a program that rounds weights' trained rounds --encoder "$rounds" --steps 5
-ok 'cannot resume them: 1' refuses 1 "another 'fc.weight' than was put" \
+ok 'cannot resume them: 1' refuses 1 "another 'fc.weight' than put wrote" \
     trained rounds --encoder "$rounds" --steps 8 --resume
 ok 'the kit, with a program in the trainer' timeout "$patience" bash -c "
     foil-train -r kit --threads 1 --encoder \"$program\" 2>kit.err &

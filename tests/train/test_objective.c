@@ -234,7 +234,7 @@ static void
 mistakes_in_opening(void)
 {
     T(refused("nothing", NULL, N, "nothing"), "no such objective");
-    T(refused("sogclr", NULL, 0, "n has to be given"), "no number of samples");
+    T(refused("sogclr", NULL, 0, "n must be at least"), "no number of samples");
     T(refused("sogclr", NULL, SIZE_MAX / 4, "too many"), "too many samples");
     T(refused("simclr", "{\"rho\": 1}", N, "no parameter 'rho'"),
       "no such parameter");
@@ -283,7 +283,7 @@ mistakes_in_a_batch(void)
     batch.weights = e.weights;
     T(step_refused("simclr", batch, "takes none"), "weights that nobody wants");
     batch.weights = NULL;
-    T(step_refused("emc2", batch, "wants some"), "none where they are wanted");
+    T(step_refused("emc2", batch, "needs some"), "none where they are wanted");
     batch.b = 1;
     T(step_refused("simclr", batch, "at least 2"), "one sample");
     batch.b = SIZE_MAX;
