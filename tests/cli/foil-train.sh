@@ -259,7 +259,7 @@ ok 'no such basis: 1' refuses 1 'basis.npy' \
     "$BIN/foil-train" -r "$work/t" "${small[@]}" --arch ",basis=$work/basis.npy"
 ok 'of another encoder: 2' refuses 2 'not for mlp' \
     "$BIN/foil-train" -r x --arch mlp,basis=x
-ok 'with a mean: 2' refuses 2 '--mean and --deviation have no use' \
+ok 'with a mean: 2' refuses 2 '--mean and --deviation have no effect' \
     "$BIN/foil-train" -r x --arch linear,basis=x --mean 0,0,0
 
 basis "$work/rows.npy" 128 5
@@ -394,12 +394,12 @@ ok 'chains are of images and of each caption' \
     grep -q 'sampler' "$work/cross/latest/samples.safetensors"
 ok 'batches without captions are sent away' refuses 1 \
     'want 1, with captions, by foil-augment --views 1' again bare
-ok 'so are captions that do not end' refuses 1 'does not end in the token' \
+ok 'so are captions that do not end' refuses 1 'does not end in the end token' \
     again endless
 ok 'and those that are too long' refuses 1 'this run has context=4' again long
-ok 'no vocabulary: 2' refuses 2 'wants --vocabulary' \
+ok 'no vocabulary: 2' refuses 2 'needs --vocabulary' \
     "$BIN/foil-train" -r x --text bow:8
-ok 'a vocabulary of nothing: 2' refuses 2 'no use without --text' \
+ok 'a vocabulary of nothing: 2' refuses 2 'no effect without --text' \
     "$BIN/foil-train" -r x --vocabulary x
 ok 'no such encoder of texts: 2' refuses 2 'text resnet18: want one of bow' \
     "$BIN/foil-train" -r x --text resnet18 --vocabulary x
