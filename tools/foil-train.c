@@ -190,7 +190,7 @@ set_up(struct train *t, struct err *err)
         stage_connect(&t->stage, &t->options->stage, err) ||
         train_source_open(t, err) || train_features_open(t, err))
         return -1;
-    t->meanwhile = train_announce_next;
+    t->prefetch = train_prefetch_next;
     return train_report_open(t, err) ||
                    stage_io_open(&t->io, train_source_serve, t, err)
                ? -1

@@ -66,11 +66,11 @@ struct train_encoder_ops {
     int (*take)(void *self, const struct nn_input *input, struct err *err);
 
     /* Announces the next batch.  Called between backward and norm, or before
-     * backward if `early` is 1; backward has then finished its work when it
-     * returns.  The arrays are valid until the last backward of that batch, if
-     * it comes.  NULL: not needed. */
-    void (*expect)(void *self, const struct nn_input *input);
-    int early;
+     * backward if `prefetches_early` is 1; backward has then finished its work
+     * when it returns.  The arrays are valid until the last backward of that
+     * batch, if it comes.  NULL: not needed. */
+    void (*prefetch)(void *self, const struct nn_input *input);
+    int prefetches_early;
 
     /* Called before take: the samples of the rows and their place in the plan.
      * NULL: not needed. */
@@ -209,13 +209,13 @@ int train_encoder_loss(struct train_encoder *encoder,
                        const struct loss_batch *batch,
                        struct loss_report *report, struct err *err);
 
-/* train_encoder_expect() announces the next batch, so that it can be sent ahead
- * to a program or to ranks.  Call it between backward and norm, or before
- * backward if train_encoder_early() is 1.  If that batch comes, its arrays must
- * be valid as those of train_encoder_forward(). */
-int train_encoder_early(const struct train_encoder *encoder);
-void train_encoder_expect(struct train_encoder *encoder,
-                          const struct nn_input *input);
+/* train_encoder_prefetch() announces the next batch, so that it can be sent
+ * ahead to a program or to ranks.  Call it between backward and norm, or before
+ * backward if train_encoder_prefetches_early() is 1.  If that batch comes, its
+ * arrays must be valid as those of train_encoder_forward(). */
+int train_encoder_prefetches_early(const struct train_encoder *encoder);
+void train_encoder_prefetch(struct train_encoder *encoder,
+                            const struct nn_input *input);
 
 /* train_encoder_norm() returns the length of the gradient, 0 for a locked
  * encoder; it is not finite if any number of the gradient is not. */

@@ -20,11 +20,11 @@ enum {
     TRAIN_EPOCH_STEPS, /* steps in it */
     TRAIN_EPOCH_EVAL,  /* 1: the features are from a pass without training after
                           the epoch's steps */
-    TRAIN_EPOCH_ABOUT
+    TRAIN_EPOCH_FIELDS
 };
 
 struct train_epoch {
-    int64_t about[TRAIN_EPOCH_ABOUT];
+    int64_t about[TRAIN_EPOCH_FIELDS];
     float *row;     /* [2,size,dim] */
     uint8_t *known; /* [size] 1: the sample has a row */
 };
@@ -48,10 +48,10 @@ void train_history_release(struct train_history *history);
 void train_history_put(struct train_history *history, size_t b,
                        const int64_t *ids, const float *v, int eval);
 
-/* train_history_turn() stores the features as those of an epoch that has just
- * ended, and drops those of epoch - keep.  O(size dim). */
-void train_history_turn(struct train_history *history, int64_t epoch,
-                        int64_t steps);
+/* train_history_end_epoch() stores the features as those of an epoch that has
+ * just ended, and drops those of epoch - keep.  O(size dim). */
+void train_history_end_epoch(struct train_history *history, int64_t epoch,
+                             int64_t steps);
 
 /* train_history_find() returns the features of an epoch, NULL if they are not
  * stored. */
@@ -59,14 +59,14 @@ const struct train_epoch *
 train_history_find(const struct train_history *history, int64_t epoch);
 
 /*
- * train_history_cut() copies the rows of up to `most` samples with a row, from
+ * train_history_copy() copies the rows of up to `most` samples with a row, from
  * id `from` on:
  *   ids [most], z [2,most,dim]; [*n] and [2,*n,dim] of them are written
  * Returns the id of the next sample with a row, or size if there is none.
  */
-size_t train_history_cut(const struct train_history *history,
-                         const struct train_epoch *entry, size_t from,
-                         size_t most, int64_t *ids, float *z, size_t *n);
+size_t train_history_copy(const struct train_history *history,
+                          const struct train_epoch *entry, size_t from,
+                          size_t most, int64_t *ids, float *z, size_t *n);
 
 /*
  * The file features.safetensors in a folder.  Loading reads the newest `keep`

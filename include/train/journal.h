@@ -21,7 +21,7 @@ struct train_listener {
     void *self; /* first argument of each */
 
     /* A message on a line of its own, without the end of line. */
-    void (*say)(void *self, const char *sentence);
+    void (*message)(void *self, const char *sentence);
 
     /* The numbers of a line in its order, after the line is written; those of a
      * plan have names "plan.NAME".  NULL: not called. */
@@ -84,14 +84,14 @@ void train_journal_step(struct train_journal *journal,
                         const struct train_result *result,
                         const struct train_plan *plan);
 
-/* train_journal_refused() records the ids of a batch that was not applied, as a
- * line of nonfinite.jsonl. */
-int train_journal_refused(struct train_journal *journal,
-                          const struct batch *batch, const char *reason,
-                          struct err *err);
+/* train_journal_nonfinite() records the ids of a batch that was not applied, as
+ * a line of nonfinite.jsonl. */
+int train_journal_nonfinite(struct train_journal *journal,
+                            const struct batch *batch, const char *reason,
+                            struct err *err);
 
-/* train_journal_say() clears the line of progress and prints a message. */
-void train_journal_say(struct train_journal *journal, const char *fmt, ...)
+/* train_journal_print() clears the line of progress and prints a message. */
+void train_journal_print(struct train_journal *journal, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* train_journal_end() prints how many steps were done since the journal was

@@ -50,9 +50,9 @@ enum train_outcome {
     TRAIN_ROLLBACK,    /* the same, but the caller must roll back to the last
                           checkpoint first */
     TRAIN_STOPPED      /* not finite, and the run must end; or this was the
-                          TRAIN_LOST_STEPS-th in a row */
+                          TRAIN_MAX_NONFINITE-th in a row */
 };
-enum { TRAIN_LOST_STEPS = 16 };
+enum { TRAIN_MAX_NONFINITE = 16 };
 
 struct train_result {
     enum train_outcome outcome;
@@ -68,7 +68,7 @@ struct train_result {
 /* The schedules by epoch of the learning rate and of each parameter of the
  * objective; for a PARAM_INVERSE parameter with a wave schedule, that of its
  * inverse. */
-struct train_pace {
+struct train_schedules {
     struct nn_schedule rate, value[PARAM_MOST];
 };
 
@@ -76,7 +76,7 @@ struct train_pace {
 struct train_learner_spec {
     const struct loss_objective *objective;
     const struct loss_settings *settings; /* of the objective, at the start */
-    struct train_pace pace;
+    struct train_schedules schedules;
     struct train_encoder *encoder[TRAIN_ENCODERS]; /* the second may be NULL */
     size_t table_views;   /* rows of a sample in an encoder of ids; else 0 */
     size_t images, extra; /* largest numbers in a batch */
@@ -91,8 +91,8 @@ struct train_learner_spec {
                        epochs */
 
     /* Called in each step while or before the encoders compute gradients, so
-     * that the caller can call train_learner_expect().  Or NULL. */
-    void (*meanwhile)(void *tool);
+     * that the caller can call train_learner_prefetch().  Or NULL. */
+    void (*prefetch)(void *tool);
     void *tool;
 };
 
@@ -112,8 +112,8 @@ struct train_learner {
     const float *s; /* S of a batch if the encoder computes the similarities,
                        and */
     float *w;       /* W + W' for it; or NULL */
-    int elsewhere;  /* 1: the encoder computes dz itself */
-    int refused;    /* steps in a row that were not applied */
+    int encoder_has_dz;  /* 1: the encoder computes dz itself */
+    int nonfinite_steps; /* steps in a row that were not applied */
 };
 
 /*
@@ -137,11 +137,11 @@ enum train_outcome train_learner_step(struct train_learner *learner,
                                       struct train_result *result,
                                       struct err *err);
 
-/* train_learner_expect(), called in `meanwhile`, announces the batch that
+/* train_learner_prefetch(), called in `prefetch`, announces the batch that
  * probably comes next; if it comes, its arrays must be valid until its step has
  * ended. */
-void train_learner_expect(struct train_learner *learner,
-                          const struct batch *batch);
+void train_learner_prefetch(struct train_learner *learner,
+                            const struct batch *batch);
 
 /* train_learner_encode() encodes a batch into z and v without training and
  * advances the state.  Returns 1 if all of z is finite, 0 if not, -1 if an

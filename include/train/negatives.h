@@ -33,8 +33,8 @@ struct train_negatives {
     int (*weigh)(void *self, const struct batch *step, struct weights *weights,
                  int *without_service, struct err *err);
 
-    /* refused() is called if the step was not applied. */
-    void (*refused)(void *self);
+    /* undo() is called if the step was not applied. */
+    void (*undo)(void *self);
 };
 
 /*
@@ -45,7 +45,7 @@ struct train_local_sampler {
     struct sample_source source;
     struct train_samples *samples; /* with the stored state */
     int draws_outside;             /* 1: it draws from outside the batch */
-    int behind;                    /* 1: source must load the stored state */
+    int needs_load;                /* 1: source must load the stored state */
 };
 
 /*

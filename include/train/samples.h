@@ -50,10 +50,10 @@ void train_samples_get(const struct train_samples *samples,
 void train_samples_put(struct train_samples *samples, const struct batch *batch,
                        const float *state);
 
-/* train_samples_refuse() records the samples of a batch that were replaced, and
- * their substitutes. */
-void train_samples_refuse(struct train_samples *samples,
-                          const struct batch *batch);
+/* train_samples_quarantine() records the samples of a batch that were replaced,
+ * and their substitutes. */
+void train_samples_quarantine(struct train_samples *samples,
+                              const struct batch *batch);
 
 /*
  * Write and read the file samples.safetensors in a folder: a tensor for each

@@ -64,11 +64,11 @@ int train_shards_open(struct train_encoder *encoder,
  * those of a gradient arrive one forward later.
  *
  *     text     its ops may be NULL: no text encoder
- *     behind   seconds that this rank took longer than the mean of all ranks
+ *     excess   seconds that this rank took longer than the mean of all ranks
  */
 struct train_slowest {
     size_t rank;
-    double behind;
+    double excess;
 };
 
 struct train_slowest train_shards_slowest(const struct train_encoder *encoder,

@@ -117,25 +117,26 @@ train_learner_finite(const struct train_learner *learner,
 }
 
 int
-train_learner_back(struct train_learner *learner, const struct batch *batch,
-                   double *length, struct err *err)
+train_learner_backward(struct train_learner *learner, const struct batch *batch,
+                       double *length, struct err *err)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
-    void (*meanwhile)(void *) = learner->spec.meanwhile;
-    const int early = train_encoder_early(encoder[0]);
+    void (*prefetch)(void *) = learner->spec.prefetch;
+    const int early = train_encoder_prefetches_early(encoder[0]);
     double own;
 
-    if (meanwhile && early)
-        meanwhile(learner->spec.tool);
+    if (prefetch && early)
+        prefetch(learner->spec.tool);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
-        if (train_encoder_backward(
-                encoder[k],
-                learner->elsewhere ? NULL
-                                   : learner->dz + k * batch->b * learner->dim,
-                err))
+        if (train_encoder_backward(encoder[k],
+                                   learner->encoder_has_dz
+                                       ? NULL
+                                       : learner->dz +
+                                             k * batch->b * learner->dim,
+                                   err))
             return -1;
-    if (meanwhile && !early)
-        meanwhile(learner->spec.tool);
+    if (prefetch && !early)
+        prefetch(learner->spec.tool);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
         if (train_encoder_norm(encoder[k], &own, err))
             return -1;
@@ -145,7 +146,7 @@ train_learner_back(struct train_learner *learner, const struct batch *batch,
 }
 
 void
-train_learner_expect(struct train_learner *learner, const struct batch *batch)
+train_learner_prefetch(struct train_learner *learner, const struct batch *batch)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
     const uint8_t *images = batch->pixels;
@@ -158,7 +159,7 @@ train_learner_expect(struct train_learner *learner, const struct batch *batch)
             .n = encoder[1] ? batch->b : 2 * batch->b, .images = images};
 
         if (encoder[k]->kind == NN_IMAGES)
-            train_encoder_expect(encoder[k], &input);
+            train_encoder_prefetch(encoder[k], &input);
         images += batch->b * encoder[k]->image;
     }
 }

@@ -6,7 +6,7 @@
 /* Forward and backward of a batch through the encoders of a learner. */
 
 /* train_learner_embed() computes z and v of all rows; NN_TRAIN if
- * train_learner_back() follows. */
+ * train_learner_backward() follows. */
 int train_learner_embed(struct train_learner *learner,
                         const struct batch *batch, enum nn_mode mode,
                         struct err *err);
@@ -15,9 +15,10 @@ int train_learner_embed(struct train_learner *learner,
 int train_learner_finite(const struct train_learner *learner,
                          const struct batch *batch);
 
-/* train_learner_back() computes the gradient of each encoder from dz; *length
- * is that of all together. */
-int train_learner_back(struct train_learner *learner, const struct batch *batch,
-                       double *length, struct err *err);
+/* train_learner_backward() computes the gradient of each encoder from dz;
+ * *length is that of all together. */
+int train_learner_backward(struct train_learner *learner,
+                           const struct batch *batch, double *length,
+                           struct err *err);
 
 #endif

@@ -118,17 +118,17 @@ train_encoder_loss(struct train_encoder *encoder,
 }
 
 int
-train_encoder_early(const struct train_encoder *encoder)
+train_encoder_prefetches_early(const struct train_encoder *encoder)
 {
-    return encoder->ops->early;
+    return encoder->ops->prefetches_early;
 }
 
 void
-train_encoder_expect(struct train_encoder *encoder,
-                     const struct nn_input *input)
+train_encoder_prefetch(struct train_encoder *encoder,
+                       const struct nn_input *input)
 {
-    if (encoder->ops->expect)
-        encoder->ops->expect(encoder->self, input);
+    if (encoder->ops->prefetch)
+        encoder->ops->prefetch(encoder->self, input);
 }
 
 int

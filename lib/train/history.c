@@ -68,7 +68,8 @@ train_history_put(struct train_history *history, size_t b, const int64_t *ids,
 }
 
 void
-train_history_turn(struct train_history *history, int64_t epoch, int64_t steps)
+train_history_end_epoch(struct train_history *history, int64_t epoch,
+                        int64_t steps)
 {
     struct train_epoch *to = &history->past[(size_t)epoch % history->keep];
 
@@ -90,9 +91,9 @@ train_history_find(const struct train_history *history, int64_t epoch)
 }
 
 size_t
-train_history_cut(const struct train_history *history,
-                  const struct train_epoch *entry, size_t from, size_t most,
-                  int64_t *ids, float *z, size_t *n)
+train_history_copy(const struct train_history *history,
+                   const struct train_epoch *entry, size_t from, size_t most,
+                   int64_t *ids, float *z, size_t *n)
 {
     const size_t d = history->dim;
     size_t id = from;
@@ -136,8 +137,8 @@ wrap_epoch(struct nn_array *a, const char *name, const struct train_history *of,
     a[2] = (struct nn_array){.name = mem_format("%s.about", name),
                              .dtype = "I64",
                              .rank = 1,
-                             .shape = {TRAIN_EPOCH_ABOUT},
-                             .count = TRAIN_EPOCH_ABOUT,
+                             .shape = {TRAIN_EPOCH_FIELDS},
+                             .count = TRAIN_EPOCH_FIELDS,
                              .bytes = sizeof entry->about,
                              .data = entry->about};
 }

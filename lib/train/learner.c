@@ -97,19 +97,19 @@ static double
 set_schedules(struct train_learner *learner, const struct batch *batch)
 {
     const struct param *own = learner->spec.objective->params;
-    struct train_pace *pace = &learner->spec.pace;
+    struct train_schedules *schedules = &learner->spec.schedules;
 
     learner->settings = *learner->spec.settings;
     for (size_t i = 0; own[i].name; i++) {
-        const double x = schedule_value(&pace->value[i], batch);
+        const double x = schedule_value(&schedules->value[i], batch);
         const int inverse = own[i].schedule == PARAM_INVERSE &&
-                            pace->value[i].kind == NN_SCHEDULE_WAVE;
+                            schedules->value[i].kind == NN_SCHEDULE_WAVE;
 
         learner->settings.value[i] = inverse ? 1 / x : x;
     }
     if (learner->spec.scalars)
         train_scalars_apply(learner->spec.scalars, &learner->settings);
-    return schedule_value(&pace->rate, batch);
+    return schedule_value(&schedules->rate, batch);
 }
 
 /* --------------------------------------------------------------- one step */
@@ -253,7 +253,7 @@ find_gradient(struct train_learner *learner, struct batch *batch,
 
     if (!encoder_makes_products(learner))
         learner->s = learner->w = NULL;
-    learner->elsewhere = learner->w || spec->objective->by_encoder;
+    learner->encoder_has_dz = learner->w || spec->objective->by_encoder;
     if (train_learner_embed(learner, batch, NN_TRAIN, err))
         return -1;
     if (spec->objective->needs_weights &&
@@ -276,7 +276,7 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     set_row_ids(learner, batch, &loss);
     if (find_loss(learner, batch, &loss, report, err))
         return -1;
-    return train_learner_back(learner, batch, gradient, err) ? -1 : 1;
+    return train_learner_backward(learner, batch, gradient, err) ? -1 : 1;
 }
 
 /* Returns which part of the step is not finite, or NULL. */
@@ -321,10 +321,10 @@ reject_step(struct train_learner *learner)
 
     undo_forward(learner);
     if (spec->objective->needs_weights)
-        spec->negatives->refused(spec->negatives->self);
+        spec->negatives->undo(spec->negatives->self);
     spec->state->skipped++;
     if (spec->nonfinite == TRAIN_ON_NONFINITE_STOP ||
-        ++learner->refused >= TRAIN_LOST_STEPS)
+        ++learner->nonfinite_steps >= TRAIN_MAX_NONFINITE)
         return TRAIN_STOPPED;
     return spec->nonfinite == TRAIN_ON_NONFINITE_SKIP ? TRAIN_SKIPPED
                                                       : TRAIN_ROLLBACK;
@@ -360,7 +360,7 @@ apply_step(struct train_learner *learner, const struct batch *batch,
     train_samples_put(spec->samples, batch, learner->columns);
     sample_store_write(&spec->samples->store, exchange->weights.sampler,
                        exchange->weights.n_tables, exchange->weights.tables);
-    learner->refused = 0;
+    learner->nonfinite_steps = 0;
     state->images += (int64_t)batch->b;
     state->substituted += (int64_t)batch->n_substituted;
     state->steps_without_service += exchange->without_service;
@@ -412,7 +412,7 @@ list_values(const struct train_learner *learner, double gradient, double rate,
             const struct exchange *exchange, struct train_result *result)
 {
     const struct param *own = learner->spec.objective->params;
-    const struct train_pace *pace = &learner->spec.pace;
+    const struct train_schedules *schedules = &learner->spec.schedules;
     const struct loss_report *loss = &result->loss;
     struct values *values = &result->values;
 
@@ -425,7 +425,7 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     values_add(values, "gradient", gradient);
     values_add(values, "rate", rate);
     for (size_t i = 0; own[i].name; i++)
-        if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
+        if (i == LOSS_TAU || schedules->value[i].kind != NN_SCHEDULE_CONSTANT)
             values_add(values, own[i].name, learner->settings.value[i]);
     if (learner->spec.objective->needs_weights && !exchange->without_service)
         list_weights(values, &exchange->weights);
@@ -466,7 +466,7 @@ train_learner_step(struct train_learner *learner, const struct batch *batch,
         list_values(learner, gradient, rate, &exchange, result);
     if (rc > 0 && result->outcome != TRAIN_STOPPED &&
         result->outcome != TRAIN_FAILED) {
-        train_samples_refuse(learner->spec.samples, &full);
+        train_samples_quarantine(learner->spec.samples, &full);
         learner->spec.state->total++;
         advance_state(learner->spec.state, &full);
     }

@@ -67,7 +67,7 @@ encode_together(struct train_shards *s, enum nn_mode mode, float *z)
 }
 
 int
-train_pass_moves(const struct train_shards *s, enum nn_mode mode)
+train_pass_sends_statistics(const struct train_shards *s, enum nn_mode mode)
 {
     return mode == NN_TRAIN && s->native->optim && s->statistics && !s->whole;
 }
@@ -80,7 +80,7 @@ encode_apart(struct train_shards *s, enum nn_mode mode, float *z)
 
     for (size_t i = train_shards_first(s, s->ranks.rank); i < to; i++) {
         encode_shard(s, i, mode, z + own_row(s, i) * s->dim);
-        if (train_pass_moves(s, mode))
+        if (train_pass_sends_statistics(s, mode))
             memcpy(s->moves + i * each, nn_net_batch_statistics(s->native->net),
                    each * sizeof *s->moves);
     }
@@ -104,8 +104,8 @@ train_pass_forward(struct train_shards *s, enum nn_mode mode, int known,
         return;
     train_cut_rows(&s->cut, s->n, s->dim * sizeof *z, from);
     train_timer_gather(&s->timer, from, z);
-    if (train_pass_moves(s, mode))
-        train_share_moves(s);
+    if (train_pass_sends_statistics(s, mode))
+        train_share_statistics(s);
 }
 
 static float *

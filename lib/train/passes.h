@@ -75,12 +75,12 @@ void train_share_ahead(struct train_shards *s);
 
 /* Makes a follower's rows the input of its net; the largest number of bytes of
  * a row. */
-void train_share_taken(struct train_shards *s);
+void train_share_set_input(struct train_shards *s);
 size_t train_share_bytes(const struct train_shards *s);
 
 /* Sends the batch statistics of each shard to rank 0; dz from rank 0 to the
  * others. */
-void train_share_moves(struct train_shards *s);
+void train_share_statistics(struct train_shards *s);
 void train_share_dz(struct train_shards *s, const float *dz);
 
 /* ----------------------------------------- passes.c: forward and backward */
@@ -92,7 +92,8 @@ void train_pass_forward(struct train_shards *s, enum nn_mode mode, int known,
                         float *z);
 
 /* Returns 1 if ranks send the batch statistics of each shard to rank 0. */
-int train_pass_moves(const struct train_shards *s, enum nn_mode mode);
+int train_pass_sends_statistics(const struct train_shards *s,
+                                enum nn_mode mode);
 
 /* Computes the gradient of all shards, on all ranks, from dz of the rank's
  * rows. */

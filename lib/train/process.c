@@ -51,7 +51,7 @@ static int
 request_ok(struct process *e, char *line, struct err *err)
 {
     struct stage_answer answer = {0};
-    const int rc = train_program_ask(e->program, line, &answer, err);
+    const int rc = train_program_request(e->program, line, &answer, err);
 
     free(answer.ok);
     return rc;
@@ -86,7 +86,7 @@ process_announce(void *self, const struct batch *batch)
     memcpy(ids, batch->ids, batch->b * sizeof *ids);
     if (batch->extra.n)
         memcpy(ids + batch->b, batch->extra.ids, batch->extra.n * sizeof *ids);
-    train_program_tell(
+    train_program_send(
         e->program,
         mem_format("batch %s samples=%zu extra=%zu epoch=%lld step=%lld "
                    "steps=%lld epochs=%lld",
@@ -96,7 +96,7 @@ process_announce(void *self, const struct batch *batch)
 }
 
 static void
-process_expect(void *self, const struct nn_input *input)
+process_prefetch(void *self, const struct nn_input *input)
 {
     struct process *e = self;
 
@@ -105,7 +105,7 @@ process_expect(void *self, const struct nn_input *input)
     train_slot_put(&e->form, input, memory_at(e, e->at.input[!e->slot]));
     e->next = input->images;
     e->n_next = input->n;
-    train_program_tell(e->program, mem_format("expect %s slot=%d n=%zu",
+    train_program_send(e->program, mem_format("expect %s slot=%d n=%zu",
                                               e->tower, !e->slot, input->n));
 }
 
@@ -194,7 +194,8 @@ process_loss(void *self, const struct loss_batch *batch,
 {
     struct process *e = self;
     struct stage_answer answer = {0};
-    int rc = train_program_ask(e->program, put_weights(e, batch), &answer, err);
+    int rc =
+        train_program_request(e->program, put_weights(e, batch), &answer, err);
 
     if (!rc && take_loss(answer.ok, report)) {
         err_set(err,
@@ -217,7 +218,7 @@ process_backward(void *self, size_t from, size_t to, int add, const float *dz,
     if (dz)
         memcpy((float *)memory_at(e, e->at.dz) + from * e->dim, dz,
                (to - from) * e->dim * sizeof *dz);
-    train_program_tell(
+    train_program_send(
         e->program, mem_format("backward %s from=%zu to=%zu add=%d products=%d",
                                e->tower, from, to, add, !dz && !e->loss));
     return 0;
@@ -233,8 +234,8 @@ process_norm(void *self, double *length, struct err *err)
     double is_steady = 0;
     int found = 0, rc;
 
-    rc = train_program_ask(e->program, mem_format("norm %s", e->tower), &answer,
-                           err);
+    rc = train_program_request(e->program, mem_format("norm %s", e->tower),
+                               &answer, err);
     if (!rc)
         found = train_program_number(e->program, answer.ok, &norm, length, err);
     if (found > 0)
@@ -267,7 +268,7 @@ process_update(void *self, double rate, struct err *err)
 
     (void)err;
     e->known = 0;
-    train_program_tell(e->program,
+    train_program_send(e->program,
                        mem_format("update %s rate=%.17g", e->tower, rate));
     return 0;
 }
@@ -279,7 +280,7 @@ process_average(void *self, struct err *err)
 
     (void)err;
     if (e->mean)
-        train_program_tell(e->program, mem_format("average %s", e->tower));
+        train_program_send(e->program, mem_format("average %s", e->tower));
     return 0;
 }
 
@@ -289,7 +290,7 @@ process_undo(void *self)
     struct process *e = self;
 
     e->known = 0;
-    train_program_tell(e->program, mem_format("undo %s", e->tower));
+    train_program_send(e->program, mem_format("undo %s", e->tower));
 }
 
 /* ------------------------------------------------------------ checkpoints */
@@ -314,7 +315,7 @@ fetch_blocks(struct process *e, const char *what, long *steps, struct err *err)
     static const struct train_number seen = {"steps", 0, 0x1p53, 1};
     struct stage_answer answer = {0};
     double number = 0;
-    int rc = train_program_ask(
+    int rc = train_program_request(
         e->program, mem_format("get %s what=%s", e->tower, what), &answer, err);
 
     if (!rc &&
@@ -462,8 +463,8 @@ process_init(void *self, const char *path, char **left, struct err *err)
     struct stage_answer answer = {0};
 
     e->known = 0;
-    if (train_program_ask(e->program, mem_format("init %s %s", e->tower, path),
-                          &answer, err))
+    if (train_program_request(
+            e->program, mem_format("init %s %s", e->tower, path), &answer, err))
         return -1;
     *left = answer.ok;
     return 0;
@@ -490,7 +491,7 @@ process_close(void *self)
 static const struct train_encoder_ops ops = {
     .announce = process_announce,
     .take = process_take,
-    .expect = process_expect,
+    .prefetch = process_prefetch,
     .products = process_products,
     .forward = process_forward,
     .loss = process_loss,
@@ -618,8 +619,8 @@ open_encoder(struct process *e, const struct train_encoder_spec *spec,
 {
     struct stage_answer answer = {.take = train_tensors_take,
                                   .of = &e->tensors};
-    int rc = train_program_ask(e->program, describe_encoder(e, spec, threads),
-                               &answer, err);
+    int rc = train_program_request(
+        e->program, describe_encoder(e, spec, threads), &answer, err);
 
     if (!rc)
         rc = take_open(e, answer.ok, err);

@@ -90,7 +90,7 @@ take_answers(struct train_program *p, size_t keep, struct err *err)
 }
 
 void
-train_program_tell(struct train_program *p, char *line)
+train_program_send(struct train_program *p, char *line)
 {
     struct err copy; // of p->why
 
@@ -109,11 +109,11 @@ train_program_tell(struct train_program *p, char *line)
 }
 
 int
-train_program_ask(struct train_program *p, char *line,
-                  struct stage_answer *answer, struct err *err)
+train_program_request(struct train_program *p, char *line,
+                      struct stage_answer *answer, struct err *err)
 {
     answer->ok = NULL;
-    train_program_tell(p, line);
+    train_program_send(p, line);
     if (p->failed) {
         *err = p->why;
         return -1;

@@ -15,15 +15,15 @@ struct train_program {
     struct err why;
 };
 
-/* train_program_tell() sends a request and frees it.  It does not wait; the
- * next train_program_ask() returns its error. */
-void train_program_tell(struct train_program *program, char *line);
+/* train_program_send() sends a request and frees it.  It does not wait; the
+ * next train_program_request() returns its error. */
+void train_program_send(struct train_program *program, char *line);
 
-/* train_program_ask() sends a request and waits for its answer and all earlier
- * ones.  It returns 0, or -1 with the first error of these.  The caller frees
- * answer->ok, "" if the answer has no text. */
-int train_program_ask(struct train_program *program, char *line,
-                      struct stage_answer *answer, struct err *err);
+/* train_program_request() sends a request and waits for its answer and all
+ * earlier ones.  It returns 0, or -1 with the first error of these.  The caller
+ * frees answer->ok, "" if the answer has no text. */
+int train_program_request(struct train_program *program, char *line,
+                          struct stage_answer *answer, struct err *err);
 
 /* train_program_fail() makes all later requests fail with that sentence;
  * returns -1. */

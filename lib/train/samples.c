@@ -107,7 +107,8 @@ train_samples_put(struct train_samples *samples, const struct batch *batch,
 
 /* Records the samples that were replaced. */
 void
-train_samples_refuse(struct train_samples *samples, const struct batch *batch)
+train_samples_quarantine(struct train_samples *samples,
+                         const struct batch *batch)
 {
     for (size_t i = 0; i < batch->n_substituted; i++) {
         const int64_t entry[4] = {batch->substituted[i][0],

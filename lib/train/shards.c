@@ -63,7 +63,7 @@ shards_take(void *self, const struct nn_input *input, struct err *err)
 
 /* Called before a backward. */
 static void
-shards_expect(void *self, const struct nn_input *input)
+shards_prefetch(void *self, const struct nn_input *input)
 {
     struct train_shards *s = shards_of(self);
 
@@ -104,8 +104,9 @@ shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
                    .what = FORWARD, .mode = mode, .n = s->n, .known = known});
     train_pass_forward(s, mode, known, z);
     s->n_next = 0;
-    for (size_t i = 0;
-         train_pass_moves(s, mode) && i < train_cut_shards(&s->cut, s->n); i++)
+    for (size_t i = 0; train_pass_sends_statistics(s, mode) &&
+                       i < train_cut_shards(&s->cut, s->n);
+         i++)
         nn_net_update_running(s->native->net, s->moves + i * s->statistics);
     return 0;
 }
@@ -232,8 +233,8 @@ train_shards_open(struct train_encoder *encoder,
         s->cut.ranks = ranks->size;
     }
     s->ops.take = shards_take;
-    s->ops.expect = shards_expect;
-    s->ops.early = 1;
+    s->ops.prefetch = shards_prefetch;
+    s->ops.prefetches_early = 1;
     s->ops.forward = shards_forward;
     s->ops.backward = shards_backward;
     s->ops.update = shards_update;
@@ -275,7 +276,7 @@ use_next(struct train_shards *s)
 
     s->rows = s->next_rows;
     s->next_rows = rows;
-    train_share_taken(s);
+    train_share_set_input(s);
 }
 
 static void

@@ -40,7 +40,7 @@ cut_tokens(struct train_shards *s, size_t *from)
 }
 
 void
-train_share_taken(struct train_shards *s)
+train_share_set_input(struct train_shards *s)
 {
     const size_t shard = train_shards_first(s, s->ranks.rank);
     const size_t first = train_shards_row(s, shard);
@@ -89,7 +89,7 @@ train_share_rows(struct train_shards *s)
                                 : input->ids + input->offsets[0];
     s->ranks.scatter(s->ranks.self, all, from, s->rows);
     if (s->ranks.rank)
-        train_share_taken(s);
+        train_share_set_input(s);
 }
 
 void
@@ -115,7 +115,7 @@ train_share_dz(struct train_shards *s, const float *dz)
 }
 
 void
-train_share_moves(struct train_shards *s)
+train_share_statistics(struct train_shards *s)
 {
     const size_t bytes = s->statistics * sizeof *s->moves;
     size_t from[TRAIN_SHARDS_MOST + 1];

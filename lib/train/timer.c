@@ -96,6 +96,6 @@ train_timer_slowest(struct train_timer *timer, struct train_timer *other)
         if (other)
             other->seconds[r] = 0;
     }
-    slowest.behind = most - all / (double)timer->ranks->size;
+    slowest.excess = most - all / (double)timer->ranks->size;
     return slowest;
 }

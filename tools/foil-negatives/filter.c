@@ -240,7 +240,7 @@ fill_items(struct filter *filter)
 
     while (flow_producer_short(producer)) {
         const struct wire_place fresh = flow_producer_fresh(producer);
-        struct wire_place behind;
+        struct wire_place after;
         struct passage_item *item;
 
         if (is_at_end(filter))
@@ -248,9 +248,9 @@ fill_items(struct filter *filter)
         item = draw_item(filter);
         if (!item)
             return;
-        behind = passage_after(item);
+        after = passage_after(item);
         if (wire_place_cmp(&item->at, &fresh) >= 0)
-            flow_producer_add(producer, &item->at, &behind);
+            flow_producer_add(producer, &item->at, &after);
     }
 }
 

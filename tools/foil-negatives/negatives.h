@@ -105,7 +105,7 @@ struct passage_item {
     struct wire_place at;
     int64_t steps;        /* of its epoch */
     struct wire_msg *msg; /* as received; after passage_pass(), as sent */
-    int look;             /* 1: only to encode: it is not weighed */
+    int encode_only;      /* 1: only to encode: it is not weighed */
     int drawn;            /* for */
     int busy;             /* 1: its images' chains are not weighed yet */
     size_t n;             /* images */

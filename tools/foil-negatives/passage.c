@@ -78,7 +78,7 @@ passage_add(struct passage *passage, const struct wire_item *from)
         .at = at,
         .steps = batch->steps,
         .msg = wire_msg_hold(from->msg),
-        .look = batch->encode_only,
+        .encode_only = batch->encode_only,
         .n = batch->b,
         .ids = mem_array(batch->b, sizeof *item->ids),
     };
@@ -152,7 +152,7 @@ passage_due(const struct passage *passage, const struct sampler *sampler)
         passage->session != sampler->owner_state.next.session)
         return NULL;
     item = flow_consumer_find(passage->consumer, &passage->next);
-    if (!item || item->look)
+    if (!item || item->encode_only)
         return item;
     for (size_t i = 0; sample_source_waits(source) && i < item->n; i++)
         if (passage->busy[item->ids[i]])
@@ -172,9 +172,9 @@ passage_pass(struct passage *passage, struct wire_msg *msg)
     wire_msg_free(item->msg);
     item->msg = msg;
     item->drawn = 1;
-    if (!item->look)
+    if (!item->encode_only)
         set_busy(passage, item, 1);
-    passage->number += !item->look;
+    passage->number += !item->encode_only;
     passage->next = passage_after(item);
 }
 

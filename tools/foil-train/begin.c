@@ -42,7 +42,7 @@ open_learner(struct train *t, struct err *err)
         .group = t->labels,
         .average = o->average,
         .nonfinite = o->nonfinite,
-        .meanwhile = t->program || t->ranks ? t->meanwhile : NULL,
+        .prefetch = t->program || t->ranks ? t->prefetch : NULL,
         .tool = t,
     };
 
@@ -59,7 +59,7 @@ open_learner(struct train *t, struct err *err)
         t->negatives = train_drawn_negatives(
             &t->drawn, train_local_sampler_negatives(&t->local));
     }
-    return train_schedules_check(o, &spec.pace, err)
+    return train_schedules_check(o, &spec.schedules, err)
                ? -1
                : train_learner_open(&t->learner, &spec, err);
 }

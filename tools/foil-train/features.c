@@ -109,8 +109,8 @@ answer_fetch(struct train *t, const struct wire_fetch *fetch)
     epoch = train_history_find(history, fetch->epoch);
     if (epoch && (size_t)fetch->from < history->size)
         piece.next =
-            (int64_t)train_history_cut(history, epoch, (size_t)fetch->from,
-                                       f->most, f->ids, f->z, &batch->b);
+            (int64_t)train_history_copy(history, epoch, (size_t)fetch->from,
+                                        f->most, f->ids, f->z, &batch->b);
     if (!batch->b)
         return make_refusal("no features of that epoch are stored", fetch->id,
                             1);

@@ -288,7 +288,7 @@ weigh_step(void *self, const struct batch *step, struct weights *weights,
 
 /* The service has advanced, the stored state has not. */
 static void
-on_refusal(void *self)
+undo_step(void *self)
 {
     struct train *t = self;
 
@@ -299,7 +299,7 @@ struct train_negatives
 train_service_negatives(struct train *t)
 {
     return (struct train_negatives){
-        .self = t, .weigh = weigh_step, .refused = on_refusal};
+        .self = t, .weigh = weigh_step, .undo = undo_step};
 }
 
 int

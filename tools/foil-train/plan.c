@@ -62,7 +62,7 @@ train_plan_change(struct train *t, const struct wire_batch *batch,
     t->journal.ended_epoch = s->epoch;
     t->journal.ended_step = s->step;
     if (t->history.keep)
-        train_history_turn(&t->history, s->epoch, s->step);
+        train_history_end_epoch(&t->history, s->epoch, s->step);
     s->epoch++;
     s->step = 0;
     s->steps = batch->batch.steps;

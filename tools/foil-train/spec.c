@@ -240,22 +240,22 @@ parse_param(const struct param *p, double value,
 }
 
 int
-train_schedules_check(const struct train_options *o, struct train_pace *pace,
-                      struct err *err)
+train_schedules_check(const struct train_options *o,
+                      struct train_schedules *schedules, struct err *err)
 {
     const struct loss_objective *objective =
         train_find_objective(o->objective, err);
-    struct train_pace any;
+    struct train_schedules any;
 
-    if (!pace)
-        pace = &any;
+    if (!schedules)
+        schedules = &any;
     if (!objective || parse_schedule("--schedule", o->schedule, o->lr,
-                                     o->lr_end, &pace->rate, err))
+                                     o->lr_end, &schedules->rate, err))
         return -1;
-    pace->rate.warmup = o->warmup;
+    schedules->rate.warmup = o->warmup;
     for (size_t i = 0; objective->params[i].name; i++)
         if (parse_param(objective->params + i, o->loss.value[i],
-                        o->param_schedule + i, pace->value + i, err))
+                        o->param_schedule + i, schedules->value + i, err))
             return -1;
     return 0;
 }

@@ -24,10 +24,10 @@ int train_text_encoder_spec(const struct train_options *options,
                             struct train_encoder_spec *spec, struct err *err);
 
 /* train_schedules_check() sets the schedules, or returns -1 with a sentence;
- * pace may be NULL.  train_warmup_check() refuses a warm-up longer than the
- * run. */
+ * schedules may be NULL.  train_warmup_check() refuses a warm-up longer than
+ * the run. */
 int train_schedules_check(const struct train_options *options,
-                          struct train_pace *pace, struct err *err);
+                          struct train_schedules *schedules, struct err *err);
 int train_warmup_check(const struct train_options *options, double epochs,
                        struct err *err);
 

@@ -7,7 +7,7 @@ handle_refused(struct train *t, const struct batch *batch,
 {
     struct err why;
 
-    if (train_journal_refused(&t->journal, batch, result->reason, &why))
+    if (train_journal_nonfinite(&t->journal, batch, result->reason, &why))
         log_message("%s", why.msg);
     if (result->outcome == TRAIN_STOPPED)
         return err_set(err,
@@ -37,7 +37,7 @@ store_features(struct train *t, const struct batch *batch, int good)
         train_history_put(&t->history, batch->b, batch->ids, t->learner.v,
                           batch->encode_only);
     if (batch->step + 1 == batch->steps)
-        train_history_turn(&t->history, batch->epoch, batch->steps);
+        train_history_end_epoch(&t->history, batch->epoch, batch->steps);
 }
 
 static int
@@ -57,7 +57,7 @@ encode_only(struct train *t, const struct batch *batch, struct err *err)
 }
 
 void
-train_announce_next(void *tool)
+train_prefetch_next(void *tool)
 {
     struct train *t = tool;
     const struct train_state *s = &t->state;
@@ -73,7 +73,7 @@ train_announce_next(void *tool)
     found = train_source_find(t, &next);
     // do not send a batch to a program that will not be trained
     if (found && train_plan_fits(t, found))
-        train_learner_expect(&t->learner, &found->batch);
+        train_learner_prefetch(&t->learner, &found->batch);
     stage_io_unlock(&t->io);
 }
 

@@ -126,7 +126,7 @@ struct train {
     struct train_negatives negatives; /* service or local, wrapped by drawn */
     int64_t *labels;                  /* of all samples; NULL: no --labels */
     struct train_learner learner;
-    void (*meanwhile)(void *train); /* train_announce_next() */
+    void (*prefetch)(void *train); /* train_prefetch_next() */
     struct train_checkpoints checkpoints;
 };
 
@@ -241,14 +241,14 @@ int train_session(struct train *t, struct err *err);
  * step.c: train_step() trains a batch, or only encodes it, and reports it:
  * returns 1, or 0 if a signal came during it.  train_release_batch() releases
  * the batch; with a program as encoder it does so later, while the program
- * computes, as it takes milliseconds for a large batch.  train_announce_next()
+ * computes, as it takes milliseconds for a large batch.  train_prefetch_next()
  * is called while a program computes, or before ranks do, and announces the
  * next batch to them.
  */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
 void train_release_batch(struct train *t, struct wire_batch *batch);
-void train_announce_next(void *train);
+void train_prefetch_next(void *train);
 
 /* save.c: train_save_open() lists the parts of a checkpoint.  train_tidy()
  * deletes old checkpoints, and prints a message if that fails. */
