@@ -12,7 +12,7 @@
 struct train_timer {
     const struct ranks *ranks;
     double started, computing; /* seconds; sum since the last gather */
-    double *seconds;           /* [ranks] on rank 0, since _slowest() */
+    double *seconds;           /* [ranks], their sums on rank 0 */
     char *received;            /* rows and seconds of all ranks */
 };
 

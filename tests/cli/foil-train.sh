@@ -66,9 +66,9 @@ ok 'unknown encoder: 2' refuses 2 "no encoder 'resnet1'" \
 ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
 ok 'bad schedule: 2' refuses 2 'schedule' \
     "$BIN/foil-train" -r x --schedule cosines
-ok 'no end of the temperature: 2' refuses 2 'wants tau-end' \
+ok 'no end of the temperature: 2' refuses 2 'needs tau-end' \
     "$BIN/foil-train" -r x --objective simclr,tau-schedule=cosine
-ok 'an end without a way: 2' refuses 2 'wants a tau-schedule' \
+ok 'an end without a way: 2' refuses 2 'needs a tau-schedule' \
     "$BIN/foil-train" -r x --objective simclr,tau-end=1
 ok 'temperatures that are learnt: 2' refuses 2 'learns its temperatures' \
     "$BIN/foil-train" -r x --objective isogclr,tau-schedule=cosine,tau-end=1
@@ -286,7 +286,7 @@ ok 'features of them' "$BIN/foil-embed" -o "$work/u.npy" "$work/looked" \
 small=(--arch rows --head none)
 ok 'as many as there are views: 1' refuses 1 'want finite f4 \[128,191\]' \
     with "$work/unfit" -- --arch ",rows=$work/other.npy"
-ok 'no rows: 2' refuses 2 'wants rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
+ok 'no rows: 2' refuses 2 'needs rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
 ok 'a basis of rows: 2' refuses 2 'does not see' "$BIN/foil-train" -r x \
     --arch rows,rows=x,basis=y
 own=(-r x --objective emc2)
@@ -315,7 +315,7 @@ cp "$first" "$work/other.safetensors"
 ok 'another begins with its weights' with "$work/init" -- -s 2 \
     --init "$work/other.safetensors"
 ok 'as they are' cmp "$first" "$work/init/latest/model.safetensors"
-ok 'which is said' grep -q "images begins with '$work/other.safetensors'\$" \
+ok 'which is said' grep -q "images starts with '$work/other.safetensors'\$" \
     "$work/init.err"
 ok 'but for the head, which is random' exits 1 cmp \
     "$work/vit/latest/head.safetensors" "$work/init/latest/head.safetensors"

@@ -70,9 +70,9 @@ the_last_epochs_are_stored(void)
 
     three_epochs(&history);
     T(!train_history_find(&history, 0),
-      "with two stored epochs the third has_rows dropped");
+      "with two stored epochs the third is dropped");
     T(!train_history_find(&history, 3),
-      "an epoch that has not ended has_rows not found");
+      "an epoch that has not ended is not found");
     T(has_rows(&history, 1, 4, ids, (int64_t[]){0, 0, 1, 1}),
       "an epoch has the latest rows up to its end");
     T(has_rows(&history, 2, 4, ids, (int64_t[]){2, 0, 2, 1}),
@@ -97,7 +97,7 @@ a_copy_continues_after_the_last(void)
     epoch_rows = train_history_find(&history, 2);
     T(train_history_copy(&history, epoch_rows, 0, 2, ids, z, &n) == 3 &&
           n == 2 && ids[0] == 0 && ids[1] == 1,
-      "the next one has_rows the next sample with a row");
+      "the next one is the next sample with a row");
     T(z[2 * DIM] == 2100 && z[3 * DIM] == 110,
       "one view comes after the other");
     T(train_history_copy(&history, epoch_rows, 3, 3, ids, z, &n) == SIZE &&
@@ -105,7 +105,7 @@ a_copy_continues_after_the_last(void)
       "the last piece ends at the size");
     T(train_history_copy(&history, epoch_rows, SIZE, 3, ids, z, &n) == SIZE &&
           !n,
-      "after that there has_rows nothing");
+      "after that there is nothing");
     train_history_release(&history);
 }
 
@@ -119,7 +119,7 @@ a_saved_history_is_restored(void)
     three_epochs(&out);
     train_history_init(&in, SIZE, DIM, KEEP);
     T(!train_history_load(&in, ".", &err) && !train_history_find(&in, 1),
-      "without a file there has_rows no history");
+      "without a file there is no history");
     T(!train_history_save(&out, ".", &err) &&
           !train_history_load(&in, ".", &err),
       "saved and loaded %s", err.msg);
@@ -135,14 +135,14 @@ a_saved_history_is_restored(void)
     train_history_init(&in, SIZE, DIM, 1);
     T(!train_history_load(&in, ".", &err) && !train_history_find(&in, 1) &&
           has_rows(&in, 2, 4, ids, (int64_t[]){2, 0, 2, 1}),
-      "with one stored epoch the newest has_rows restored");
+      "with one stored epoch the newest is restored");
     train_history_release(&in);
     train_history_init(&in, SIZE, DIM + 1, KEEP);
     T(train_history_load(&in, ".", &err) && strstr(err.msg, "another"),
-      "a file of another encoder has_rows refused: %s", err.msg);
+      "a file of another encoder is refused: %s", err.msg);
     train_history_release(&in);
     train_history_release(&out);
-    T(!unlink("features.safetensors"), "there has_rows one file");
+    T(!unlink("features.safetensors"), "there is one file");
 }
 
 int

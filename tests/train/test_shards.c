@@ -42,8 +42,7 @@ struct outcome {
 };
 
 struct job {
-    struct train_encoder_spec spec[2]; /* the second one, of texts, is optional
-                                        */
+    struct train_encoder_spec spec[2]; /* the second is optional, of texts */
     struct outcome *outcome;
     size_t more; /* further steps, of 12 rows */
     size_t slow; /* a rank that is slower by 0.1 s a step or more */

@@ -382,8 +382,7 @@ loss_at(struct world *w, int k, const float *at, const float *u, double by)
 }
 
 /* Central differences of the loss, with constant weights of negatives, against
- * the gradient of a tower; rows from outside are constant, extra texts are not.
- * */
+ * the gradient of a tower; rows from outside are constant, extra texts not. */
 static double
 slope_off(struct world *w, int k)
 {

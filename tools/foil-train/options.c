@@ -287,7 +287,7 @@ make_table(void)
                       sizeof others / sizeof *others, &o.override);
 }
 
-/* check_options() for --encoder. */
+/* Checks --encoder against other options. */
 static int
 check_encoder(struct err *err)
 {
@@ -318,7 +318,7 @@ check_encoder(struct err *err)
     return 0;
 }
 
-/* check_options() for texts. */
+/* Checks options of texts against others. */
 static int
 check_captions(struct err *err)
 {
@@ -350,7 +350,7 @@ find_chain_param(const struct param *have)
     return NULL;
 }
 
-/* check_options() for the trainer's chains. */
+/* Checks options of the trainer's chains. */
 static int
 check_chains(const struct loss_objective *objective, struct err *err)
 {
