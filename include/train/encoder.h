@@ -56,9 +56,9 @@ struct train_encoder_spec {
 /*
  * The functions of an encoder, called in this order in a step: take, forward of
  * each micro-batch, backward of each, norm, stats_finite; then update and
- * average, or undo.  A function with an `err` returns 0, or -1 with a sentence;
- * then the step has failed, and all later calls, including save, fail.  A
- * function may return before its work is done; if that work fails, a later
+ * average, or undo.  A function with an `err` returns 0, or -1 with an error
+ * message; then the step has failed, and all later calls, including save, fail.
+ * A function may return before its work is done; if that work fails, a later
  * function returns the error.
  */
 struct train_encoder_ops {
@@ -161,8 +161,8 @@ void train_encoder_init(struct train_encoder *encoder,
 void train_encoder_close(struct train_encoder *encoder);
 
 /*
- * train_encoder_forward() encodes rows.  It returns 0, or -1 with a sentence,
- * like all functions with an `err` here.
+ * train_encoder_forward() encodes rows.  It returns 0, or -1 with an error
+ * message, like all functions with an `err` here.
  *   input  images, ids or tokens, 1 <= n <= rows; its arrays must be valid
  *          until train_encoder_backward()
  *   mode   NN_TRAIN: a step, train_encoder_backward() may follow; NN_ENCODE:
@@ -236,8 +236,8 @@ int train_encoder_average(struct train_encoder *encoder, struct err *err);
 void train_encoder_undo(struct train_encoder *encoder);
 
 /* train_encoder_stats_finite() returns 1 when all running statistics are
- * finite, else 0; train_encoder_check() returns -1 with a sentence if they, the
- * weights or the moments of the optimiser are not. */
+ * finite, else 0; train_encoder_check() returns -1 with an error message if
+ * they, the weights or the moments of the optimiser are not. */
 int train_encoder_stats_finite(const struct train_encoder *encoder);
 int train_encoder_check(struct train_encoder *encoder, struct err *err);
 

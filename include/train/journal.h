@@ -21,7 +21,7 @@ struct train_listener {
     void *self; /* first argument of each */
 
     /* A message on a line of its own, without the end of line. */
-    void (*message)(void *self, const char *sentence);
+    void (*message)(void *self, const char *text);
 
     /* The numbers of a line in its order, after the line is written; those of a
      * plan have names "plan.NAME".  NULL: not called. */

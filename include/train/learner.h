@@ -118,9 +118,9 @@ struct train_learner {
 
 /*
  * train_learner_open() allocates memory for the largest batch.  It returns -1
- * with a sentence, with nothing to close, if objective and encoders do not fit
- * together.  Memory: for n rows about n n + 4 n dim floats, and a copy of the
- * images if batches may have extra ones.
+ * with an error message, with nothing to close, if objective and encoders do
+ * not fit together.  Memory: for n rows about n n + 4 n dim floats, and a copy
+ * of the images if batches may have extra ones.
  */
 int train_learner_open(struct train_learner *learner,
                        const struct train_learner_spec *spec, struct err *err);

@@ -22,9 +22,9 @@ struct train_native {
 
 /*
  * train_native_open() opens an encoder with initial weights and moments of
- * zero.  On error it returns -1 with a sentence that names the wrong field, and
- * there is nothing to close.  Memory: that of nn_net_new() for `micro` rows,
- * and the optimiser's moments.
+ * zero.  On error it returns -1 with an error message that names the wrong
+ * field, and there is nothing to close.  Memory: that of nn_net_new() for
+ * `micro` rows, and the optimiser's moments.
  */
 int train_native_open(struct train_encoder *encoder,
                       const struct train_encoder_spec *spec, struct err *err);

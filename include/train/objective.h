@@ -21,11 +21,11 @@
  * It has all objectives of lib/algorithms.md (loss/objective.h).  Those that
  * need weights of negatives get them from the caller.
  *
- * For wrong values a function returns an error with a sentence; it ends the
- * process only if memory runs out.  Pointers must point to the arrays that are
- * described here.  So ctypes, cffi and foreign interfaces of other languages
- * can call it with only the structs of this header.  A handle is for one thread
- * at a time; handles are independent of each other.
+ * For wrong values a function returns an error and a message; it ends
+ * the process only if memory runs out.  Pointers must point to the arrays that
+ * are described here.  So ctypes, cffi and foreign interfaces of other
+ * languages can call it with only the structs of this header.  A handle is for
+ * one thread at a time; handles are independent of each other.
  */
 struct train_objective;
 
@@ -38,8 +38,9 @@ struct train_objective;
  *             no state of samples
  *   captions  largest number of captions of a sample if view 1 is a caption; 0:
  *             view 1 is a view of the sample
- * Returns NULL with a sentence for an unknown objective or parameter, a value
- * out of range or a missing n.  Memory: a float for each sample and column.
+ * Returns NULL with an error message for an unknown objective or parameter, a
+ * value out of range or a missing n.  Memory: a float for each sample and
+ * column.
  */
 struct train_objective *train_objective_open(const char *name,
                                              const char *params, size_t n,
@@ -68,7 +69,7 @@ struct train_objective_batch {
  *   dz     [2b + extra - constant,d]  overwritten
  *   value  the loss
  * Returns 0; 1 if loss, gradient or state is not finite: the state is
- * unchanged, do not use dz; -1 with a sentence about the batch.  O(b (b +
+ * unchanged, do not use dz; -1 with an error message about the batch.  O(b (b +
  * extra) d) time; scratch of about (2b)(2b + extra) floats is reused by the
  * next step.
  */

@@ -18,15 +18,16 @@
  * Rows and gradients are in shared memory: for each encoder two batches, z, dz
  * and the weights.  Functions wait for the program's answer only in forward,
  * norm and checkpoints.  After a failure of the program or a wrong answer every
- * function fails with the same sentence.
+ * function fails with the same message.
  *
  * A program and its encoders belong to one thread.
  */
 struct train_program;
 
 /*
- * train_program_open() starts the program; it returns NULL with a sentence on
- * error.  Close its encoders before train_program_close(), which accepts NULL.
+ * train_program_open() starts the program; it returns NULL with an error
+ * message on failure.  Close its encoders before train_program_close(), which
+ * accepts NULL.
  *   line     for sh -c
  *   limit_s  largest number of seconds for an answer
  *   print    prints messages of the program (stage/program.h), with NULL as its
@@ -49,7 +50,7 @@ int train_program_failed(const struct train_program *program);
  * like those of any run; with nn_arch_program the tensors are the program's
  * own.
  *   threads  sent to the program
- * Returns 0, or -1 with a sentence and nothing to close.
+ * Returns 0, or -1 with an error message and nothing to close.
  */
 int train_process_open(struct train_encoder *encoder,
                        struct train_program *program,

@@ -81,18 +81,19 @@ encode_apart(struct train_shards *s, enum nn_mode mode, float *z)
     for (size_t i = train_shards_first(s, s->ranks.rank); i < to; i++) {
         encode_shard(s, i, mode, z + own_row(s, i) * s->dim);
         if (train_pass_sends_statistics(s, mode))
-            memcpy(s->moves + i * each, nn_net_batch_statistics(s->native->net),
-                   each * sizeof *s->moves);
+            memcpy(s->batch_statistics + i * each,
+                   nn_net_batch_statistics(s->native->net),
+                   each * sizeof *s->batch_statistics);
     }
 }
 
 void
-train_pass_forward(struct train_shards *s, enum nn_mode mode, int known,
+train_pass_forward(struct train_shards *s, enum nn_mode mode, int sent_ahead,
                    float *z)
 {
     size_t from[TRAIN_SHARDS_MOST + 1];
 
-    if (s->ranks.size > 1 && !known)
+    if (s->ranks.size > 1 && !sent_ahead)
         train_share_rows(s);
     train_timer_start(&s->timer);
     if (s->whole && mode != NN_FIXED)
@@ -145,10 +146,10 @@ send_piece(struct train_shards *s, size_t from)
     float *grads = nn_net_grads(s->native->net) + from;
 
     for (size_t level = s->levels; level-- > 0;)
-        num_axpy(s->gone - from, 1, s->sums[level] + from, grads);
+        num_axpy(s->sent_from - from, 1, s->sums[level] + from, grads);
     if (s->busy.size > 1)
-        ranks_pieces_begin(&s->pieces, grads, s->gone - from);
-    s->gone = from;
+        ranks_pieces_begin(&s->pieces, grads, s->sent_from - from);
+    s->sent_from = from;
 }
 
 /* Called after each operator of a backward pass. */
@@ -157,7 +158,7 @@ on_operator(void *self, size_t from)
 {
     struct train_shards *s = self;
 
-    if (s->last && (s->gone - from >= s->piece || (!from && s->gone)))
+    if (s->last && (s->sent_from - from >= s->piece || (!from && s->sent_from)))
         send_piece(s, from);
     ranks_pieces_progress(&s->pieces);
     ranks_send_progress(&s->ahead);
@@ -188,7 +189,7 @@ sum_shards(struct train_shards *s, const float *dz)
 
     s->last = s->whole;
     s->levels = 0;
-    s->gone = s->params;
+    s->sent_from = s->params;
     s->piece = s->params / (RANKS_PIECES - 1) + 1;
     if (s->piece < PIECE)
         s->piece = PIECE;
@@ -202,7 +203,7 @@ sum_shards(struct train_shards *s, const float *dz)
         add_gradients(s, first, first + 1, 0, dz);
     }
     nn_net_watch(s->native->net, NULL, NULL);
-    REQUIRE(!s->gone);
+    REQUIRE(!s->sent_from);
     ranks_pieces_end(&s->pieces);
 }
 

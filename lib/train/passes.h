@@ -25,11 +25,11 @@ struct train_shards {
     struct train_timer timer;
     size_t dim, params;
     int number;
-    int whole;  /* norms use all shards, in one pass */
-    size_t n;   /* rows of the batch */
-    int spread; /* followers have the current weights and moments */
+    int whole;             /* norms use all shards, in one pass */
+    size_t n;              /* rows of the batch */
+    int followers_current; /* followers have the current weights and moments */
     size_t statistics;
-    float *moves; /* [shards,statistics] of the last forward */
+    float *batch_statistics; /* [shards,statistics] of the last forward */
     float *sums[TRAIN_SHARDS_LEVELS]; /* [params], sums of a level's shards */
     float *work;                      /* scratch of ranks_pieces */
     double *others;                   /* scratch of ranks_add() */
@@ -38,7 +38,7 @@ struct train_shards {
     struct ranks_pieces pieces;
     size_t levels;           /* sums to add to a piece */
     int last;                /* this is the pass that completes the gradient */
-    size_t gone, piece;      /* sent from here on; smallest piece */
+    size_t sent_from, piece; /* sent from here on; smallest piece */
     struct ranks_send ahead; /* images of the next batch */
     size_t n_next;           /* their number; 0: unknown */
     struct nn_input next;    /* on rank 0 */
@@ -87,9 +87,9 @@ void train_share_dz(struct train_shards *s, const float *dz);
 
 /* Encodes the rows of this rank to z.  Rank 0 gets the embeddings of all rows
  * and the batch statistics of the shards.
- *   known  the rows were sent ahead */
-void train_pass_forward(struct train_shards *s, enum nn_mode mode, int known,
-                        float *z);
+ *   sent_ahead  the rows were sent ahead */
+void train_pass_forward(struct train_shards *s, enum nn_mode mode,
+                        int sent_ahead, float *z);
 
 /* Returns 1 if ranks send the batch statistics of each shard to rank 0. */
 int train_pass_sends_statistics(const struct train_shards *s,

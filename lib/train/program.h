@@ -25,12 +25,12 @@ void train_program_send(struct train_program *program, char *line);
 int train_program_request(struct train_program *program, char *line,
                           struct stage_answer *answer, struct err *err);
 
-/* train_program_fail() makes all later requests fail with that sentence;
+/* train_program_fail() makes all later requests fail with that message;
  * returns -1. */
 int train_program_fail(struct train_program *program, const struct err *err);
 
 /* train_program_grow() adds that many bytes to the memory and returns their
- * offset, or 0 with a sentence.  Not while a request is pending. */
+ * offset, or 0 with an error message.  Not while a request is pending. */
 size_t train_program_grow(struct train_program *program, size_t bytes,
                           struct err *err);
 
@@ -42,8 +42,8 @@ struct train_number {
 };
 
 /* train_program_number() finds NAME=NUMBER in an answer.  It returns 1, 0 if it
- * is missing, or -1 with a sentence if it is no number or out of range; all
- * later requests fail then. */
+ * is missing, or -1 with an error message if it is no number or out of range;
+ * all later requests fail then. */
 int train_program_number(struct train_program *program, const char *words,
                          const struct train_number *want, double *number,
                          struct err *err);

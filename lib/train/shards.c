@@ -8,12 +8,12 @@
 
 #include "passes.h"
 
-/* Orders from SPREAD on are for an encoder. */
-enum { SPREAD = TRAIN_ORDER_END + 1, FORWARD, BACKWARD, UPDATE };
+/* Orders from SHARE_STATE on are for an encoder. */
+enum { SHARE_STATE = TRAIN_ORDER_END + 1, FORWARD, BACKWARD, UPDATE };
 
 struct order {
     int what, number, mode;
-    int known; /* FORWARD: these rows were sent ahead */
+    int sent_ahead; /* FORWARD: these rows were sent ahead */
     size_t n, next;
     double rate;
 };
@@ -53,10 +53,10 @@ shards_take(void *self, const struct nn_input *input, struct err *err)
     struct train_shards *s = shards_of(self);
 
     s->n = input->n;
-    if (s->ranks.size > 1 && !s->spread) {
-        send_order(s, (struct order){.what = SPREAD});
+    if (s->ranks.size > 1 && !s->followers_current) {
+        send_order(s, (struct order){.what = SHARE_STATE});
         train_share_state(s);
-        s->spread = 1;
+        s->followers_current = 1;
     }
     return s->plain->take(self, input, err);
 }
@@ -94,20 +94,22 @@ shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
                struct err *err)
 {
     struct train_shards *s = shards_of(self);
-    int known;
+    int sent_ahead;
 
     (void)err;
     REQUIRE(!from && to == s->n && z);
-    known = was_sent_ahead(s);
-    send_order(s,
-               (struct order){
-                   .what = FORWARD, .mode = mode, .n = s->n, .known = known});
-    train_pass_forward(s, mode, known, z);
+    sent_ahead = was_sent_ahead(s);
+    send_order(s, (struct order){.what = FORWARD,
+                                 .mode = mode,
+                                 .n = s->n,
+                                 .sent_ahead = sent_ahead});
+    train_pass_forward(s, mode, sent_ahead, z);
     s->n_next = 0;
     for (size_t i = 0; train_pass_sends_statistics(s, mode) &&
                        i < train_cut_shards(&s->cut, s->n);
          i++)
-        nn_net_update_running(s->native->net, s->moves + i * s->statistics);
+        nn_net_update_running(s->native->net,
+                              s->batch_statistics + i * s->statistics);
     return 0;
 }
 
@@ -137,21 +139,21 @@ shards_update(void *self, double rate, struct err *err)
 static int
 shards_put(void *self, struct err *err)
 {
-    shards_of(self)->spread = 0;
+    shards_of(self)->followers_current = 0;
     return shards_of(self)->plain->put(self, err);
 }
 
 static int
 shards_load(void *self, const char *folder, struct err *err)
 {
-    shards_of(self)->spread = 0;
+    shards_of(self)->followers_current = 0;
     return shards_of(self)->plain->load(self, folder, err);
 }
 
 static int
 shards_init(void *self, const char *path, char **left, struct err *err)
 {
-    shards_of(self)->spread = 0;
+    shards_of(self)->followers_current = 0;
     return shards_of(self)->plain->init(self, path, left, err);
 }
 
@@ -163,7 +165,7 @@ shards_close(void *self)
     s->plain->close(self);
     for (size_t k = 0; k < TRAIN_SHARDS_LEVELS; k++)
         free(s->sums[k]);
-    free(s->moves);
+    free(s->batch_statistics);
     free(s->work);
     free(s->others);
     free(s->offsets);
@@ -189,7 +191,8 @@ alloc_buffers(struct train_shards *s, size_t rows, size_t each)
     s->whole &= s->statistics > 0;
     if (s->whole)
         nn_net_reserve(s->native->net, own / each);
-    s->moves = mem_array(s->cut.shards * s->statistics, sizeof *s->moves);
+    s->batch_statistics =
+        mem_array(s->cut.shards * s->statistics, sizeof *s->batch_statistics);
     train_timer_init(&s->timer, &s->ranks, rows * s->dim);
     if (s->ranks.size == 1)
         return;
@@ -285,14 +288,15 @@ execute_order(struct train_shards *s, const struct order *order)
     struct err none;
 
     switch (order->what) {
-    case SPREAD:
+    case SHARE_STATE:
         train_share_state(s);
         break;
     case FORWARD:
         s->n = order->n;
-        if (order->known)
+        if (order->sent_ahead)
             use_next(s);
-        train_pass_forward(s, (enum nn_mode)order->mode, order->known, s->z);
+        train_pass_forward(s, (enum nn_mode)order->mode, order->sent_ahead,
+                           s->z);
         break;
     case BACKWARD:
         s->n_next = order->next;

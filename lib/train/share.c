@@ -117,13 +117,13 @@ train_share_dz(struct train_shards *s, const float *dz)
 void
 train_share_statistics(struct train_shards *s)
 {
-    const size_t bytes = s->statistics * sizeof *s->moves;
+    const size_t bytes = s->statistics * sizeof *s->batch_statistics;
     size_t from[TRAIN_SHARDS_MOST + 1];
 
     for (size_t r = 0; r <= s->ranks.size; r++)
         from[r] = train_shards_first(s, r) * bytes;
     s->ranks.gather(s->ranks.self,
-                    s->moves +
+                    s->batch_statistics +
                         train_shards_first(s, s->ranks.rank) * s->statistics,
-                    from, s->moves);
+                    from, s->batch_statistics);
 }

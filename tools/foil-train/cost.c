@@ -51,8 +51,9 @@ bytes_needed(const struct train *t, const struct wire_batch *b)
 
 /*
  * Seconds of a step, from forward passes of some rows of the batch, repeated
- * for `length` seconds, at least once; backward takes twice as long.  Returns 0
- * if it cannot be measured.  Call it with length 0 first.
+ * for `length` seconds, at least once, scaled to the rows of a rank; backward
+ * takes twice as long.  Returns 0 if it cannot be measured.  Call it with
+ * length 0 first.
  */
 static double
 seconds_of_step(const struct train *t, const struct wire_batch *b,

@@ -127,7 +127,7 @@ answer_fetch(struct train *t, const struct wire_fetch *fetch)
     return wire_features_put(&piece);
 }
 
-/* Returns the answer to a request, or NULL with a sentence. */
+/* Returns the answer to a request, or NULL with an error message. */
 static struct wire_msg *
 take_request(struct train *t, struct wire_msg *msg, int64_t *id,
              struct err *err)

@@ -37,7 +37,7 @@ int train_rows_read(struct train_encoder *encoder, const char *path,
 /*
  * --labels: the classes of all samples, from an index or a file of whole
  * numbers.  train_labels_read() returns them, and the caller frees them; it
- * returns NULL with a sentence, also if the index is of another data set.
+ * returns NULL with an error message, also if the index is of another data set.
  */
 int64_t *train_labels_read(const char *path, const struct train_shape *shape,
                            struct err *err);

@@ -24,6 +24,8 @@ void train_ranks_unsilence(void);
  * started together, or to NULL if there is only one.  It returns -1 if this
  * program does not support ranks.  Call it after stop_fd(), as it may start
  * threads.
+ *   deadline  seconds that rank 0 waits for a rank before it gives up
+ * train_ranks_leave() ends MPI in all ranks; without ranks it does nothing.
  *
  * mpi.c implements them for foil-train-mpi, alone.c for foil-train.
  */
@@ -33,7 +35,7 @@ void train_ranks_leave(void);
 
 /*
  * train_ranks_agree() is called by all ranks.  On rank 0 it returns -1 with a
- * sentence if a rank has another text; the others return 0.
+ * message if a rank has another text; the others return 0.
  *   text  lines
  */
 int train_ranks_agree(const struct ranks *ranks, const char *text,

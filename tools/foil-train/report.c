@@ -5,10 +5,10 @@
 #include "util/mem.h"
 
 static void
-print_sentence(void *self, const char *sentence)
+print_message(void *self, const char *message)
 {
     (void)self;
-    log_message("%s", sentence);
+    log_message("%s", message);
 }
 
 /* Publishes the numbers of a line. */
@@ -28,7 +28,7 @@ publish_values(void *self, const struct values *values)
 void
 train_report_init(struct train *t)
 {
-    const struct train_listener listener = {t, print_sentence, publish_values};
+    const struct train_listener listener = {t, print_message, publish_values};
 
     train_journal_init(&t->journal, &listener);
     t->batches.rows = t->batches.lines = -1;

@@ -23,9 +23,9 @@ int train_text_encoder_spec(const struct train_options *options,
                             const struct train_shape *shape, size_t vocabulary,
                             struct train_encoder_spec *spec, struct err *err);
 
-/* train_schedules_check() sets the schedules, or returns -1 with a sentence;
- * schedules may be NULL.  train_warmup_check() refuses a warm-up longer than
- * the run. */
+/* train_schedules_check() sets the schedules, or returns -1 with an error
+ * message; schedules may be NULL.  train_warmup_check() refuses a warm-up
+ * longer than the run. */
 int train_schedules_check(const struct train_options *options,
                           struct train_schedules *schedules, struct err *err);
 int train_warmup_check(const struct train_options *options, double epochs,
@@ -43,7 +43,7 @@ int train_draws_outside(const struct train_options *options);
 /* train_bf16_faster() returns 1 if a run is known to be faster in bf16 here. */
 int train_bf16_faster(const struct train_options *options);
 
-/* train_check() returns -1 with a sentence if options are wrong. */
+/* train_check() returns -1 with an error message if options are wrong. */
 int train_check(const struct train_options *options, struct err *err);
 
 #endif

@@ -133,9 +133,9 @@ struct train {
 /*
  * source.c: train_source_next() reads messages and returns 1 with the batch of
  * the next step, or 0 if it has not come; then train_source_idle() returns 1 to
- * wait for it, or 0 at the end of the plan.  Both return -1 with a sentence if
- * the run must end.  train_source_pause_s() and train_source_waits_for() are
- * handlers of a stage (stage/stage.h).
+ * wait for it, or 0 at the end of the plan.  Both return -1 with an error
+ * message if the run must end.  train_source_pause_s() and
+ * train_source_waits_for() are handlers of a stage (stage/stage.h).
  *
  * train_source_serve() reads and answers messages without waiting.
  * train_source_find() returns the batch of a later place, or NULL if it has not
