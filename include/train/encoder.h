@@ -28,8 +28,8 @@
  * encoder, or one of images and one of texts; their files in a checkpoint have
  * different names.
  *
- * A locked encoder (Zhai et al. 2021, arXiv:2111.07991) is frozen: it uses its
- * running statistics, and its gradient is 0.
+ * A frozen encoder (Zhai et al. 2021, arXiv:2111.07991) uses its running
+ * statistics, and its gradient is 0.
  *
  * A table of functions implements an encoder: in this process (train/native.h),
  * in several ranks (train/shards.h), or in a program of the user's
@@ -46,7 +46,7 @@ struct train_encoder_spec {
     size_t shards;  /* parts of a batch, train/shards.h; 0, 1: not split */
     int whole;      /* batch norm uses all shards of a batch */
     uint64_t seed;  /* of the initial weights */
-    int locked;     /* 1: frozen: no gradient, no optimiser */
+    int frozen;     /* 1: no gradient, no optimiser: --freeze */
     int average;    /* 1: also computes a mean of its weights */
     int loss;       /* 1: its program also computes the loss: train/own.h */
     size_t weighed; /* largest number of rows for which that loss takes weights
@@ -148,7 +148,7 @@ struct train_encoder {
     size_t dim, image;  /* numbers of an embedding; of an image (pixels x
                            channels) */
     size_t parameters;  /* trained numbers */
-    int locked;
+    int frozen;
     size_t n; /* rows of the last forward */
 };
 
@@ -217,7 +217,7 @@ int train_encoder_prefetches_early(const struct train_encoder *encoder);
 void train_encoder_prefetch(struct train_encoder *encoder,
                             const struct nn_input *input);
 
-/* train_encoder_norm() returns the length of the gradient, 0 for a locked
+/* train_encoder_norm() returns the length of the gradient, 0 for a frozen
  * encoder; it is not finite if any number of the gradient is not. */
 int train_encoder_norm(const struct train_encoder *encoder, double *length,
                        struct err *err);

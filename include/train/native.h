@@ -11,7 +11,7 @@
  */
 struct train_native {
     struct nn_net *net;
-    struct nn_optim *optim;      /* NULL: locked */
+    struct nn_optim *optim;      /* NULL: frozen */
     struct nn_input input;       /* of the last batch; the caller's */
     size_t image;                /* numbers of an image */
     float *before;               /* running statistics before that batch */

@@ -29,7 +29,7 @@ struct process {
     const uint8_t *next;   /* the images in the other slot, or NULL */
     size_t n_next;         /* their number */
     int mean;              /* 1: the program computes a mean of weights */
-    int locked;
+    int frozen;
     int loss;          /* 1: the program computes the loss */
     size_t weighed;    /* largest number of rows with weights */
     int products;      /* 1: the program can compute similarities */
@@ -258,7 +258,7 @@ process_stats_finite(void *self)
 {
     const struct process *e = self;
 
-    return e->locked || e->stats_finite;
+    return e->frozen || e->stats_finite;
 }
 
 static int
@@ -541,7 +541,7 @@ describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
         "threads=%ld precision=%s accumulate=%ld optim=%s momentum=%.9g "
         "nesterov=%d "
         "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g",
-        e->tower, input, e->form.rows, e->locked, e->mean, e->loss,
+        e->tower, input, e->form.rows, e->frozen, e->mean, e->loss,
         (unsigned long long)spec->seed, threads,
         spec->net.bf16 ? "bf16" : "f32", o->accumulate, o->name, o->momentum,
         o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay);
@@ -655,8 +655,8 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
                  .rows = encoder->rows,
                  .image = encoder->image,
                  .context = (size_t)spec->net.context},
-        .mean = spec->average && !spec->locked,
-        .locked = spec->locked,
+        .mean = spec->average && !spec->frozen,
+        .frozen = spec->frozen,
         .loss = spec->loss,
         .weighed = spec->weighed,
     };

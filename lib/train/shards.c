@@ -67,7 +67,7 @@ shards_prefetch(void *self, const struct nn_input *input)
 {
     struct train_shards *s = shards_of(self);
 
-    // a locked encoder has no backward
+    // a frozen encoder has no backward
     if (s->ranks.size == 1 || !s->native->optim ||
         nn_net_kind(s->native->net) != NN_IMAGES)
         return;
@@ -228,7 +228,7 @@ train_shards_open(struct train_encoder *encoder,
                                .ops = *encoder->ops,
                                .ranks = {.size = 1},
                                .cut = {.shards = spec->shards, .ranks = 1},
-                               .whole = spec->whole && !spec->locked,
+                               .whole = spec->whole && !spec->frozen,
                                .dim = encoder->dim,
                                .number = number};
     if (ranks) {

@@ -254,7 +254,7 @@ ok 'with the reason' grep -q 'foil-select: .*stores too few epochs' \
     "$work/short/log"
 if [[ -e $work/few.json ]]; then
     ok 'features that are gone, for an epoch that is over: late' \
-        jq -e '.id == 1 and .state and (.reason | test("is over"))' "$work/late.json"
+        jq -e '.id == 1 and .state and (.reason | test("has ended"))' "$work/late.json"
     sed "s/^/# /" "$work/late.json"
     ok 'for one that is not: never' jq -e '.id == null and
         (.reason | test("stores too few"))' "$work/few.json"

@@ -117,7 +117,7 @@ take_step(struct train_encoder *encoder, size_t n, int undone,
     train_encoder_norm(encoder, &length, &err);
     *last = copy;
     if (undone) {
-        T(encoder->locked || !isfinite(length),
+        T(encoder->frozen || !isfinite(length),
           "rank 0 detects that the gradient is not finite");
         train_encoder_undo(encoder);
         return;
@@ -294,8 +294,8 @@ bits_do_not_depend_on_ranks(void)
     check_ranks("images and texts", job);
     job.spec[0].whole = 1;
     check_ranks("images and texts, norms over the batch", job);
-    job.spec[0].locked = 1;
-    check_ranks("a locked encoder and one of texts", job);
+    job.spec[0].frozen = 1;
+    check_ranks("a frozen encoder and one of texts", job);
 }
 
 static void

@@ -1,5 +1,5 @@
 /* Two encoders, of images and of texts, in one learner: gradients by
- * micro-batches, one checkpoint, one of them locked. */
+ * micro-batches, one checkpoint, one of them frozen. */
 #include <string.h>
 #include <unistd.h>
 
@@ -41,13 +41,13 @@ struct world {
 };
 
 static struct train_encoder_spec
-spec_of(int k, size_t micro, int locked)
+spec_of(int k, size_t micro, int frozen)
 {
     struct train_encoder_spec spec = tiny_spec("group", N, micro);
 
     spec.net.head = "project:6";
     spec.optim.name = "adamw";
-    spec.locked = locked;
+    spec.frozen = frozen;
     if (k) {
         spec.net.arch = "clip:16x1x2";
         spec.net.vocabulary = IDS;
@@ -75,10 +75,10 @@ weigh(void *self, const struct batch *step, struct weights *weights,
     return 1;
 }
 
-/* micro: 0 or rows in a micro-batch; locked: the locked tower, or -1; extra:
+/* micro: 0 or rows in a micro-batch; frozen: the frozen tower, or -1; extra:
  * largest number of extra texts. */
 static struct world *
-begin_as(const char *objective, size_t micro, int locked, size_t extra)
+begin_as(const char *objective, size_t micro, int frozen, size_t extra)
 {
     struct world *w = mem_array(1, sizeof *w);
     struct err err = {""};
@@ -100,7 +100,7 @@ begin_as(const char *objective, size_t micro, int locked, size_t extra)
         spec.schedules.value[i].base = w->settings.value[i];
     train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
     for (int k = 0; k < TRAIN_ENCODERS; k++) {
-        struct train_encoder_spec of = spec_of(k, micro, k == locked);
+        struct train_encoder_spec of = spec_of(k, micro, k == frozen);
 
         of.rows += k ? extra : 0;
 
@@ -120,9 +120,9 @@ begin_as(const char *objective, size_t micro, int locked, size_t extra)
 }
 
 static struct world *
-begin(size_t micro, int locked)
+begin(size_t micro, int frozen)
 {
-    return begin_as("clip", micro, locked, 0);
+    return begin_as("clip", micro, frozen, 0);
 }
 
 static void
@@ -271,7 +271,7 @@ one_folder_stores_both(void)
 }
 
 static void
-a_locked_tower_is_unchanged(void)
+a_frozen_tower_is_unchanged(void)
 {
     for (int k = 0; k < TRAIN_ENCODERS; k++) {
         struct world *w = begin(3, k), *fresh = begin(3, k);
@@ -281,7 +281,7 @@ a_locked_tower_is_unchanged(void)
             abort();
         T(isfinite(step(w)) && isfinite(step(w)) && same_weights(w, fresh, k) &&
               !same_weights(w, fresh, !k),
-          "the locked encoder of %s is unchanged, the other is trained",
+          "the frozen encoder of %s is unchanged, the other is trained",
           k ? "texts" : "images");
         T(!each(w, train_encoder_save) && has_file("model.safetensors") &&
               has_file("text.safetensors") &&
@@ -467,7 +467,7 @@ main(void)
     the_loss_falls();
     micro_batches_work_in_both_towers();
     one_folder_stores_both();
-    a_locked_tower_is_unchanged();
+    a_frozen_tower_is_unchanged();
     a_failed_encoder_fails_the_step();
     extra_and_outside_rows_count();
     too_many_outside_rows_are_refused();

@@ -79,7 +79,7 @@ static const struct opt encoder_opts[] = {
      "vocabulary of texts: merges.txt or vocab.txt"},
     {"embed", 0, OPT_WHOLE, &o.embed, 1, 65536, "N",
      "width of the embeddings, with texts"},
-    {"freeze", 0, OPT_CHOICE, &o.lock, 0, 0, "none|image|text",
+    {"freeze", 0, OPT_CHOICE, &o.freeze, 0, 0, "none|image|text",
      "encoder whose weights are not trained"},
     {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=|text=]FILE",
      "initial weights of an encoder, .safetensors"},
@@ -322,7 +322,7 @@ check_encoder(struct err *err)
 static int
 check_captions(struct err *err)
 {
-    if (!o.text && (o.vocabulary || o.lock))
+    if (!o.text && (o.vocabulary || o.freeze))
         return err_set(err, "%s has no effect without --text",
                        o.vocabulary ? "--vocabulary" : "--freeze");
     if (o.text && !o.vocabulary)

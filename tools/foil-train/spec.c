@@ -130,7 +130,7 @@ train_draws_outside(const struct train_options *o)
 /* The common part of both encoders. */
 static struct train_encoder_spec
 encoder_spec(const struct train_options *o, const struct train_shape *shape,
-             size_t rows, int locked)
+             size_t rows, int frozen)
 {
     struct err none;
     const struct loss_objective *objective =
@@ -141,7 +141,7 @@ encoder_spec(const struct train_options *o, const struct train_shape *shape,
                                       .shards = (size_t)o->shards,
                                       .whole = o->whole,
                                       .seed = (uint64_t)o->seed,
-                                      .locked = locked,
+                                      .frozen = frozen,
                                       .average = o->average > 0};
 
     spec.loss = objective && objective->by_encoder;
@@ -158,7 +158,7 @@ train_encoder_spec(const struct train_options *o,
     const size_t rows =
         o->text ? shape->images : 2 * shape->images + shape->extra;
 
-    *spec = encoder_spec(o, shape, rows, o->lock == TRAIN_LOCK_IMAGE);
+    *spec = encoder_spec(o, shape, rows, o->freeze == TRAIN_FREEZE_IMAGE);
     return train_spec(o, shape, &spec->net, err);
 }
 
@@ -189,7 +189,7 @@ train_text_encoder_spec(const struct train_options *o,
                         struct train_encoder_spec *spec, struct err *err)
 {
     *spec = encoder_spec(o, shape, shape->images + shape->extra,
-                         o->lock == TRAIN_LOCK_TEXT);
+                         o->freeze == TRAIN_FREEZE_TEXT);
     return train_text_spec(o, vocabulary, &spec->net, err);
 }
 
