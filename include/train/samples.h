@@ -30,7 +30,7 @@ struct train_samples {
                         [size,K] */
     struct sample_store store; /* state of a sampler */
     size_t bad, room;
-    int64_t (*quarantine)[4]; /* [bad]: wanted, used, epoch, step */
+    int64_t (*quarantine)[4]; /* [bad]: sample, substitute, epoch, step */
 };
 
 /* train_samples_init() starts with the objective's initial values. */

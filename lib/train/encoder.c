@@ -81,7 +81,7 @@ train_encoder_backward(struct train_encoder *encoder, const float *dz,
         const struct part rows = part_at(encoder, i);
         const int last = i + 1 == count_parts(encoder);
 
-        // those of the last are there still
+        // the last micro-batch still has its activations
         if (!last && forward_part(encoder, rows, NN_TRAIN, NULL, err))
             return -1;
         if (encoder->ops->backward(encoder->self, rows.from, rows.to, !last,

@@ -330,7 +330,7 @@ was_plan_over(const struct train *t, enum flow_ended ended, double now)
 }
 
 /*
- * Returns 1 if no items are left: all augmenters must say so for as long as it
+ * Returns 1 if no items are left: all augmenters must send so for as long as it
  * takes to notice that one was killed and to restart it.
  */
 static int

@@ -193,7 +193,7 @@ train_text_encoder_spec(const struct train_options *o,
     return train_text_spec(o, vocabulary, &spec->net, err);
 }
 
-/* A schedule that says where it goes; `constant` goes nowhere. */
+/* Parses the text of a schedule from `base` to `end`. */
 static int
 parse_schedule(const char *option, const char *text, double base, double end,
                struct nn_schedule *schedule, struct err *err)
@@ -206,7 +206,7 @@ parse_schedule(const char *option, const char *text, double base, double end,
     return 0;
 }
 
-/* The same for a parameter of the objective, as its table says. */
+/* Parses the schedule of a parameter of the objective. */
 static int
 parse_param(const struct param *p, double value,
             const struct train_schedule *param_schedule,
