@@ -76,7 +76,7 @@ lost() {
         { cat lost.err; return 1; }
 }
 ok 'a program that is killed is started again where that is asked for' lost
-ok 'which is said' grep -q 'beginning again from the last checkpoint' lost.err
+ok 'which is said' grep -q 'resuming from the last checkpoint' lost.err
 ok 'the run is the same' same emc2-calm lost
 
 ok 'a program whose lines are written down' trained heard \
@@ -93,13 +93,13 @@ ok 'without it the run ends with a sentence: 1' exits 1 \
 ok 'which names the program' grep -q "encoder: 'exit 3' ended with code 3" out
 ok 'a loss that the program does not have: 1' exits 1 \
     trained none --encoder "$program" --objective own
-ok '--objective own without a program: 2' refuses 2 'wants --encoder' \
+ok '--objective own without a program: 2' refuses 2 'needs --encoder' \
     foil-train -r no --objective own
 train_with=(--lr 0.1 --warmup 0)
 sed 's/= there.copy()/= there.astype("f2").astype("f4")/' "$examples/encoder.py" >rounds.py
 rounds="/usr/bin/python3 '$work/rounds.py'"
 ok 'a program that rounds weights' trained rounds --encoder "$rounds" --steps 5
-ok 'cannot resume them: 1' refuses 1 "another 'fc.weight' than was put" \
+ok 'cannot resume them: 1' refuses 1 "another 'fc.weight' than put wrote" \
     trained rounds --encoder "$rounds" --steps 8 --resume
 ok 'the kit, with a program in the trainer' timeout "$patience" bash -c "
     foil-train -r kit --threads 1 --encoder \"$program\" 2>kit.err &

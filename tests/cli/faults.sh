@@ -199,7 +199,7 @@ removes_run() {
     # shellcheck disable=SC2086 # two
     kill $others 2>/dev/null
     cat "$work/removed.said"
-    [[ $code -eq 1 ]] && grep -q "removed' was removed while it was trained in" \
+    [[ $code -eq 1 ]] && grep -q "removed' was removed during training" \
         "$work/removed.said"
 }
 ok 'a run whose folder is removed ends, and says why: 1' removes_run

@@ -59,9 +59,9 @@ ok 'four answers' test 4 -eq "$(wc -l <"$work/whole")"
 ok 'they are weights' sums "$work/whole"
 ok 'a newer trainer hands over its own' pairs session=2
 ok 'the same as the first got' diff "$work/whole" "$work/out"
-ok 'a step of the past is not taken' refuses 1 'does not stand where' \
+ok 'a step of the past is not taken' refuses 1 'is not at the place of' \
     pairs session=2 step=1 put=0
-ok 'nor another trainer without its state' refuses 1 'does not stand where' \
+ok 'nor another trainer without its state' refuses 1 'is not at the place of' \
     pairs session=3 put=0
 ok 'a batch of one' refuses 1 'want 2 images' pairs session=4 batch=1
 ok 'a newer one' pairs session=5

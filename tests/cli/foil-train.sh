@@ -66,9 +66,9 @@ ok 'unknown encoder: 2' refuses 2 "no encoder 'resnet1'" \
 ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
 ok 'bad schedule: 2' refuses 2 'schedule' \
     "$BIN/foil-train" -r x --schedule cosines
-ok 'no end of the temperature: 2' refuses 2 'wants tau-end' \
+ok 'no end of the temperature: 2' refuses 2 'needs tau-end' \
     "$BIN/foil-train" -r x --objective simclr,tau-schedule=cosine
-ok 'an end without a way: 2' refuses 2 'wants a tau-schedule' \
+ok 'an end without a way: 2' refuses 2 'needs a tau-schedule' \
     "$BIN/foil-train" -r x --objective simclr,tau-end=1
 ok 'temperatures that are learnt: 2' refuses 2 'learns its temperatures' \
     "$BIN/foil-train" -r x --objective isogclr,tau-schedule=cosine,tau-end=1
@@ -259,7 +259,7 @@ ok 'no such basis: 1' refuses 1 'basis.npy' \
     "$BIN/foil-train" -r "$work/t" "${small[@]}" --arch ",basis=$work/basis.npy"
 ok 'of another encoder: 2' refuses 2 'not for mlp' \
     "$BIN/foil-train" -r x --arch mlp,basis=x
-ok 'with a mean: 2' refuses 2 '--mean and --deviation have no use' \
+ok 'with a mean: 2' refuses 2 '--mean and --deviation have no effect' \
     "$BIN/foil-train" -r x --arch linear,basis=x --mean 0,0,0
 
 basis "$work/rows.npy" 128 5
@@ -286,7 +286,7 @@ ok 'features of them' "$BIN/foil-embed" -o "$work/u.npy" "$work/looked" \
 small=(--arch rows --head none)
 ok 'as many as there are views: 1' refuses 1 'want finite f4 \[128,191\]' \
     with "$work/unfit" -- --arch ",rows=$work/other.npy"
-ok 'no rows: 2' refuses 2 'wants rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
+ok 'no rows: 2' refuses 2 'needs rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
 ok 'a basis of rows: 2' refuses 2 'does not see' "$BIN/foil-train" -r x \
     --arch rows,rows=x,basis=y
 own=(-r x --objective emc2)
@@ -315,7 +315,7 @@ cp "$first" "$work/other.safetensors"
 ok 'another begins with its weights' with "$work/init" -- -s 2 \
     --init "$work/other.safetensors"
 ok 'as they are' cmp "$first" "$work/init/latest/model.safetensors"
-ok 'which is said' grep -q "images begins with '$work/other.safetensors'\$" \
+ok 'which is said' grep -q "images starts with '$work/other.safetensors'\$" \
     "$work/init.err"
 ok 'but for the head, which is random' exits 1 cmp \
     "$work/vit/latest/head.safetensors" "$work/init/latest/head.safetensors"
@@ -394,12 +394,12 @@ ok 'chains are of images and of each caption' \
     grep -q 'sampler' "$work/cross/latest/samples.safetensors"
 ok 'batches without captions are sent away' refuses 1 \
     'want 1, with captions, by foil-augment --views 1' again bare
-ok 'so are captions that do not end' refuses 1 'does not end in the token' \
+ok 'so are captions that do not end' refuses 1 'does not end in the end token' \
     again endless
 ok 'and those that are too long' refuses 1 'this run has context=4' again long
-ok 'no vocabulary: 2' refuses 2 'wants --vocabulary' \
+ok 'no vocabulary: 2' refuses 2 'needs --vocabulary' \
     "$BIN/foil-train" -r x --text bow:8
-ok 'a vocabulary of nothing: 2' refuses 2 'no use without --text' \
+ok 'a vocabulary of nothing: 2' refuses 2 'no effect without --text' \
     "$BIN/foil-train" -r x --vocabulary x
 ok 'no such encoder of texts: 2' refuses 2 'text resnet18: want one of bow' \
     "$BIN/foil-train" -r x --text resnet18 --vocabulary x

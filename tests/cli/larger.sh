@@ -37,6 +37,6 @@ mkdir -m 700 "$work/shard"
 ok 'a shard is not trained as its item' timeout "$patience" "$BIN/foil-train" \
     -r "$work/shard" --arch linear --head 8 --threads 1 --steps 2
 ok 'its augmenter hears why, and brings all of it' grep -q \
-    '^shard 0 of 2 of an item: .* batches have to be whole' "$work/said"
+    '^shard 0 of 2 of an item: .* batches must be whole' "$work/said"
 wait
 done_testing

@@ -46,7 +46,7 @@ ok 'it takes steps' becomes_true test -s large/metrics.jsonl
 trainer=$(pgrep -P $! foil-train || echo $!)
 kill -INT "$trainer"
 ok 'a signal in a long step is answered' becomes_true \
-    grep -q 'stopping: this step is finished' large.err
+    grep -q 'stopping: finishing and saving this step' large.err
 wait $!
 ok 'and the run is saved' test -e large/latest
 told=$(sed -n 's/.*takes about \([0-9.]*\) GB.*/\1/p' large.err)

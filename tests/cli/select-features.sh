@@ -250,14 +250,14 @@ ok 'plans that are there are taken' whole found --strategy swap \
     --policy previous
 
 ok 'features that are not kept for long enough: 1' ended short
-ok 'with the reason' grep -q 'foil-select: .*keeps too few epochs' \
+ok 'with the reason' grep -q 'foil-select: .*stores too few epochs' \
     "$work/short/log"
 if [[ -e $work/few.json ]]; then
     ok 'features that are gone, for an epoch that is over: late' \
-        jq -e '.id == 1 and .state and (.reason | test("is over"))' "$work/late.json"
+        jq -e '.id == 1 and .state and (.reason | test("has ended"))' "$work/late.json"
     sed "s/^/# /" "$work/late.json"
     ok 'for one that is not: never' jq -e '.id == null and
-        (.reason | test("keeps too few"))' "$work/few.json"
+        (.reason | test("stores too few"))' "$work/few.json"
 else
     skip 'features that are gone' 'no python3-zmq, python3-msgpack'
 fi

@@ -82,7 +82,7 @@ one() {
 
     expect 'and on again' stopped "$1" augment
     expect 'the trainer lacks augmenters' says "$1" train \
-        'still waiting for augmenters: none is there'
+        'still waiting for augmenters: none has been connected'
     expect 'who hands out does' says "$1" "$source" \
         'waiting for augmenters: none is connected'
     expect 'it goes on with them' goes_on "$1" augment

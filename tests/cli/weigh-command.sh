@@ -87,7 +87,7 @@ ok 'messages without end' says '.* did not answer in time' 'read x; yes >&2; :' 
     --command-limit 0.2
 ok 'rows that do not sum to 1' says '.* wrote a row 0 that sums to 0: want 1' \
     'read x; echo ok'
-ok 'words that are no numbers' says ".* answered 'x' where up to 16 NAME=NUMBER" \
+ok 'words that are no numbers' says ".* answered 'x': want up to 16 NAME=NUMBER" \
     "perl -e '<>; open F, qq(+<), \$ENV{FOIL_MEMORY}; for (1 .. 16)
     { syswrite F, pack q(f*), (1, (0) x 15) } print qq(ok y=3 x\n)'"
 ok 'a weight below zero' says '.* wrote -1 in row 0, column 0' \
@@ -95,7 +95,7 @@ ok 'a weight below zero' says '.* wrote -1 in row 0, column 0' \
     print qq(ok\n)'"
 ok 'no answer in time' says '.* did not answer in time' 'read x; sleep 1000' \
     --command-limit 0.2
-ok 'a filter beside it: 2' refuses 2 'wants no --filter' \
+ok 'a filter beside it: 2' refuses 2 'omit --filter' \
     "$BIN/foil-negatives" -r "$work/x" --weigh-command x --filter
 ok 'a method: 2' refuses 2 'takes the place of --method' \
     "$BIN/foil-negatives" -r "$work/x" --weigh-command x --proposals ,burn-in=3

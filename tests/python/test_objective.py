@@ -126,7 +126,7 @@ def mistakes():
              lambda: foil.objective("nothing")),
             ("no parameter", ValueError, "'rh'",
              lambda: foil.objective("isogclr", n=N, rh=1)),
-            ("no n", ValueError, "n has to be given",
+            ("no n", ValueError, "n must be at least",
              lambda: foil.objective("sogclr")),
             ("an id beyond n", ValueError, "ids", lambda: loss(IDS + N, Z)),
             ("rows that do not fit", ValueError, "want z",

@@ -130,7 +130,7 @@ train_labels_read(const char *path, const struct train_shape *shape,
     return label;
 }
 
-/* Of an item "image=FILE", FILE or "text=FILE": the file, and which it is. */
+/* Parses an item "image=FILE", FILE or "text=FILE": returns the file. */
 static const char *
 path_of(const char *item, int *text)
 {
@@ -191,9 +191,9 @@ train_init_read(struct train_encoder *encoder, const struct opt_list *files,
             continue;
         if (train_encoder_start(encoder, path, &left, err))
             return -1;
-        log_message("the encoder of %s begins with '%s'%s%s",
+        log_message("the encoder of %s starts with '%s'%s%s",
                     text ? "texts" : "images", path,
-                    *left ? ", of which these are left out: " : "", left);
+                    *left ? ", without these tensors: " : "", left);
         free(left);
     }
     return 0;
