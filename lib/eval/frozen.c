@@ -25,7 +25,8 @@ struct eval_frozen {
 
 /* Checks that an objective needs only rows. */
 static int
-check_objective(const struct eval_frozen_settings *how, size_t d, struct err *err)
+check_objective(const struct eval_frozen_settings *how, size_t d,
+                struct err *err)
 {
     const struct loss_objective *objective = how->objective;
 

@@ -146,7 +146,8 @@ tau_of(const struct anchors *a, size_t r)
 static void
 measure_anchors(struct anchors *a)
 {
-    const struct eval_anchors_settings how = {.rho = a->rho, .nearest = a->nearest};
+    const struct eval_anchors_settings how = {.rho = a->rho,
+                                              .nearest = a->nearest};
     struct progress progress;
     double *at = mem_array(a->m, sizeof *at);
 

@@ -243,7 +243,8 @@ draw_lists(const struct anchors *a, struct data_sheet *show,
            const struct data_sheet_list *list, const char *path)
 {
     const struct data_pool_settings how = {
-        .policy = IMAGE_ACCEPT, .max_pixels = (size_t)measured_settings.max_pixels};
+        .policy = IMAGE_ACCEPT,
+        .max_pixels = (size_t)measured_settings.max_pixels};
     const struct image_recipe recipe = {.size = SIZE};
     struct data_pool *pool = data_pool_new((struct data_set *)a->set, &how);
     size_t width, height, white;

@@ -19,7 +19,8 @@ struct instrument_settings instrument_settings;
 static const double grace_s = 20; // longer than that of foil-embed (run_tool.c)
 
 const struct opt instrument_opts[] = {
-    {"negatives", 0, OPT_CHOICE, &instrument_settings.negatives, 0, 0, "all|cross",
+    {"negatives", 0, OPT_CHOICE, &instrument_settings.negatives, 0, 0,
+     "all|cross",
      "negatives of a row: rows of other samples, in all or other views"},
     {"labels", 0, OPT_TEXT, &common_options.labels[0], 0, 0, "FILE",
      "labels of the samples, instead of their own"},
@@ -269,9 +270,9 @@ towers_embed(struct towers *towers, const char *data)
 static void
 refuse_views(const char *what)
 {
-    const void *const of_views[] = {&measured_settings.views, &measured_settings.recipe,
-                                    &measured_settings.chunk,
-                                    &measured_settings.max_pixels};
+    const void *const of_views[] = {
+        &measured_settings.views, &measured_settings.recipe,
+        &measured_settings.chunk, &measured_settings.max_pixels};
 
     for (size_t i = 0; i < sizeof of_views / sizeof *of_views; i++)
         if (opt_is_set(of_views[i]))

@@ -16,9 +16,9 @@
 enum { KEEP = 256 << 20 }; // bytes of decoded images
 
 struct measured_settings measured_settings = {.recipe = "cifar",
-                                    .views = 2,
-                                    .chunk = 256,
-                                    .max_pixels = IMAGE_MAX_PIXELS};
+                                              .views = 2,
+                                              .chunk = 256,
+                                              .max_pixels = IMAGE_MAX_PIXELS};
 
 const struct opt views_opts[] = {
     {"views", 0, OPT_WHOLE, &measured_settings.views, 2, 1000, "N",
@@ -67,10 +67,10 @@ compute_in_f32(struct nn_spec *spec, void *data)
 void
 measured_open(struct measured *m, char **path, int train)
 {
-    const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
-                                      .max_pixels =
-                                          (size_t)measured_settings.max_pixels,
-                                      .keep_bytes = KEEP};
+    const struct data_pool_settings how = {
+        .policy = IMAGE_REFUSE,
+        .max_pixels = (size_t)measured_settings.max_pixels,
+        .keep_bytes = KEEP};
     const struct nn_spec *spec = &m->model.spec;
     struct err err;
 
@@ -86,7 +86,8 @@ measured_open(struct measured *m, char **path, int train)
         m->batch = m->n;
     if (nn_model_open(&m->model, path[0], m->batch, train, compute_in_f32, NULL,
                       &err) ||
-        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views, &err) ||
+        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views,
+                      &err) ||
         (measured_settings.average && nn_average_use(&m->model, &err)))
         die("%s", err.msg);
     if (json_object_get(m->model.config, "text"))
@@ -180,13 +181,13 @@ measured_origin(const struct measured *m, char **path)
     const struct digest digest = data_digest(m->set);
     char hex[DIGEST_HEX];
 
-    return json_pack("{s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}", "views",
-                     (json_int_t)measured_settings.views, "recipe",
-                     measured_settings.recipe, "seed", (json_int_t)measured_settings.seed,
-                     "statistics", "running", "threads",
-                     (json_int_t)common_options.threads, "encoder",
-                     m->model.about, "data", "path", path[1], "digest",
-                     digest_hex(&digest, hex), "size", (json_int_t)m->images);
+    return json_pack(
+        "{s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}", "views",
+        (json_int_t)measured_settings.views, "recipe", measured_settings.recipe,
+        "seed", (json_int_t)measured_settings.seed, "statistics", "running",
+        "threads", (json_int_t)common_options.threads, "encoder",
+        m->model.about, "data", "path", path[1], "digest",
+        digest_hex(&digest, hex), "size", (json_int_t)m->images);
 }
 
 /* ----------------------------------------------------------------- tables */

@@ -8,9 +8,9 @@
 #include "util/mem.h"
 
 struct method_settings method_settings = {.proposals = "",
-                                .strategy = "shuffle",
-                                .batches = "4,8,32,256",
-                                .tau = 0.2};
+                                          .strategy = "shuffle",
+                                          .batches = "4,8,32,256",
+                                          .tau = 0.2};
 
 const struct opt method_opts[] = {
     {"objective", 0, OPT_LIST, &method_settings.objectives, 0, 0,
@@ -19,13 +19,13 @@ const struct opt method_opts[] = {
      "--list"},
     {"tau", 0, OPT_REAL, &method_settings.tau, 1e-4, 1e4, "X",
      "temperature of the objectives"},
-    {"proposals", 0, OPT_TEXT, &method_settings.proposals, 0, 0, "NAME[,PARAM=X]...",
-     "sampler, for objectives with one"},
+    {"proposals", 0, OPT_TEXT, &method_settings.proposals, 0, 0,
+     "NAME[,PARAM=X]...", "sampler, for objectives with one"},
     {0},
 };
 const struct opt batches_opts[] = {
-    {"strategy", 0, OPT_TEXT, &method_settings.strategy, 0, 0, "NAME[,PARAM=X]...",
-     "how to choose batches, as in foil-select"},
+    {"strategy", 0, OPT_TEXT, &method_settings.strategy, 0, 0,
+     "NAME[,PARAM=X]...", "how to choose batches, as in foil-select"},
     {"batch", 'b', OPT_TEXT, &method_settings.batches, 0, 0, "B,...",
      "images in a batch"},
     {0},
@@ -122,8 +122,8 @@ objective_at(size_t i)
 size_t
 method_batches(size_t most, size_t batch[LIST_MOST])
 {
-    const size_t n =
-        read_list("batch", method_settings.batches, 2, LONG_MAX, "from 2 on", batch);
+    const size_t n = read_list("batch", method_settings.batches, 2, LONG_MAX,
+                               "from 2 on", batch);
 
     for (size_t i = 0; i < n; i++)
         if (batch[i] > most)
