@@ -120,8 +120,6 @@ eval_frozen_steps(const struct eval_frozen *f)
     return f->layout.steps;
 }
 
-/* ------------------------------------------------------------- the batch */
-
 /* Returns the ids of a batch; the first batch of an epoch makes the order. */
 static const int64_t *
 plan_batch(struct eval_frozen *f, uint64_t epoch, uint64_t step, size_t *b)
@@ -277,8 +275,6 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
     *batch = f->batch;
     return 0;
 }
-
-/* ---------------------------------------------------------- the objective */
 
 /* Copies the state of the batch's images from the table, or back into it. */
 static void

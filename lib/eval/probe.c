@@ -156,8 +156,6 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
     free(order);
 }
 
-/* -------------------------------------------------------------------- SGD */
-
 static const float momentum = 0.9f;
 
 /*

@@ -141,8 +141,6 @@ eval_answers_chance(const struct eval_answers *answers, size_t m)
     return with ? sum / (double)with : 0;
 }
 
-/* ---------------------------------------------------------------- ranking */
-
 /*
  * Scores of queries u with candidates v: a tile at a time in f32, one at a time
  * in double.  Ranks are counted in f32, and in double only if rounding could

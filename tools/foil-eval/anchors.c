@@ -44,8 +44,6 @@ static const struct opt anchors_own[] = {
 };
 verb_opts anchors_opts = {anchors_own, INSTRUMENT_GROUPS};
 
-/* ---------------------------------------------------------------- anchors */
-
 /* Reads a number for each sample from a file; the caller frees them. */
 static float *
 read_numbers(const char *path, size_t n)
@@ -230,8 +228,6 @@ add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
     free(ratio);
 }
 
-/* ---------------------------------------------------------------- classes */
-
 /* A group with its anchors. */
 struct group {
     int64_t number;
@@ -315,8 +311,6 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
     free(group);
     free(own);
 }
-
-/* ----------------------------------------------------------------- results */
 
 static void
 report_anchors(const struct anchors *a)

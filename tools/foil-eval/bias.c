@@ -51,8 +51,6 @@ struct meter {
     struct curves curves;
 };
 
-/* ------------------------------------------------------- exact gradients */
-
 static int
 wants_space(enum space which)
 {
@@ -117,8 +115,6 @@ find_exact(struct meter *m, double tau)
     free(work);
 }
 
-/* -------------------------------------------------------------- estimates */
-
 /* Adds a step's gradient to the mean of its epoch. */
 static void
 take_step(struct meter *m, size_t replica, double share,
@@ -174,8 +170,6 @@ run_replica(struct meter *m, const struct method *of, size_t replica)
         }
     eval_frozen_free(frozen);
 }
-
-/* ----------------------------------------------------------------- results */
 
 static void
 report_bias(struct meter *m, const struct method *method, enum space which)

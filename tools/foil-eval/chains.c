@@ -138,8 +138,6 @@ watch_replica(struct watch *w, size_t replica)
     eval_frozen_free(frozen);
 }
 
-/* ----------------------------------------------------------------- results */
-
 /* Measures of each chain, and means of all chains at each lag. */
 struct mixing {
     double *ess, *rhat, *distance, *noise, *lean; /* [m] */

@@ -14,8 +14,6 @@
 
 static const char *picture;
 
-/* -------------------------------------------------------------- confusion */
-
 enum {
     MOST_CLASSES = 1000, // of a picture
     NAMED = 40,          // of a picture with names
@@ -139,8 +137,6 @@ confusion_show(const struct confusion *c, json_t *how)
     }
     json_object_set_new(how, "by_class", shares);
 }
-
-/* ----------------------------------------------------- nearest neighbours */
 
 enum { QUERIES = 1024 }; // at a time, between two updates of the progress
 
@@ -316,8 +312,6 @@ run_neighbours(char **path)
     data_features_release(&train);
 }
 
-/* ------------------------------------------------------------------ probe */
-
 static enum { LBFGS } protocol; // other values are of eval_sgd_find()
 static double l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed;
@@ -453,8 +447,6 @@ run_probe(char **path)
     free(confusion.count);
     pair_release(&pair);
 }
-
-/* -------------------------------------------------------------- zero-shot */
 
 verb_opts zero_shot_opts = {threads_opts, output_opts, NULL};
 

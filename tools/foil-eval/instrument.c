@@ -36,8 +36,6 @@ is_features(const char *path)
     return n > 4 && !strcmp(path + n - 4, ".npy");
 }
 
-/* -------------------------------------------------------------- features */
-
 /* For each sample of the first file, its row in another file; if it has
  * several, such as captions, the first. */
 static size_t *
@@ -124,8 +122,6 @@ open_features(struct instrument *in, char **path)
     in->origin = json_pack("{s:o}", "rows", files);
 }
 
-/* ------------------------------------------------------------ checkpoint */
-
 static void
 open_checkpoint(struct instrument *in, char **path, int train)
 {
@@ -153,8 +149,6 @@ open_checkpoint(struct instrument *in, char **path, int train)
     }
     in->origin = measured_origin(m, path);
 }
-
-/* ---------------------------------------------------- images and captions */
 
 /* Whether a checkpoint has a text encoder; sets its folder. */
 static int
@@ -263,8 +257,6 @@ towers_embed(struct towers *towers, const char *data)
     towers_remove(towers);
     die("foil-embed could not embed '%s' with '%s'", data, towers->checkpoint);
 }
-
-/* -------------------------------------------------------------------- all */
 
 /* Options on views are useless if the operands are views already. */
 static void

@@ -75,8 +75,6 @@ read_list(const char *option, const char *text, long least, long most,
                option, text, LIST_MOST, range);
 }
 
-/* --------------------------------------------------------------- features */
-
 void
 load(struct data_features *f, const char *path, const char *label_path)
 {
@@ -281,8 +279,6 @@ describe_numbers(json_t *object, size_t n, const double *x)
     json_object_set_new(object, "deviation", json_real(sqrt(square)));
     return sorted;
 }
-
-/* ---------------------------------------------------------------- results */
 
 static int columns; // of the terminal; 0: print JSON
 static struct table table;

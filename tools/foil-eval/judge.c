@@ -457,8 +457,6 @@ is_over(const struct judge *judge)
     return over;
 }
 
-/* ----------------------------------------------------------------- follow */
-
 enum { POLL_EVERY_S = 10, QUEUE = 1000 /* messages */ };
 
 static struct stage_options options;

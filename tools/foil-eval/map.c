@@ -53,8 +53,6 @@ static const struct opt map_own[] = {
 };
 verb_opts map_opts = {map_own, threads_opts, output_opts, NULL};
 
-/* -------------------------------------------------------------------- pca */
-
 /* All rows of all files, and their origin. */
 struct pool {
     size_t n, d, room;
@@ -133,8 +131,6 @@ run_pca(char **path)
     free(basis);
     free(pool.x);
 }
-
-/* -------------------------------------------------------------------- map */
 
 /* A frame of a film: features, and the points of their rows. */
 struct frame {

@@ -190,8 +190,6 @@ measured_origin(const struct measured *m, char **path)
         digest_hex(&digest, hex), "size", (json_int_t)m->images);
 }
 
-/* ----------------------------------------------------------------- tables */
-
 void
 tables_open(struct tables *tables, const char *folder)
 {
@@ -243,8 +241,6 @@ tables_check(const struct nn_model *model, const struct data_set *set,
             "digest is %s, not %s",
             path, hex, trained);
 }
-
-/* ------------------------------------------------------------------- loss */
 
 /* |parameters|^2.  A loss of unit vectors is invariant to the scale of the
  * parameters, and its gradient is inversely proportional to it: the product of

@@ -207,8 +207,6 @@ method_each(struct instrument *in, char **path, int train,
     }
 }
 
-/* ----------------------------------------------------------------- curves */
-
 static const double least_drawn = 1e-6;
 
 void

@@ -40,8 +40,6 @@ static const struct opt cca_own[] = {
 };
 verb_opts cca_opts = {cca_own, threads_opts, output_opts, NULL};
 
-/* --------------------------------------------------------- views in pairs */
-
 /* A row and its group. */
 struct member {
     int64_t group;
@@ -140,8 +138,6 @@ rank_views(char **path)
     data_features_release(&u);
     data_features_release(&v);
 }
-
-/* -------------------------------------------------- images and captions */
 
 /* Images and captions, and which answer which. */
 struct both {
@@ -315,8 +311,6 @@ run_retrieve(char **path)
     else
         rank_views(path);
 }
-
-/* --------------------------------------------------------------------- cca */
 
 /* The image row of each caption: [text.n], to be freed. */
 static size_t *
