@@ -5,7 +5,6 @@
 #include "eval/knn.h"
 #include "eval/probe.h"
 #include "eval/retrieve.h"
-#include "eval/vote.h"
 #include "util/mem.h"
 #include "util/progress.h"
 
