@@ -72,11 +72,10 @@ find_learnt(const struct instrument *in, const struct tables *tables,
 {
     const size_t n = in->rows.samples;
     char *side = mem_format("view%zu.%s", view, column);
-    const float *x =
-        tables_find(tables, in->towers.checkpoint ? side : column, n, each);
+    const float *x = tables_find(tables, in->bimodal ? side : column, n, each);
 
     free(side);
-    return x && (*each == 1 || in->towers.checkpoint) ? x : NULL;
+    return x && (*each == 1 || in->bimodal) ? x : NULL;
 }
 
 /* The learned temperatures, by row; NULL if there are none. */
@@ -84,8 +83,7 @@ static double *
 read_learnt(const struct instrument *in)
 {
     const size_t n = in->rows.samples, views = in->rows.views;
-    const char *folder =
-        in->encoder ? in->measured.model.folder : in->towers.checkpoint;
+    const char *folder = in->encoder ? in->measured.model.folder : in->bimodal;
     float *own = learnt_file ? read_numbers(learnt_file, n) : NULL;
     struct tables tables = {0};
     double *learnt = mem_array(n * views, sizeof *learnt);
@@ -392,7 +390,7 @@ run_anchors(char **path)
         opt_misuse("--anchor prints one softmax: it goes without -o and "
                    "--sheet");
     instrument_open(&in, path, 0);
-    if (in.towers.checkpoint)
+    if (in.bimodal)
         images = path[1];
     set = open_images(&in);
     a.set = in.encoder ? in.measured.set : set;

@@ -110,6 +110,22 @@ void print_begin(void);
 void print(json_t *result, json_t *protocol);
 void print_end(void);
 
+/*
+ * run_tool() runs a tool of foil with words up to NULL until it ends: 1 if it
+ * succeeded, 0 if it failed, -1 at a signal.
+ *   stop  when this descriptor is readable, the tool is asked to end; or -1
+ */
+int run_tool(int stop, const char *tool, const char *const *words);
+
+/*
+ * embed_both() runs foil-embed to write the features of both data sets; with
+ * `captions`, embeddings of the images of the first and of the captions of the
+ * second.  Returns as run_tool().
+ *   average  1: with the averaged weights
+ */
+int embed_both(int stop, const char *checkpoint, const char *const data[2],
+               int captions, int average, long threads, char *const output[2]);
+
 /* plot() draws a picture by gnuplot (util/plot.h), or ends the process. */
 void plot(struct plot *script, const char *picture);
 
