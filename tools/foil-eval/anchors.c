@@ -11,6 +11,9 @@ enum { TOGETHER = 64 }; // anchors between two updates of the progress line
 
 static const double usual_tau = 0.2;
 
+_Static_assert(sizeof(struct eval_anchor) == LEARNT * sizeof(double),
+               "the measures are in the order of its fields");
+
 static double tau = NAN, rho = 0.3;
 static long most = 1000, nearest = 10, extreme = 6, one = LONG_MIN;
 static const char *column = "tau", *learnt_file, *output, *sheet, *images;
@@ -164,65 +167,41 @@ measure_anchors(struct anchors *a)
     for (size_t k = 1; k < MEASURES; k++)
         a->of[k] = a->of[0] + k * a->m;
     for (size_t i = 0; i < a->m; i++) {
-        const struct eval_anchor *out = &a->out[i];
+        const double *figures = (const double *)&a->out[i];
 
-        a->of[EXACT][i] = out->exact;
-        a->of[BOUND][i] = out->bound;
-        a->of[TAU][i] = out->tau;
-        a->of[KL][i] = out->kl;
-        a->of[EFFECTIVE][i] = out->effective;
-        a->of[LARGEST][i] = out->largest;
-        a->of[DENSITY][i] = out->density;
-        a->of[OWN][i] = out->own;
+        for (size_t k = 0; k < LEARNT; k++)
+            a->of[k][i] = figures[k];
         a->of[LEARNT][i] = a->learnt ? a->learnt[a->row[i]] : 0;
     }
 }
 
-static void
-add_spread(json_t *line, const struct anchors *a, const char *name,
-           enum measure which)
+static json_t *
+spread_of(const struct anchors *a, enum measure which)
 {
-    json_object_set_new(line, name, spread(a->m, a->of[which]));
+    return spread(a->m, a->of[which]);
 }
 
-/* Adds the correlation of a measure with the exact temperature. */
-static void
-add_rank(json_t *ranks, const struct anchors *a, const char *name,
-         enum measure which)
+/* The correlation of a measure with the exact temperature. */
+static double
+rank_of(const struct anchors *a, enum measure which)
 {
-    json_object_set_new(
-        ranks, name,
-        json_real(eval_spearman(a->m, a->of[which], a->of[EXACT])));
+    return eval_spearman(a->m, a->of[which], a->of[EXACT]);
 }
 
-/* Adds the upper bound of exact temperatures, and the closest approach to
- * it. */
-static void
-add_bound(json_t *line, const struct anchors *a)
-{
-    double closest = 0;
-
-    add_spread(line, a, "bound", BOUND);
-    for (size_t i = 0; i < a->m; i++)
-        if (a->out[i].exact > 0)
-            closest = fmax(closest, a->out[i].exact / a->out[i].bound);
-    json_object_set_new(line, "closest_to_bound", json_real(closest));
-}
-
-/* Adds the ratio of learned to exact temperatures. */
+/* Adds learned temperatures, and their ratio to exact ones. */
 static void
 add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
 {
     double *ratio = mem_array(a->m, sizeof *ratio);
     size_t n = 0;
 
-    add_spread(line, a, "learnt", LEARNT);
     for (size_t i = 0; i < a->m; i++)
         if (a->out[i].exact > 0)
             ratio[n++] = a->of[LEARNT][i] / a->out[i].exact;
-    if (n)
-        json_object_set_new(line, "learnt_over_exact", spread(n, ratio));
-    add_rank(ranks, a, "learnt_exact", LEARNT);
+    json_object_update_new(
+        line, json_pack("{s:o s:o*}", "learnt", spread_of(a, LEARNT),
+                        "learnt_over_exact", n ? spread(n, ratio) : NULL));
+    json_object_set_new(ranks, "learnt_exact", json_real(rank_of(a, LEARNT)));
     free(ratio);
 }
 
@@ -266,7 +245,8 @@ list_groups(const struct instrument *in, size_t *n, size_t *own)
     return group;
 }
 
-/* Adds classes, and the correlation of their sizes with temperatures. */
+/* Adds the weight on the own group, classes, and the correlation of both with
+ * temperatures. */
 static void
 add_groups(json_t *line, json_t *ranks, const struct anchors *a)
 {
@@ -301,9 +281,11 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
                                 "own", g->own / (double)g->anchors));
         used++;
     }
-    json_object_set_new(ranks, "group_size_exact",
-                        json_real(eval_spearman(used, size, exact)));
-    json_object_set_new(line, "classes", list);
+    json_object_update_new(ranks, json_pack("{s:f s:f}", "own_exact",
+                                            rank_of(a, OWN), "group_size_exact",
+                                            eval_spearman(used, size, exact)));
+    json_object_update_new(line, json_pack("{s:o s:o}", "own",
+                                           spread_of(a, OWN), "classes", list));
     free(exact);
     free(size);
     free(group);
@@ -313,33 +295,31 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
 static void
 report_anchors(const struct anchors *a)
 {
-    json_t *line = json_pack("{s:s s:I s:f}", "measure", "anchors", "anchors",
-                             (json_int_t)a->m, "rho", rho);
-    json_t *ranks = json_object();
+    double closest = 0; // to the bound
     size_t without = 0;
+    json_t *line, *ranks;
 
     for (size_t i = 0; i < a->m; i++)
-        without += !(a->out[i].exact > 0);
-    json_object_set_new(line, "unattainable",
-                        json_integer((json_int_t)without));
-    add_spread(line, a, "exact", EXACT);
-    add_bound(line, a);
-    add_spread(line, a, "tau", TAU);
-    add_spread(line, a, "kl", KL);
-    add_spread(line, a, "effective", EFFECTIVE);
-    add_spread(line, a, "largest", LARGEST);
-    add_spread(line, a, "density", DENSITY);
-    add_rank(ranks, a, "density_exact", DENSITY);
+        if (a->out[i].exact > 0)
+            closest = fmax(closest, a->out[i].exact / a->out[i].bound);
+        else
+            without++;
+    line = json_pack("{s:s s:I s:f s:I s:o s:o s:f s:o s:o s:o s:o s:o}",
+                     "measure", "anchors", "anchors", (json_int_t)a->m, "rho",
+                     rho, "unattainable", (json_int_t)without, "exact",
+                     spread_of(a, EXACT), "bound", spread_of(a, BOUND),
+                     "closest_to_bound", closest, "tau", spread_of(a, TAU),
+                     "kl", spread_of(a, KL), "effective",
+                     spread_of(a, EFFECTIVE), "largest", spread_of(a, LARGEST),
+                     "density", spread_of(a, DENSITY));
+    ranks = json_pack("{s:f}", "density_exact", rank_of(a, DENSITY));
     if (a->learnt)
         add_learnt(line, ranks, a);
-    if (a->in->group) {
-        add_spread(line, a, "own", OWN);
-        add_rank(ranks, a, "own_exact", OWN);
+    if (a->in->group)
         add_groups(line, ranks, a);
-    }
-    json_object_set_new(line, "spearman", ranks);
-    json_object_set_new(line, "lowest", anchors_ends(a, 0));
-    json_object_set_new(line, "highest", anchors_ends(a, 1));
+    json_object_update_new(line, json_pack("{s:o s:o s:o}", "spearman", ranks,
+                                           "lowest", anchors_ends(a, 0),
+                                           "highest", anchors_ends(a, 1)));
     print(line, instrument_protocol(a->in));
 }
 
