@@ -207,20 +207,9 @@ add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
 
 /* A group with its anchors. */
 struct group {
-    int64_t number;
-    size_t sample, size, anchors;
+    size_t sample, size, anchors; // sample: its first one
     double exact, own;
 };
-
-static int
-by_number(const void *x, const void *y)
-{
-    const struct group *a = x, *b = y;
-
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return (a->sample > b->sample) - (a->sample < b->sample);
-}
 
 /* Lists all groups; own[sample] is the index of its group. */
 static struct group *
@@ -228,20 +217,17 @@ list_groups(const struct instrument *in, size_t *n, size_t *own)
 {
     const size_t samples = in->rows.samples;
     struct group *group = mem_array(samples, sizeof *group);
-    size_t last = 0;
+    size_t *order = eval_order_by_key(samples, in->group);
 
-    for (size_t i = 0; i < samples; i++)
-        group[i] = (struct group){.number = in->group[i], .sample = i};
-    qsort(group, samples, sizeof *group, by_number);
     for (size_t i = *n = 0; i < samples; i++) {
-        const struct group at = group[i];
+        const int64_t number = in->group[order[i]];
 
-        if (!i || at.number != group[*n - 1].number || at.number < 0)
-            group[(*n)++] = at;
-        last = *n - 1;
-        group[last].size++;
-        own[at.sample] = last;
+        if (!i || number != in->group[order[i - 1]] || number < 0)
+            group[(*n)++].sample = order[i];
+        group[*n - 1].size++;
+        own[order[i]] = *n - 1;
     }
+    free(order);
     return group;
 }
 

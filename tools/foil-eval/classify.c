@@ -55,16 +55,6 @@ count_queries(const struct confusion *c, size_t row)
     return sum;
 }
 
-/* The name of a class, or its number, written to `room`. */
-static const char *
-name_class(const struct confusion *c, size_t k, char room[24])
-{
-    if (k < c->names->n)
-        return c->names->name[k];
-    snprintf(room, 24, "%zu", k);
-    return room;
-}
-
 static void
 write_names(FILE *out, const struct confusion *c, const char *axis)
 {
@@ -73,7 +63,7 @@ write_names(FILE *out, const struct confusion *c, const char *axis)
     fprintf(out, "set %s noenhanced (", axis);
     for (size_t k = 0; k < c->classes; k++) {
         fputs(k ? ", " : "", out);
-        plot_text(out, name_class(c, k, room));
+        plot_text(out, class_name(c->names, (int64_t)k, room));
         fprintf(out, " %zu", k);
     }
     fputs(")\n", out);
@@ -131,7 +121,7 @@ confusion_show(const struct confusion *c, json_t *how)
 
         if (sum)
             json_object_set_new(
-                shares, name_class(c, k, room),
+                shares, class_name(c->names, (int64_t)k, room),
                 json_real((double)c->count[k * c->classes + k] / (double)sum));
     }
     json_object_set_new(how, "by_class", shares);

@@ -318,12 +318,7 @@ instrument_group(const struct instrument *in, size_t sample, char text[24])
 {
     const int64_t group = in->group ? in->group[sample] : -1;
 
-    if (group < 0)
-        return NULL;
-    if ((uint64_t)group < in->classes.n)
-        return in->classes.name[group];
-    snprintf(text, 24, "%jd", (intmax_t)group);
-    return text;
+    return group < 0 ? NULL : class_name(&in->classes, group, text);
 }
 
 json_t *
