@@ -95,7 +95,7 @@ choose_penalty(const struct eval_probe_spec *spec, const struct eval_rows *rows,
 
         eval_logistic_fit(&trial, &fit, eval_probe_grid[i], spec->iterations,
                           spec->tolerance, spec->watch, NULL);
-        accuracy = eval_logistic_accuracy(&trial, &validation);
+        accuracy = eval_logistic_accuracy(&trial, &validation, NULL);
         worse++;
         if (accuracy < probe->held_out + margin)
             continue;
@@ -137,10 +137,8 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
     probe->iterations =
         eval_logistic_fit(&linear, &fit, probe->l2, spec->iterations,
                           spec->tolerance, spec->watch, &probe->loss);
-    probe->train = eval_logistic_accuracy(&linear, &fit);
-    probe->accuracy = eval_logistic_accuracy(&linear, &tested);
-    if (spec->count)
-        eval_logistic_count(&linear, &tested, spec->count);
+    probe->train = eval_logistic_accuracy(&linear, &fit, NULL);
+    probe->accuracy = eval_logistic_accuracy(&linear, &tested, spec->count);
 
     eval_linear_release(&linear);
     release_rows(&tested);
@@ -274,8 +272,7 @@ run_epoch(struct run *run, uint64_t seed, size_t epoch)
                    d * sizeof *run->x);
             run->y[i] = run->train->y[from];
         }
-        loss +=
-            eval_logistic_sum(&run->linear, &batch, run->grad, run->work, NULL);
+        loss += eval_logistic_sum(&run->linear, &batch, run->grad, run->work);
         num_scale(run->count, momentum, run->velocity);
         num_axpy(run->count, 1 / (float)rows, run->grad, run->velocity);
         if (run->sgd->nesterov) {
@@ -312,7 +309,7 @@ eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
             break;
         }
         if (sgd->best || last) {
-            double accuracy = eval_logistic_accuracy(&run.linear, test);
+            double accuracy = eval_logistic_accuracy(&run.linear, test, NULL);
 
             if (!sgd->best || !epoch || accuracy > probe->accuracy) {
                 probe->accuracy = accuracy;
@@ -320,12 +317,12 @@ eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
                 if (spec->count) {
                     memset(spec->count, 0,
                            spec->classes * spec->classes * sizeof *spec->count);
-                    eval_logistic_count(&run.linear, test, spec->count);
+                    eval_logistic_accuracy(&run.linear, test, spec->count);
                 }
             }
         }
     }
-    probe->train = eval_logistic_accuracy(&run.linear, train);
+    probe->train = eval_logistic_accuracy(&run.linear, train, NULL);
     run_release(&run);
     return rc;
 }

@@ -151,7 +151,6 @@ run_replica(struct meter *m, const struct method *of, size_t replica)
     size_t steps, before = method_has_state(of) ? (size_t)warm_up : 0;
 
     method.settings.seed += replica;
-    method.settings.sampler = of->settings.sampler ? &method.sampler : NULL;
     frozen = method_new(&m->in, &method);
     steps = eval_frozen_steps(frozen);
     for (size_t epoch = 0; epoch <= before; epoch++)

@@ -81,7 +81,6 @@ read_sampler(struct method *method)
     if (sample_settings_read(&method->sampler, words, &err))
         opt_misuse("%s", err.msg);
     free(name);
-    method->settings.sampler = &method->sampler;
 }
 
 void
@@ -143,10 +142,12 @@ method_open(struct instrument *in, char **path, int train)
 struct eval_frozen *
 method_new(const struct instrument *in, const struct method *method)
 {
+    struct eval_frozen_settings settings = method->settings;
     struct eval_frozen *frozen;
     struct err err;
 
-    frozen = eval_frozen_new(&in->rows, in->z, &method->settings, &err);
+    settings.sampler = &method->sampler;
+    frozen = eval_frozen_new(&in->rows, in->z, &settings, &err);
     if (!frozen)
         die("%s: %s", method->name, err.msg);
     return frozen;
@@ -165,7 +166,8 @@ method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
 int
 method_has_state(const struct method *method)
 {
-    return method->settings.objective->columns || method->settings.sampler;
+    return method->settings.objective->columns ||
+           method->settings.objective->needs_weights;
 }
 
 void
@@ -175,7 +177,7 @@ method_describe(json_t *how, const struct method *method)
         how, json_pack("{s:s s:f s:s}", "objective", method->name, "tau",
                        method->settings.settings.value[LOSS_TAU], "strategy",
                        method_settings.strategy));
-    if (method->settings.sampler)
+    if (method->settings.objective->needs_weights)
         json_object_set_new(
             how, "proposals",
             json_string(*method_settings.proposals
