@@ -129,6 +129,7 @@ open_checkpoint(struct instrument *in, char **path, int train)
     progress_start(&m->progress, "rows", 0, (double)m->n);
     measured_embed(m);
     progress_clear(&m->progress);
+    m->progress.unit = NULL; // an instrument shows its own
     in->encoder = 1;
     in->rows = (struct eval_views){
         .samples = m->images, .views = m->n / m->images, .d = m->dim};

@@ -103,6 +103,9 @@ measured_open(struct measured *m, char **path, int train)
     m->id = mem_array(m->batch, sizeof *m->id);
     m->dim = nn_net_dim(m->model.net);
     m->z = mem_array(m->n * m->dim, sizeof *m->z);
+    m->all = mem_array(m->n, sizeof *m->all);
+    for (size_t i = 0; i < m->n; i++)
+        m->all[i] = i;
 }
 
 void
@@ -114,6 +117,7 @@ measured_release(struct measured *m)
     image_scratch_free(m->scratch);
     free(m->pixel);
     free(m->id);
+    free(m->all);
     free(m->z);
 }
 
@@ -151,28 +155,35 @@ measured_rows(struct measured *m, size_t n, const size_t *row, float *z)
         nn_net_forward(net, NN_FIXED, &input, NULL, z);
     else
         nn_net_infer(net, &input, NULL, z);
-}
-
-/* Encodes a batch of rows from `first` on, and stores their embeddings. */
-static void
-forward_rows(struct measured *m, size_t first)
-{
-    const size_t n = m->n - first < m->batch ? m->n - first : m->batch;
-    size_t *row = mem_array(n, sizeof *row);
-
-    for (size_t i = 0; i < n; i++)
-        row[i] = first + i;
-    measured_rows(m, n, row, m->z + first * m->dim);
-    free(row);
     m->done += n;
-    progress_show(&m->progress, (double)m->done, "");
+    if (m->progress.unit)
+        progress_show(&m->progress, (double)m->done, "");
 }
 
 void
 measured_embed(struct measured *m)
 {
-    for (size_t first = 0; first < m->n; first += m->batch)
-        forward_rows(m, first);
+    for (size_t first = 0; first < m->n; first += m->batch) {
+        const size_t n = m->n - first < m->batch ? m->n - first : m->batch;
+
+        measured_rows(m, n, m->all + first, m->z + first * m->dim);
+    }
+}
+
+const float *
+measured_gradient(struct measured *m, size_t n, const size_t *row,
+                  const float *dz)
+{
+    float *z = mem_array(m->batch * m->dim, sizeof *z);
+
+    for (size_t first = 0; first < n; first += m->batch) {
+        const size_t k = n - first < m->batch ? n - first : m->batch;
+
+        measured_rows(m, k, row + first, z);
+        nn_net_backward(m->model.net, dz + first * m->dim, first > 0);
+    }
+    free(z);
+    return nn_net_grads(m->model.net);
 }
 
 json_t *
@@ -254,19 +265,14 @@ square_weight(const struct measured *m)
     return num_dot(count, w, w);
 }
 
-/* |dL/dparameters|^2 from dz, chunk by chunk. */
+/* |dL/dparameters|^2 from dz. */
 static double
 square_gradient(struct measured *m, const float *dz)
 {
-    struct nn_net *net = m->model.net;
-    const float *g = nn_net_grads(net);
+    const float *g = measured_gradient(m, m->n, m->all, dz);
     size_t count;
 
-    for (size_t first = 0; first < m->n; first += m->batch) {
-        forward_rows(m, first);
-        nn_net_backward(net, dz + first * m->dim, first > 0);
-    }
-    nn_net_params(net, &count);
+    nn_net_params(m->model.net, &count);
     return num_dot(count, g, g);
 }
 
