@@ -33,24 +33,21 @@ void eval_linear_release(struct eval_linear *linear);
  *   grad  [classes,d] followed by [classes], dL/dw and dL/db, overwritten; may
  *         be NULL
  *   work  [n,classes]  scratch
- *   right out: number of correctly classified rows; may be NULL
  *
  * Logits and grad are f32, the sum of L over rows is double: pass some thousand
  * rows at a time.  O(n d classes) time.
  */
 double eval_logistic_sum(const struct eval_linear *linear,
-                         const struct eval_rows *rows, float *grad, float *work,
-                         size_t *right);
+                         const struct eval_rows *rows, float *grad,
+                         float *work);
 
-/* eval_logistic_accuracy() returns the share of correctly classified rows. */
+/*
+ * eval_logistic_accuracy() returns the share of correctly classified rows.
+ *   count  [classes,classes] a confusion matrix, to which it adds the rows: a
+ *          row for each true label, a column for each predicted one; or NULL
+ */
 double eval_logistic_accuracy(const struct eval_linear *linear,
-                              const struct eval_rows *rows);
-
-/* eval_logistic_count() adds the rows to a confusion matrix, count
- * [classes,classes]: a row for each true label, a column for each predicted
- * one. */
-void eval_logistic_count(const struct eval_linear *linear,
-                         const struct eval_rows *rows, size_t *count);
+                              const struct eval_rows *rows, size_t *count);
 
 /* A callback after each pass over the training rows, to show progress. */
 struct eval_watch {

@@ -32,8 +32,6 @@ view_at(const struct anchors *a, size_t row)
     return row / a->in->rows.samples;
 }
 
-/* ------------------------------------------------------------------- list */
-
 void
 anchors_csv(const struct anchors *a, const char *path)
 {
@@ -62,8 +60,6 @@ anchors_csv(const struct anchors *a, const char *path)
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
 }
-
-/* --------------------------------------------------------------- pictures */
 
 static void
 write_histogram(FILE *out, const char *name, size_t n, const double *x,
@@ -135,8 +131,6 @@ anchors_plot(const struct anchors *a)
             a->in->group ? 5 : 4);
     plot(&script, common_options.plot);
 }
-
-/* ---------------------------------------------------------------- extremes */
 
 /* The *n most extreme anchors of one end, the most extreme first. */
 static size_t *
@@ -243,7 +237,8 @@ draw_lists(const struct anchors *a, struct data_sheet *show,
            const struct data_sheet_list *list, const char *path)
 {
     const struct data_pool_settings how = {
-        .policy = IMAGE_ACCEPT, .max_pixels = (size_t)measured_settings.max_pixels};
+        .policy = IMAGE_ACCEPT,
+        .max_pixels = (size_t)measured_settings.max_pixels};
     const struct image_recipe recipe = {.size = SIZE};
     struct data_pool *pool = data_pool_new((struct data_set *)a->set, &how);
     size_t width, height, white;
@@ -287,8 +282,6 @@ anchors_sheet(const struct anchors *a, const char *path)
     free(high);
     free(low);
 }
-
-/* -------------------------------------------------------------- one anchor */
 
 /* Draws all p of a row, in descending order, against their rank. */
 static void

@@ -184,8 +184,6 @@ class_correlation(size_t classes, const struct class *class)
     return rank;
 }
 
-/* --------------------------------------------------------------- captions */
-
 /* A caption and its number. */
 struct caption {
     double x;
@@ -281,8 +279,6 @@ describe_captions(const struct data_set *set, const struct column *c)
     free(caption);
     return json;
 }
-
-/* ---------------------------------------------------------------- results */
 
 static void
 draw_plot(const struct column *c, size_t classes, const struct class *class)
