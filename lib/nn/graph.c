@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/err.h"
 #include "util/mem.h"
@@ -63,7 +64,8 @@ nn_graph_tensor(struct nn_graph *graph, const char *name, const char *last,
 }
 
 size_t
-nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
+nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map,
+             const void *set, size_t bytes)
 {
     struct nn_value out = {.map = map, .writer = graph->n_ops};
 
@@ -80,10 +82,25 @@ nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
         out.has_grad |= in->has_grad;
     }
     op.out = add_value(graph, out);
+    if (set) {
+        op.set = mem_array(1, bytes);
+        memcpy(op.set, set, bytes);
+    }
     mem_grow(&graph->ops, &graph->ops_room, graph->n_ops + 1,
              sizeof *graph->ops);
     graph->ops[graph->n_ops++] = op;
     return op.out;
+}
+
+size_t
+nn_graph_add_one(struct nn_graph *graph, const struct nn_operator *is,
+                 size_t in, size_t tensor, struct num_map map, const void *set,
+                 size_t bytes)
+{
+    return nn_graph_add(
+        graph,
+        (struct nn_op){.is = is, .n_in = 1, .in = {in}, .tensor = tensor}, map,
+        set, bytes);
 }
 
 size_t
