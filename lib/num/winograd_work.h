@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-#include "whole.h"
+#include "helpers.h"
 #include "winograd.h"
 #include "winograd_isa.h"
 
