@@ -106,20 +106,17 @@ find_verb(const char *name, int operands)
 
     for (size_t i = 0; i < VERBS; i++) {
         const struct verb *verb = &verbs[i];
-        char *more;
 
         if (!strcmp(verb->name, name) && operands >= verb->least &&
             operands <= verb->most) {
             free(wanted);
             return verb;
         }
-        more = mem_format("%s%s %s%s", wanted,
-                          !i              ? ""
-                          : i + 1 < VERBS ? ","
-                                          : " or",
-                          verb->name, verb->operands);
-        free(wanted);
-        wanted = more;
+        mem_append(&wanted, "%s %s%s",
+                   !i              ? ""
+                   : i + 1 < VERBS ? ","
+                                   : " or",
+                   verb->name, verb->operands);
     }
     opt_misuse("%s", wanted);
 }

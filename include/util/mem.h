@@ -31,14 +31,15 @@ void mem_grow(void *items, size_t *room, size_t need, size_t size);
 /* mem_text() returns a copy of a string.  The caller frees it. */
 char *mem_text(const char *text);
 
-/* mem_word() appends a blank and a word to a text: it frees `text` and returns
- * the longer one, which the caller frees. */
-char *mem_word(char *text, const char *word);
-
 /* mem_format() returns a formatted string, which the caller frees;
  * mem_format_list() is the same with a va_list. */
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_format_list(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));
+
+/* mem_append() appends formatted text to *text (NULL: none yet), which it
+ * replaces and frees.  The caller frees the new *text.  O(length). */
+void mem_append(char **text, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

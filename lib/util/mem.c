@@ -89,15 +89,6 @@ mem_text(const char *text)
 }
 
 char *
-mem_word(char *text, const char *word)
-{
-    char *longer = mem_format("%s %s", text, word);
-
-    free(text);
-    return longer;
-}
-
-char *
 mem_format_list(const char *fmt, va_list ap)
 {
     va_list again;
@@ -123,4 +114,19 @@ mem_format(const char *fmt, ...)
     text = mem_format_list(fmt, ap);
     va_end(ap);
     return text;
+}
+
+void
+mem_append(char **text, const char *fmt, ...)
+{
+    char *more, *whole;
+    va_list ap;
+
+    va_start(ap, fmt);
+    more = mem_format_list(fmt, ap);
+    va_end(ap);
+    whole = mem_format("%s%s", *text ? *text : "", more);
+    free(more);
+    free(*text);
+    *text = whole;
 }

@@ -46,24 +46,18 @@ keep_list(const char *text)
 static void
 refuse_for_verb(const char *name, char letter)
 {
-    char *have = mem_text("");
+    char *have = NULL;
 
     for (const struct opt_tool *verb = tool_verbs; verb && verb->name; verb++) {
         const struct opt *o =
             name ? opt_named(verb, name) : letter_of(verb, letter);
-        char *more = o ? mem_format("%s%s%s", have, *have ? ", " : "",
-                                    opt_verb_name(verb))
-                       : NULL;
 
-        if (!more)
-            continue;
-        free(have);
-        have = more;
+        if (o)
+            mem_append(&have, "%s%s", have ? ", " : "", opt_verb_name(verb));
     }
-    if (*have)
+    if (have)
         opt_misuse("no option '%s%.*s': that is for %s", name ? "--" : "-",
                    name ? (int)strlen(name) : 1, name ? name : &letter, have);
-    free(have);
 }
 
 /* Refuses a name that an option has in other programs. */

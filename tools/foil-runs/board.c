@@ -28,15 +28,11 @@ make_folder(const char *dir, const char *run)
 
     while (!file_mkdir(folder, 0777, &err)) {
         const size_t n = strcspn(run += strspn(run, "/"), "/");
-        char *longer;
 
         if (!n)
             return folder;
-        if (strncmp(run, ".", n) && strncmp(run, "..", n)) {
-            longer = mem_format("%s/%.*s", folder, (int)n, run);
-            free(folder);
-            folder = longer;
-        }
+        if (strncmp(run, ".", n) && strncmp(run, "..", n))
+            mem_append(&folder, "/%.*s", (int)n, run);
         run += n;
     }
     die("%s", err.msg);

@@ -18,11 +18,7 @@ put_list(struct table *table, const char *column, const json_t *list)
 
     json_array_foreach(list, i, item)
     {
-        char *more =
-            mem_format("%s%s%s", text, i ? "," : "", json_string_value(item));
-
-        free(text);
-        text = more;
+        mem_append(&text, "%s%s", i ? "," : "", json_string_value(item));
     }
     table_put(table, column, text);
     free(text);
