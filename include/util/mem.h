@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * mem_array() returns n zeroed items of `size` bytes; the caller frees them.
@@ -27,6 +28,13 @@ void *mem_unset(size_t n, size_t size);
  * initialised.  Amortised O(1) an item.
  */
 void mem_grow(void *items, size_t *room, size_t need, size_t size);
+
+/* A growing array of bytes; data_bytes_release() frees it. */
+struct data_bytes {
+    uint8_t *data;
+    size_t len, room;
+};
+void data_bytes_release(struct data_bytes *bytes);
 
 /* mem_text() returns a copy of a string.  The caller frees it. */
 char *mem_text(const char *text);

@@ -80,6 +80,13 @@ mem_grow(void *items, size_t *room, size_t need, size_t size)
     *room = more;
 }
 
+void
+data_bytes_release(struct data_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (struct data_bytes){0};
+}
+
 char *
 mem_text(const char *text)
 {
