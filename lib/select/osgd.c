@@ -7,7 +7,6 @@
 #include "util/mem.h"
 
 #include "osgd.h"
-#include "replace.h"
 #include "stream.h"
 
 /* Most batches that osgd-full evaluates in an epoch. */

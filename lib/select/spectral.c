@@ -9,7 +9,6 @@
 #include "util/clones.h"
 #include "util/mem.h"
 
-#include "embed.h"
 #include "spectral.h"
 #include "stream.h"
 

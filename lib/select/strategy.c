@@ -5,10 +5,11 @@
 #include "select/strategy.h"
 
 #include "osgd.h"
-#include "replace.h"
 #include "soften.h"
 #include "spectral.h"
 #include "swap.h"
+
+const struct param select_params[] = {SELECT_PARAMS, {0}};
 
 const struct select_strategy *const select_strategies[] = {
     &select_strategy_shuffle,   &select_strategy_replace,
