@@ -95,20 +95,15 @@ print_score(const struct select_options *o, const struct select_task *task,
 {
     const size_t total = select_layout_total(&task->layout);
     int64_t *random = mem_array(total, sizeof *random);
-    json_t *line = json_object(), *baseline;
+    json_t *line = json_pack(
+        "{s:s s:I s:I s:I s:f}", "strategy", o->strategy->name, "samples",
+        (json_int_t)task->layout.size, "dim", (json_int_t)task->features->d,
+        "batches", (json_int_t)task->layout.steps, "tau",
+        task->value[SELECT_TAU]);
 
-    json_object_set_new(line, "strategy", json_string(o->strategy->name));
-    json_object_set_new(line, "samples",
-                        json_integer((json_int_t)task->layout.size));
-    json_object_set_new(line, "dim",
-                        json_integer((json_int_t)task->features->d));
-    json_object_set_new(line, "batches",
-                        json_integer((json_int_t)task->layout.steps));
-    json_object_set_new(line, "tau", json_real(task->value[SELECT_TAU]));
     json_object_update_new(line, measure_plan(task, ids));
     select_shuffle(task, random);
-    baseline = measure_plan(task, random);
-    json_object_set_new(line, "random", baseline);
+    json_object_set_new(line, "random", measure_plan(task, random));
     json_object_set_new(line, "seconds", json_real(seconds));
     json_print(line);
     free(random);

@@ -179,8 +179,6 @@ handle_news(struct selector *s, struct flow_news *news)
     }
 }
 
-/* ---------------------------------------------------------------- plans */
-
 /* Reports a plan to the trainer, unless it has no service of features. */
 static void
 report_plan(struct selector *s, const struct wire_plan *about)
@@ -293,8 +291,6 @@ poll_planner(struct selector *s)
     take_plan(s);
     ask_plan(s);
 }
-
-/* ---------------------------------------------------------------- items */
 
 static struct wire_msg *
 item_of(struct selector *s, const struct wire_place *at)
