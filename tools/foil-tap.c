@@ -56,8 +56,17 @@ static const struct opt_tool tool = {
 struct verb {
     const char *name, *operands, *does;
     int least, most; /* operands */
-    void (*run)(struct tap *tap, const char *a, const char *b);
+    void (*run)(struct tap *tap, char **operand);
 };
+
+static void
+make_keys(struct tap *of, char **operand)
+{
+    struct err err;
+
+    if (wire_keys_make(operand[0], operand[1], of->role, &err))
+        die("%s", err.msg);
+}
 
 static const struct verb verbs[] = {
     {"events", " [ENDPOINT]", "print what a trainer publishes", 0, 1,
@@ -69,7 +78,7 @@ static const struct verb verbs[] = {
     {"show", " FILE", "print a recording", 1, 1, tap_show},
     {"replay", " FILE [ENDPOINT]", "play a recording to a stage", 1, 2,
      tap_replay},
-    {"keys", " DIR NAME", "make a key pair for CURVE", 2, 2, tap_keys},
+    {"keys", " DIR NAME", "make a key pair for CURVE", 2, 2, make_keys},
     {"check", " ROLE [ENDPOINT]", "test a stage against the protocol", 1, 2,
      tap_check},
 };
@@ -125,19 +134,18 @@ int
 main(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
-    const char *a, *b;
     const struct verb *verb;
+    int n = 0;
 
     if (!operand[0])
         list_verbs();
-    a = operand[1];
-    b = a ? operand[2] : NULL;
-    if (!a && !tap.options.run && is_run(operand[0])) // events of RUN
+    while (operand[n + 1])
+        n++;
+    if (!n && !tap.options.run && is_run(operand[0])) // events of RUN
         tap.options.run = operand[0];
-    verb = tap.options.run == operand[0] ? &verbs[0]
-                                         : find_verb(operand[0], !!a + !!b);
+    verb = tap.options.run == operand[0] ? &verbs[0] : find_verb(operand[0], n);
     tap.to = opt_choice(&to);
     tap.role = opt_choice(&role);
-    verb->run(&tap, a, b);
+    verb->run(&tap, operand + 1);
     return EXIT_OK;
 }

@@ -1,4 +1,4 @@
-#include "actor.h"
+#include "check.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,8 +8,6 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
-
-/* ------------------------------------------------------------------ rules */
 
 void
 check_finish(struct check *check)
@@ -130,8 +128,6 @@ check_require(struct check *check, int there, const char *rule)
         check_finish(check);
     }
 }
-
-/* ----------------------------------------------------------------- actors */
 
 static const struct wire_limits limits = {.queue = 1000, .edge = WIRE_EDGE_ANY};
 
@@ -277,8 +273,6 @@ check_count(struct check_actor *actor, enum wire_kind kind, double seconds)
     return n;
 }
 
-/* --------------------------------------------------------------- greeting */
-
 /* Most seconds for a stage to start, which foil-wire(5) does not limit; and,
  * once connected, to send a hello. */
 static const double start_s = 60, hello_s = 10;
@@ -351,6 +345,18 @@ check_await_hello(struct check_actor *actor, const char *stage, double seconds)
     return 1;
 }
 
+int
+check_refusal(struct check_actor *actor, struct wire_msg *msg, double seconds)
+{
+    const char *kind = wire_kind_name(wire_msg_kind(msg));
+
+    check_expect(actor->check, "an error that names the kind %s", kind);
+    actor->errors = 0;
+    check_send(actor, msg);
+    wire_msg_free(check_await(actor, WIRE_ERROR, seconds));
+    return actor->errors && !strcmp(actor->error.of.kind, kind);
+}
+
 void
 check_ending(struct check_actor *actor, int64_t epoch, int64_t step)
 {
@@ -367,8 +373,6 @@ check_ending(struct check_actor *actor, int64_t epoch, int64_t step)
     }
     check_rule(actor->check, gone, "it ends within 10 s when the run is over");
 }
-
-/* --------------------------------------------------------------- messages */
 
 int64_t
 check_now(void)

@@ -7,7 +7,7 @@
 static const struct role {
     const char *name;
     const char *edge[2]; /* its edges in a run directory */
-    void (*play)(struct check *check, const char *one, const char *two);
+    void (*play)(struct check *check, const char *const *endpoint);
 } roles[] = {
     {"select", {"plan"}, check_select},
     {"augment", {"plan", "batch"}, check_augment},
@@ -36,21 +36,21 @@ find_role(const char *name)
 }
 
 void
-tap_check(struct tap *tap, const char *name, const char *endpoint)
+tap_check(struct tap *tap, char **operand)
 {
-    const struct role *role = find_role(name);
+    const struct role *role = find_role(operand[0]);
     struct check check = {.tap = tap, .lease = tap->lease, .table = "Greeting"};
     const char *where[2] = {NULL};
 
     tap_open(tap);
     for (size_t i = 0; i < 2 && role->edge[i]; i++) {
         where[i] =
-            stage_endpoint(&tap->stage, i ? NULL : endpoint, role->edge[i]);
+            stage_endpoint(&tap->stage, i ? NULL : operand[1], role->edge[i]);
         if (!where[i])
             opt_misuse("check where? -r DIR%s",
                        role->edge[1] ? "" : " or an endpoint");
     }
     check.session = check_now();
-    role->play(&check, where[0], where[1]);
+    role->play(&check, where);
     check_finish(&check);
 }

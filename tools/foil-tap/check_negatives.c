@@ -290,12 +290,11 @@ answers_once(struct checked *s)
 }
 
 void
-check_negatives(struct check *check, const char *endpoint, const char *none)
+check_negatives(struct check *check, const char *const *endpoint)
 {
     struct checked s = {.check = check};
 
-    (void)none;
-    check_connect(check, &s.a, endpoint, "check-1");
+    check_connect(check, &s.a, *endpoint, "check-1");
     requires_a_state_first(&s);
     check_weights(&s);
     refuses_with_a_reason(&s);

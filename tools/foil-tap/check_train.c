@@ -182,18 +182,6 @@ trains_in_order(struct checked *s)
                "then both are trained in order");
 }
 
-/* Sends a batch that no correct augmenter sends: 1 if it is refused by its
- * kind. */
-static int
-is_refused(struct checked *s, struct wire_msg *batch)
-{
-    check_expect(s->check, "an error that names the kind batch");
-    s->a.errors = 0;
-    check_send(&s->a, batch);
-    wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
-    return s->a.errors && !strcmp(s->a.error.of.kind, "batch");
-}
-
 static void
 refuses_with_a_reason(struct checked *s)
 {
@@ -203,17 +191,23 @@ refuses_with_a_reason(struct checked *s)
 
     check->table = "Refusals";
     check_rule(check,
-               is_refused(s, check_spoil(batch_of(session, 2, SIDE), "ids",
-                                         outside, sizeof outside)),
+               check_refusal(&s->a,
+                             check_spoil(batch_of(session, 2, SIDE), "ids",
+                                         outside, sizeof outside),
+                             5),
                "a batch with an id outside of the data set is answered with an "
                "error");
     check_rule(check,
-               is_refused(s, check_spoil(batch_of(session, 2, SIDE), "ids",
-                                         twice, sizeof twice)),
+               check_refusal(&s->a,
+                             check_spoil(batch_of(session, 2, SIDE), "ids",
+                                         twice, sizeof twice),
+                             5),
                "so is one with an id twice");
     check_rule(check,
-               is_refused(s, check_rename(batch_of(session, 2, SIDE), "steps",
-                                          "stepz")),
+               check_refusal(
+                   &s->a,
+                   check_rename(batch_of(session, 2, SIDE), "steps", "stepz"),
+                   5),
                "so is one without `steps`");
     check_rule(check, stays_before(s, 3), "none of them is trained");
     s->a.errors = 0;
@@ -264,13 +258,12 @@ survives_a_flood(struct checked *s)
 }
 
 void
-check_train(struct check *check, const char *endpoint, const char *none)
+check_train(struct check *check, const char *const *endpoint)
 {
     struct checked s = {.check = check, .next = {.at = {.session = -1}}};
     struct wire_msg *msg;
 
-    (void)none;
-    check_connect(check, &s.a, endpoint, "check-1");
+    check_connect(check, &s.a, *endpoint, "check-1");
     sends_snapshots(&s);
     trains_in_order(&s);
     refuses_with_a_reason(&s);

@@ -48,7 +48,7 @@ report_all(struct tap *tap, struct wire_listener *listener, int *silent)
 }
 
 void
-tap_events(struct tap *tap, const char *endpoint, const char *none)
+tap_events(struct tap *tap, char **operand)
 {
     // always subscribe to events, at least for the last one
     char *kinds =
@@ -59,12 +59,11 @@ tap_events(struct tap *tap, const char *endpoint, const char *none)
     struct err err;
     int silent = 1; // until a message has arrived, or the wait was reported
 
-    (void)none;
-    if (!endpoint && !tap->options.run)
+    if (!*operand && !tap->options.run)
         opt_misuse("where are the events? -r DIR or an endpoint");
     tap_open(tap);
     listener = wire_listener_open(
-        tap->stage.wire, stage_endpoint(&tap->stage, endpoint, "events"), kinds,
+        tap->stage.wire, stage_endpoint(&tap->stage, *operand, "events"), kinds,
         &limits, &err);
     if (!listener)
         die("%s", err.msg);

@@ -5,7 +5,7 @@
 #include "tap.h"
 
 void
-tap_proxy(struct tap *tap, const char *here, const char *there)
+tap_proxy(struct tap *tap, char **operand)
 {
     const struct wire_limits limits = {.queue = 64};
     struct wire_proxy *proxy;
@@ -14,8 +14,8 @@ tap_proxy(struct tap *tap, const char *here, const char *there)
     int over = 0;
 
     tap_open(tap);
-    proxy =
-        wire_proxy_open(tap->stage.wire, here, there, tap->to, &limits, &err);
+    proxy = wire_proxy_open(tap->stage.wire, operand[0], operand[1], tap->to,
+                            &limits, &err);
     if (!proxy)
         die("%s", err.msg);
     while (!over && stage_wait(&tap->stage, 1)) {
