@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "foil-view/export.h"
-#include "foil-view/serve.h"
+#include "foil-view/watch.h"
 #include "num/room.h"
 #include "num/threads.h"
 #include "util/clock.h"

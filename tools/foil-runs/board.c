@@ -43,12 +43,7 @@ make_folder(const char *dir, const char *run)
 static int
 is_shown(const char *name)
 {
-    static const char *const known[] = {"epoch", "step", "total", "time"};
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(name, known[i]))
-            return 0;
-    return !strchr(name, '.');
+    return opt_index("epoch|step|total|time", name) < 0 && !strchr(name, '.');
 }
 
 /* Returns the place and time of the last step. */

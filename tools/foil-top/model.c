@@ -48,13 +48,7 @@ move_mean(double *mean, double x)
 static int
 is_position(const char *name)
 {
-    static const char *const names[] = {"total", "epoch",   "step",   "images",
-                                        "time",  "seconds", "slowest"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return 1;
-    return 0;
+    return opt_index("total|epoch|step|images|time|seconds|slowest", name) >= 0;
 }
 
 /* Adds the metrics of a step. */

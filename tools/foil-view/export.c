@@ -1,4 +1,4 @@
-#include "export.h"
+#include "watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "run_log.h"
+#include "history.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -10,7 +10,6 @@
 
 #include "json_number.h"
 #include "run/settings.h"
-#include "run_log.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
