@@ -20,13 +20,6 @@ run_settings_init(struct run_settings *settings, const struct opt *opt,
     settings->defaults = run_settings_put(settings);
 }
 
-void
-run_settings_release(struct run_settings *settings)
-{
-    json_decref(settings->defaults);
-    *settings = (struct run_settings){0};
-}
-
 json_t *
 run_settings_put(const struct run_settings *settings)
 {

@@ -182,8 +182,7 @@ answer_map(struct serve *serve, struct MHD_Connection *connection,
 {
     struct watch *watch = serve->watch;
     const int64_t epoch = find_argument(connection, "epoch");
-    struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
     size_t size;
     void *bytes = strcmp(path, "map")
                       ? map_frames_find(watch->maps, epoch, &size)

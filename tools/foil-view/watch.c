@@ -241,7 +241,7 @@ take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 {
     struct wire_drawn d;
     struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     if (wire_drawn_get(&d, msg, any_size, &ignored))
         return;
@@ -299,7 +299,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
     const struct batch *f = &features.batch;
     struct batch_view b;
     struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     if (wire_features_get(&features, msg,
                           set ? (int64_t)data_size(set) : any_size, &ignored))
@@ -462,9 +462,7 @@ watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 json_t *
 watch_show_batch(struct watch *watch, const struct batch_view *b)
 {
-    struct err ignored;
-    json_t *batch =
-        batch_view_show(b, pictures_set(&watch->pictures, &ignored));
+    json_t *batch = batch_view_show(b, pictures_set(&watch->pictures, NULL));
 
     if (b->texts)
         json_object_set_new(batch, "texts", picture_texts(&watch->pictures, b));
@@ -492,8 +490,7 @@ watch_embeddings(struct watch *watch, const struct batch_view *batch)
 json_t *
 watch_anchor(struct watch *watch, const struct batch_view *b, size_t row)
 {
-    struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     return json_pack(
         "{s:o s:o}", "drawn", batch_view_drawn(b, set, row), "trail",
@@ -582,8 +579,7 @@ watch_show(struct watch *watch)
     const struct batch_view *newest = watch_newest(watch);
     json_t *batch = newest ? watch_show_batch(watch, newest) : json_null();
     json_t *all;
-    struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     read_folder(watch);
     all = json_pack(
