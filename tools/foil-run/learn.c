@@ -14,8 +14,6 @@
 #include "util/file.h"
 #include "util/opt.h"
 
-/* ------------------------------------------------------------------ checks */
-
 static void
 index_data(const char *data)
 {
@@ -155,8 +153,6 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
     }
     make_run(p);
 }
-
-/* --------------------------------------------------------------- training */
 
 static intmax_t
 whole_of(const json_t *object, const char *key)

@@ -41,28 +41,14 @@ static const struct {
 };
 enum { N_OTHERS = sizeof others / sizeof *others };
 
-/* ------------------------------------------------- options of the stages */
-
-/* Whether a stage has an option, also as --no-FLAG, or by an old spelling;
- * *flag: it takes no value. */
-static int
-has_option(int stage, const char *name, int *flag)
-{
-    const json_t *option = option_of_stage(stage, name);
-
-    if (option)
-        *flag = !json_object_get(option, "argument");
-    return option != NULL;
-}
-
 /* Whether the pipeline or one of the stages has an option. */
 static int
 is_known(const struct pipeline *p, const char *name)
 {
-    int flag, known = pipeline_is_key(p, name) || !strcmp(name, "run");
+    int known = pipeline_is_key(p, name) || !strcmp(name, "run");
 
     for (int i = 0; i < N_STAGES; i++)
-        known = known || has_option(i, name, &flag);
+        known = known || option_of_stage(i, name);
     return known;
 }
 
@@ -125,6 +111,7 @@ find_owner(struct pipeline *p, const char **name, int *flag)
     const size_t dot = strcspn(*name, ".");
     const int only = (*name)[dot] ? stage_named(*name, dot) : -1;
     const char *whole = *name, *at = "";
+    const json_t *option;
     int owner = -1, several = 0;
 
     if (only >= 0)
@@ -133,8 +120,9 @@ find_owner(struct pipeline *p, const char **name, int *flag)
         const int stage = asked[i];
 
         if ((only >= 0 && stage != only) || (stage == EMBED && owner >= 0) ||
-            !has_option(stage, *name, flag))
+            !(option = option_of_stage(stage, *name)))
             continue;
+        *flag = !json_object_get(option, "argument");
         several += owner >= 0;
         if (owner < 0)
             owner = stage;
@@ -147,17 +135,14 @@ find_owner(struct pipeline *p, const char **name, int *flag)
     return owner;
 }
 
-/* -------------------------------------------------------- the command line */
-
 /* Whether an option is of the pipeline, or of a command of its script. */
 static int
 is_own(const struct pipeline *p, const char *name)
 {
-    static const char lines[] = " run override config ";
-    static const char script[] = " method captions grace at at-run at-data ";
-
     return pipeline_is_key(p, name) ||
-           strstr(p->in_script ? script : lines, pipeline_printf(" %s ", name));
+           opt_index(p->in_script ? "method|captions|grace|at|at-run|at-data"
+                                  : "run|override|config",
+                     name) >= 0;
 }
 
 /* Takes the option in argv[*at]; its value may be the next word. */
@@ -225,12 +210,14 @@ take_operand(struct pipeline *p, const char *word, size_t at)
     setting_set(&p->cli, p->operand.word[at], "");
 }
 
-/* Moves --ONE and --OTHER, which are options of the pipeline, out of --STAGE
- * ARGS. */
+/* Moves options of the pipeline out of --STAGE ARGS. */
 static void
-take_back(struct pipeline *p, int stage, const char *one, const char *other)
+take_back(struct pipeline *p, int stage)
 {
     const char *option = pipeline_stages[stage];
+    const char *ours = stage == TRAIN    ? "--objective|--threads"
+                       : stage == SELECT ? "--batch|--epochs"
+                                         : "";
     struct word_list all = {0}, rest = {0};
 
     pipeline_split(p, &all, option, var(p, option));
@@ -238,22 +225,18 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
         update_spelling(stage, &all, 1);
     for (size_t i = 0, end; i < all.n; i = end) {
         const size_t n = strcspn(all.word[i], "=");
-        const char *item = pipeline_printf("%.*s", (int)n, all.word[i]);
-        const char *name = !strcmp(item, pipeline_printf("--%s", one)) ? one
-                           : !strcmp(item, pipeline_printf("--%s", other))
-                               ? other
-                               : NULL;
-        const char *value;
+        const char *name = pipeline_printf("%.*s", (int)n, all.word[i]), *value;
 
         end = item_end(&all, i);
         value = all.word[i][n] ? all.word[i] + n + 1
                 : end == i + 2 ? all.word[i + 1]
                                : NULL;
-        if (!name || !value || *value == ',') {
+        if (opt_index(ours, name) < 0 || !value || *value == ',') {
             for (; i < end; i++)
                 word_list_add(&rest, all.word[i]);
             continue;
         }
+        name += 2;
         if (setting_get(&p->cli, name))
             pipeline_misuse(p, "--%s is given twice: by itself and in --%s",
                             name, option);
@@ -280,13 +263,7 @@ check_command_line(struct pipeline *p, size_t operands)
     if (p->config)
         configure_run(p);
     for (int i = 0; i < N_STAGES; i++)
-        take_back(p, i,
-                  i == TRAIN    ? "objective"
-                  : i == SELECT ? "batch"
-                                : "",
-                  i == TRAIN    ? "threads"
-                  : i == SELECT ? "epochs"
-                                : "");
+        take_back(p, i);
     if (!p->resume && p->override.n)
         pipeline_misuse(p, "--override belongs to --resume");
     if (p->resume && !p->is_study)
@@ -328,8 +305,6 @@ pipeline_command_line(struct pipeline *p, char **argv)
     }
     check_command_line(p, operands);
 }
-
-/* ------------------------------------------------------------------- help */
 
 /* Prints a paragraph of the script's comment; returns the next one, or NULL. */
 static const char *

@@ -122,8 +122,6 @@ pipeline_load(struct pipeline *p, const char *path)
     p->usual = var(p, "objective");
 }
 
-/* ------------------------------------------------------ what the user runs */
-
 /* Chooses the first unused run directory, without -r. */
 static void
 take_fresh_run(struct pipeline *p)

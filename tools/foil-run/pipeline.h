@@ -90,8 +90,6 @@ _Noreturn void pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
 /* header_read() reads the header of a script; errors begin with its name. */
 void header_read(struct pipeline *p, const char *name, const char *text);
 
-/* ------------------------------------------------- variables and options */
-
 /* var() returns the value of a variable, "" if it is not set; the text is
  * never freed. */
 const char *var(const struct pipeline *p, const char *name);
@@ -173,8 +171,6 @@ const char *method_get(const struct pipeline *p, const char *method,
 void method_check(const struct pipeline *p, const char *method);
 void method_apply(struct pipeline *p, const char *method);
 
-/* ------------------------------------------------ settings of a run */
-
 /* pipeline_keys() returns the names in RUN/command, in order. */
 struct word_list pipeline_keys(const struct pipeline *p);
 int pipeline_is_key(const struct pipeline *p, const char *name);
@@ -191,8 +187,6 @@ int is_overridden(const struct pipeline *p, const char *name);
  * script names, up to NULL, and others.  It refuses a study with other
  * settings. */
 _Noreturn void study_settings(struct pipeline *p, char **value);
-
-/* ---------------------------------------------------------------- stages */
 
 /* stages_dry_run() runs the trainer, and if there is data all other stages,
  * with

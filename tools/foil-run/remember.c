@@ -107,13 +107,8 @@ static void
 check_difference(struct pipeline *p, const char *key, const char *was,
                  const char *is)
 {
-    static const char *const same[] = {"augmenters", "restarts", "ranks",
-                                       "hosts",
-                                       "embed"}; // the result is the same
-
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (!strcmp(same[i], key))
-            return;
+    if (opt_index("augmenters|restarts|ranks|hosts|embed", key) >= 0)
+        return; // the result is the same
     if (!strcmp(key, "TEST") && (!*was || is_overridden(p, key)))
         set_var(p, "anew", "yes");
     else if (!is_overridden(p, key))

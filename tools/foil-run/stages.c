@@ -55,8 +55,6 @@ merge_options(const struct pipeline *p, int stage, const struct word_list *own,
     merge_items(stage, words, own, &theirs);
 }
 
-/* ------------------------------------------------------------ the trainer */
-
 int
 has_own_net(const struct pipeline *p)
 {
@@ -72,7 +70,7 @@ has_own_net(const struct pipeline *p)
 static void
 add_trainer(const struct pipeline *p, struct word_list *own)
 {
-    static const char nets[] = " --arch --head --embed --text --precision ";
+    static const char nets[] = "--arch|--head|--embed|--text|--precision";
     const struct word_list *all = &p->defaults[TRAIN];
     const struct word_list *tuned =
         same_method(var(p, "objective"), p->usual) ? &p->tuned : own;
@@ -80,8 +78,7 @@ add_trainer(const struct pipeline *p, struct word_list *own)
     struct word_list rest = {0};
 
     for (size_t i = 0, end; i < all->n; i = end) {
-        const int of_net =
-            without_net && strstr(nets, pipeline_printf(" %s ", all->word[i]));
+        const int of_net = without_net && opt_index(nets, all->word[i]) >= 0;
 
         end = item_end(all, i);
         if (of_net && !strcmp(all->word[i], "--text"))
@@ -130,15 +127,13 @@ add_warmup(const struct pipeline *p, struct word_list *own)
 static void
 add_overrides(const struct pipeline *p, struct word_list *words)
 {
-    static const char known[] = " objective threads seed ";
-
     for (size_t i = 0; i < p->override.n; i++) {
         const char *key = p->override.word[i];
 
         if (p->operand.n && !strcmp(key, p->operand.word[0]))
             key = "dataset";
         else if (pipeline_is_key(p, key) &&
-                 !strstr(known, pipeline_printf(" %s ", key)))
+                 opt_index("objective|threads|seed", key) < 0)
             continue;
         word_list_put(words, "--override", key, (char *)NULL);
     }
@@ -178,8 +173,6 @@ words_of_train(const struct pipeline *p, struct word_list *words)
         word_list_put(&own, "--keep-features", keeps, (char *)NULL);
     merge_items(TRAIN, words, &own, &theirs);
 }
-
-/* ------------------------------------------------------------- the others */
 
 /* Adds the selector's words after -r RUN. */
 static void
@@ -244,8 +237,6 @@ words_of_augment(const struct pipeline *p, const char *data,
     merge_options(p, AUGMENT, &own, words);
     word_list_add(words, data);
 }
-
-/* --------------------------------------------------------------- the list */
 
 /* Whether mpirun starts foil's trainer, with several ranks. */
 static int
@@ -357,8 +348,6 @@ stages_text(struct pipeline *p, const char *data)
     free(text);
     return copy;
 }
-
-/* ------------------------------------------------------ checks of options */
 
 /* Returns what a tool prints, a JSON object. */
 static json_t *

@@ -52,8 +52,6 @@ struct run {
     int code;
 };
 
-/* ------------------------------------------------------------- the end */
-
 /* Describes how a process ended; to be freed. */
 static char *
 describe_end(int status)
@@ -138,8 +136,6 @@ start_process(struct run *run, struct process *process)
         end_all(run, EXIT_FAILED);
     }
 }
-
-/* ---------------------------------------------- the end of a process */
 
 /* Schedules a restart if the policy allows it: 1, else 0. */
 static int
@@ -260,8 +256,6 @@ on_end(struct run *run, struct process *process, int status)
     }
 }
 
-/* ------------------------------------------------------------- signals */
-
 static void
 on_signal(struct run *run, int signal)
 {
@@ -310,8 +304,6 @@ watch_signals(struct run *run, struct err *err)
     run->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     return run->signals < 0 ? err_sys(err, "cannot watch for signals") : 0;
 }
-
-/* ------------------------------------------------------------ the loop */
 
 /* Returns the milliseconds until the next restart or kill, or -1. */
 static int

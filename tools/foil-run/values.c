@@ -25,8 +25,6 @@ pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
     opt_misuse("%s", text);
 }
 
-/* -------------------------------------------------------------- variables */
-
 const char *
 var(const struct pipeline *p, const char *name)
 {
@@ -127,8 +125,6 @@ run_has(const struct pipeline *p, const char *name)
     return file_exists(run_path(p, name));
 }
 
-/* ------------------------------------------------------------------ words */
-
 void
 pipeline_split(const struct pipeline *p, struct word_list *list,
                const char *option, const char *text)
@@ -161,8 +157,6 @@ pipeline_absolute(const char *path)
     free(here);
     return copy;
 }
-
-/* ---------------------------------------------------------------- options */
 
 void
 pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
@@ -280,8 +274,6 @@ is_overridden(const struct pipeline *p, const char *name)
             return 1;
     return 0;
 }
-
-/* --------------------------------------------------------------- methods */
 
 const char *
 method_get(const struct pipeline *p, const char *method, const char *what)

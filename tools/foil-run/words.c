@@ -214,8 +214,6 @@ word_list_text(char *const *word, size_t n)
     return keep_word(&text);
 }
 
-/* ------------------------------------------------------------------ items */
-
 static int
 is_option(const char *word)
 {
