@@ -6,11 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "hold.h"
 #include "pipeline.h"
-#include "step.h"
-#include "supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
 

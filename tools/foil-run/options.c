@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "pipeline.h"
-#include "step.h"
 #include "util/guess.h"
 #include "util/mem.h"
 #include "util/opt.h"

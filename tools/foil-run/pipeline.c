@@ -5,10 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "hold.h"
 #include "pipeline.h"
-#include "supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
 

@@ -22,7 +22,7 @@
  *
  * Two kinds of process read it: `foil run NAME`, which parses the command
  * line, sets the environment and runs the script; and the script's commands in
- * C (commands.h), which read their values from that environment.
+ * C (commands_main()), which read their values from that environment.
  *
  * Everything here is for main(): it prints, and ends the process on errors.
  * One pipeline in a process.
@@ -202,5 +202,17 @@ int has_own_net(const struct pipeline *p);
 /* runs_foil_tool() returns 1 if the command of a stage ends in foil's tool,
  * with known options. */
 int runs_foil_tool(const struct pipeline *p, int stage);
+
+/*
+ * The commands for pipeline scripts that are written in C.  Each is a file of
+ * pipelines/bin that executes `foil-run --NAME ARG...`; see foil-run(1).
+ */
+
+/* With --stages, a script ends with this exit code once its list is printed. */
+enum { EXIT_LISTED = 99 };
+
+/* commands_main() runs the command argv[1] and does not return; it returns if
+ * that is no command. */
+void commands_main(char **argv);
 
 #endif

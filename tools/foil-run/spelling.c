@@ -2,7 +2,6 @@
 
 #include "list.h"
 #include "pipeline.h"
-#include "step.h"
 #include "util/opt.h"
 
 const char *const pipeline_stages[N_STAGES] = {"embed", "select", "train",

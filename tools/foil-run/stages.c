@@ -5,7 +5,6 @@
 
 #include "pipeline.h"
 #include "run/settings.h"
-#include "step.h"
 #include "util/file.h"
 #include "util/opt.h"
 

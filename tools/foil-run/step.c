@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "list.h"
 #include "pipeline_mem.h"
 #include "stage/process.h"
-#include "step.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "words.h"

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "list.h"
 #include "pipeline_mem.h"
 #include "stage/process.h"
-#include "supervise.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/mem.h"
