@@ -52,14 +52,6 @@ spectral_init(struct spectral *b, const struct select_task *task, size_t from,
         }
 }
 
-static void
-spectral_release(struct spectral *b)
-{
-    free(b->id);
-    free(b->place);
-    free(b->room);
-}
-
 /* Squared distances of some points from LANES centres, in registers. */
 static inline __attribute__((always_inline)) void
 distances_to_lanes(size_t rows, size_t k, size_t d, const float *x,
@@ -209,7 +201,9 @@ spectral_plan(const struct select_task *task, size_t number, size_t from,
             ids[b.place[i]] = order[i];
         free(order);
     }
-    spectral_release(&b);
+    free(b.id);
+    free(b.place);
+    free(b.room);
 }
 
 static int

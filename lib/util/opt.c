@@ -145,16 +145,6 @@ set_number(const struct opt *o, const char *text)
     }
 }
 
-static int
-checked_index(const struct opt *o, const char *text)
-{
-    const int index = opt_index(o->arg, text);
-
-    if (index < 0)
-        opt_misuse("%s '%s': want one of %s", opt_spelled(o), text, o->arg);
-    return index;
-}
-
 static void
 set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
@@ -171,7 +161,9 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
     case OPT_CHOICE:
         if (!strcmp(o->name, "list") && !strcmp(text, "options"))
             opt_print_table(tool, NULL, text);
-        *(int *)o->value = checked_index(o, text);
+        if (opt_index(o->arg, text) < 0)
+            opt_misuse("%s '%s': want one of %s", opt_spelled(o), text, o->arg);
+        *(int *)o->value = opt_index(o->arg, text);
         break;
     case OPT_TEXT:
     case OPT_METHOD:

@@ -76,16 +76,6 @@ on_restart(struct selector *s, const struct wire_place *at)
                    (double)s->options->epochs * (double)count_steps(s));
 }
 
-/* The trainer's place moved back, or was wrong before: the planner may work
- * for a later epoch. */
-static void
-on_rewind(struct selector *s)
-{
-    if (s->planner)
-        planner_forget(s->planner);
-    s->asked = 0;
-}
-
 /* Returns the samples of an item. */
 static const int64_t *
 ids_of(struct selector *s, const struct wire_place *at, size_t *n)
@@ -172,7 +162,11 @@ handle_news(struct selector *s, struct flow_news *news)
         on_restart(s, &news->at);
         break;
     case FLOW_REWOUND:
-        on_rewind(s);
+        // the place moved back, or was wrong: the planner may work for a
+        // later epoch
+        if (s->planner)
+            planner_forget(s->planner);
+        s->asked = 0;
         break;
     default:
         break;

@@ -44,12 +44,9 @@ move_mean(double *mean, double x)
     *mean = *mean > 0 ? (1 - newest) * *mean + newest * x : x;
 }
 
-/* Metrics that give the position in the run, and are not drawn. */
-static int
-is_position(const char *name)
-{
-    return opt_index("total|epoch|step|images|time|seconds|slowest", name) >= 0;
-}
+/* Metrics that give the position in the run, or are drawn first. */
+static const char not_drawn[] =
+    "total|epoch|step|images|time|seconds|slowest|loss";
 
 /* Adds the metrics of a step. */
 static void
@@ -81,7 +78,7 @@ add_step(struct top *top, const struct value *value, size_t n)
     top->epoch = (int64_t)value_find(value, n, "epoch");
     top->images = images;
     for (size_t i = 0; i < n; i++)
-        if (!is_position(value[i].name) && strcmp(value[i].name, "loss"))
+        if (opt_index(not_drawn, value[i].name) < 0)
             append_value(top, value[i].name, value[i].value);
 }
 

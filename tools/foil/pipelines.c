@@ -158,13 +158,6 @@ try_pipeline(void *guess, const char *path, const char *name)
     guess_try(guess, name);
 }
 
-/* Compares a word with the names of all pipelines. */
-static void
-guess_pipeline(const char *folder, struct guess *guess)
-{
-    each_pipeline(folder, try_pipeline, guess);
-}
-
 /* Returns the name or path in RUN/command, to be freed; dies if there is
  * none. */
 static char *
@@ -269,7 +262,7 @@ refuse_pipeline(const char *folder, const char *name)
         opt_misuse("no pipeline '%s': a list of stages, or a script, is run by "
                    "a path, 'foil run ./%s'",
                    name, name);
-    guess_pipeline(folder, &guess);
+    each_pipeline(folder, try_pipeline, &guess);
     opt_misuse("no pipeline '%s'%s", name,
                *guess_words(&guess) ? guess_words(&guess)
                                     : ": 'foil' lists them");
@@ -308,15 +301,6 @@ run_file(const char *folder, char *path, char **argv)
     die("cannot run 'foil-run': %s", strerror(errno));
 }
 
-/* `foil run --resume RUN`, without -r. */
-static void
-refuse_bare_run(const char *run)
-{
-    if (run && *run != '-')
-        opt_misuse("--resume wants its run by -r: 'foil run --resume -r %s'",
-                   run);
-}
-
 _Noreturn void
 run_pipeline(const char *folder, char **argv)
 {
@@ -336,8 +320,11 @@ run_pipeline(const char *folder, char **argv)
         exit(EXIT_OK);
     }
     if (!named && !run) {
-        refuse_bare_run(argv[1] && !strcmp(argv[1], "--resume") ? argv[2]
-                                                                : NULL);
+        if (argv[1] && !strcmp(argv[1], "--resume") && argv[2] &&
+            *argv[2] != '-')
+            opt_misuse(
+                "--resume wants its run by -r: 'foil run --resume -r %s'",
+                argv[2]);
         log_message("run wants the name of a pipeline, or --resume -r RUN");
         print_run(folder, stderr);
         exit(EXIT_USAGE);
