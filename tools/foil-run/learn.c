@@ -30,7 +30,7 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
 
     word_list_put(&words, pipeline_printf("%s/fits.sh", var(p, "parts")),
                   *var(p, "captions") ? "captions" : "labels", data,
-                  *test ? test : NULL, (char *)NULL);
+                  *test ? test : NULL);
     text = step_capture(words.word);
     for (char *line = strtok_r(text, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {

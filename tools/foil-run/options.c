@@ -168,8 +168,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     if (!flag && !value && !(value = argv[++*at]))
         pipeline_misuse(p, "--%s wants a value", name);
     if (stage >= 0) {
-        word_list_put(&words, pipeline_printf("--%s", name), value,
-                      (char *)NULL);
+        word_list_put(&words, pipeline_printf("--%s", name), value);
         name = pipeline_stages[stage];
         value = word_list_text(words.word, words.n);
     }

@@ -16,7 +16,7 @@ options_of_stage(int stage)
     struct list_stage asked_one = {.name = tool};
     struct err ignored;
 
-    word_list_put(&words, tool, "--list", "options", (char *)NULL);
+    word_list_put(&words, tool, "--list", "options");
     asked_one.argv = words.word;
     if (!options[stage])
         options[stage] = list_findable(&asked_one, "", &ignored)
@@ -198,8 +198,7 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
                       pipeline_printf(",%s%s%s%s",
                                       strncmp(name, "no-", 3) ? "" : "no-",
                                       text_of(row, "name"), value ? "=" : "",
-                                      value ? value : ""),
-                      (char *)NULL);
+                                      value ? value : ""));
     }
     return now->n > 0;
 }

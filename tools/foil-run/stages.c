@@ -81,7 +81,7 @@ add_trainer(const struct pipeline *p, struct word_list *own)
 
         end = item_end(all, i);
         if (of_net && !strcmp(all->word[i], "--text"))
-            word_list_put(&rest, "--text", "program", (char *)NULL);
+            word_list_put(&rest, "--text", "program");
         for (; i < end && !of_net; i++)
             word_list_add(&rest, all->word[i]);
     }
@@ -117,8 +117,7 @@ add_warmup(const struct pipeline *p, struct word_list *own)
             own, "--warmup",
             10 * whole_var(p, "warm") <= epochs
                 ? var(p, "warm")
-                : pipeline_printf("%ld.%ld", epochs / 10, epochs % 10),
-            (char *)NULL);
+                : pipeline_printf("%ld.%ld", epochs / 10, epochs % 10));
 }
 
 /* Passes --override on to the trainer, except for most options of the
@@ -134,7 +133,7 @@ add_overrides(const struct pipeline *p, struct word_list *words)
         else if (pipeline_is_key(p, key) &&
                  opt_index("objective|threads|seed", key) < 0)
             continue;
-        word_list_put(words, "--override", key, (char *)NULL);
+        word_list_put(words, "--override", key);
     }
 }
 
@@ -142,7 +141,7 @@ static void
 add_vocabulary(const struct pipeline *p, struct word_list *words)
 {
     if (*var(p, "captions"))
-        word_list_put(words, "--vocabulary", var(p, "captions"), (char *)NULL);
+        word_list_put(words, "--vocabulary", var(p, "captions"));
 }
 
 /* Adds the trainer's words after -r RUN. */
@@ -154,22 +153,21 @@ words_of_train(const struct pipeline *p, struct word_list *words)
 
     add_trainer(p, &own);
     word_list_put(words, "--objective", take_objective(p, &own, &theirs),
-                  "--threads", var(p, "threads"), "--seed", var(p, "seed"),
-                  (char *)NULL);
+                  "--threads", var(p, "threads"), "--seed", var(p, "seed"));
     if (!p->foreign_trainer) {
         if (p->resume)
             word_list_add(words, "--resume");
         add_overrides(p, words);
         // the vocabulary is unchanged, even if the run has moved
         if (p->resume && *var(p, "captions") && !*var(p, "vocabulary"))
-            word_list_put(words, "--override", "vocabulary", (char *)NULL);
+            word_list_put(words, "--override", "vocabulary");
     }
     add_vocabulary(p, words);
     add_warmup(p, &own);
     if (whole_var(p, "ranks") != 1 && !run_has(p, "latest"))
-        word_list_put(&own, "--shards", var(p, "ranks"), (char *)NULL);
+        word_list_put(&own, "--shards", var(p, "ranks"));
     if (*keeps && strcmp(keeps, "0"))
-        word_list_put(&own, "--keep-features", keeps, (char *)NULL);
+        word_list_put(&own, "--keep-features", keeps);
     merge_items(TRAIN, words, &own, &theirs);
 }
 
@@ -181,7 +179,7 @@ words_of_select(const struct pipeline *p, const char *data,
     const char *there = var(p, "at-data"); // its path at the selector
 
     word_list_put(words, "--seed", var(p, "seed"), "--batch", var(p, "batch"),
-                  "--epochs", var(p, "epochs"), (char *)NULL);
+                  "--epochs", var(p, "epochs"));
     merge_options(p, SELECT, &p->defaults[SELECT], words);
     word_list_add(words, *there ? there : data);
 }
@@ -203,13 +201,13 @@ words_of_negatives(const struct pipeline *p, struct word_list *words)
                           : json_is_true(json_object_get(p->trains, "outside"));
     struct word_list own = {0};
 
-    word_list_put(words, "--seed", var(p, "seed"), (char *)NULL);
+    word_list_put(words, "--seed", var(p, "seed"));
     word_list_join(&own, &p->defaults[NEGATIVES]);
     merge_options(p, NEGATIVES, &own, words);
     if (word_list_has(words, "--weigh-command")) {
         outside = !strcmp(filter, "yes") && setting_get(&p->cli, "filter");
     } else if (!word_list_has(words, "--method")) {
-        word_list_put(words, "--method", find_method(p), (char *)NULL);
+        word_list_put(words, "--method", find_method(p));
     } else {
         char **method = &words->word[item_find(words, "--method") + 1];
 
@@ -226,7 +224,7 @@ words_of_augment(const struct pipeline *p, const char *data,
 {
     struct word_list service = {0}, own = {0};
 
-    word_list_put(words, "--seed", var(p, "seed"), (char *)NULL);
+    word_list_put(words, "--seed", var(p, "seed"));
     add_vocabulary(p, words);
     word_list_join(&own, &p->defaults[AUGMENT]);
     if (find_method(p))
@@ -259,9 +257,9 @@ words_of_ranks(const struct pipeline *p, const char *program)
 {
     struct word_list words = {0};
 
-    word_list_put(&words, "mpirun", "-n", var(p, "ranks"), (char *)NULL);
+    word_list_put(&words, "mpirun", "-n", var(p, "ranks"));
     if (*var(p, "hosts"))
-        word_list_put(&words, "--hostfile", var(p, "hosts"), (char *)NULL);
+        word_list_put(&words, "--hostfile", var(p, "hosts"));
     word_list_add(&words, program);
     return word_list_text(words.word, words.n);
 }
@@ -371,7 +369,7 @@ ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
     if (!runs_foil_tool(p, stage))
         return NULL;
     word_list_put(&words, pipeline_printf("foil-%s", pipeline_stages[stage]),
-                  "--dry-run", "-r", var(p, "RUN"), (char *)NULL);
+                  "--dry-run", "-r", var(p, "RUN"));
     word_list_join(&words, options);
     return ask_tool(&words);
 }
@@ -420,9 +418,9 @@ ask_others(const struct pipeline *p, const char *data)
     if (!*var(p, "embed"))
         return;
     word_list_put(&embed, "foil-embed", "--dry-run", "-o",
-                  run_path(p, "features.npy"), (char *)NULL);
+                  run_path(p, "features.npy"));
     merge_options(p, EMBED, &p->defaults[EMBED], &embed);
-    word_list_put(&embed, run_path(p, "latest"), data, (char *)NULL);
+    word_list_put(&embed, run_path(p, "latest"), data);
     step_capture(embed.word);
 }
 
@@ -450,7 +448,7 @@ stages_dry_run(struct pipeline *p, const char *data)
     set_var(p, "keep-epochs", "");
     if (*data) {
         add_elsewhere(p, &select);
-        word_list_put(&select, "foil-select", "--dry-run", (char *)NULL);
+        word_list_put(&select, "foil-select", "--dry-run");
         words_of_select(p, data, &select);
         p->selects = ask_tool(&select);
         set_var(
@@ -460,8 +458,7 @@ stages_dry_run(struct pipeline *p, const char *data)
     }
     p->foreign_trainer = !runs_foil_tool(p, TRAIN);
     word_list_put(&train, "foil-train", "--dry-run", "-r",
-                  p->foreign_trainer ? run_path(p, "none") : var(p, "RUN"),
-                  (char *)NULL);
+                  p->foreign_trainer ? run_path(p, "none") : var(p, "RUN"));
     words_of_train(p, &train);
     p->trains = ask_tool(&train);
     if (p->foreign_trainer)

@@ -228,7 +228,7 @@ take_in_script(struct pipeline *p, const char *name, const char *value)
     const int stage = stage_named(name, strlen(name));
 
     if (!strcmp(name, "objective"))
-        word_list_put(&p->more[TRAIN], "--objective", value, (char *)NULL);
+        word_list_put(&p->more[TRAIN], "--objective", value);
     if (stage >= 0)
         pipeline_split(p, &p->more[stage], name, value);
     else if (!strstr(name, "-command") || !setting_get(&p->cli, name))
@@ -295,7 +295,7 @@ method_apply(struct pipeline *p, const char *method)
 
     method_check(p, method);
     set_var(p, "objective", method_get(p, method, "objective"));
-    word_list_put(&objective, "--objective", var(p, "objective"), (char *)NULL);
+    word_list_put(&objective, "--objective", var(p, "objective"));
     for (int i = 0; i < N_STAGES; i++) {
         const char *text = method_get(p, method, pipeline_stages[i]);
         struct words words = {.name = method, .at = text, .line = 1};

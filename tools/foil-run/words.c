@@ -163,7 +163,7 @@ word_list_join(struct word_list *list, const struct word_list *more)
 }
 
 void
-word_list_put(struct word_list *list, ...)
+word_list_put_all(struct word_list *list, ...)
 {
     va_list ap;
 
