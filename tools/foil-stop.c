@@ -115,7 +115,6 @@ wait_for_end(const char *run, const char *name, long pid)
     }
 }
 
-/* Prints which checkpoint the run has left. */
 static void
 say_end(const char *run)
 {

@@ -59,7 +59,6 @@ static const char token_characters[] = "abcdefghijklmnopqrstuvwxyz"
 
 static const double export_s = 10; // to wait for a trainer's first batch
 
-/* Returns a random token in hexadecimal. */
 static const char *
 make_token(void)
 {

@@ -187,7 +187,6 @@ exec_help(const char *folder, char *topic)
         page);
 }
 
-/* Executes foil-COMMAND; does not return. */
 _Noreturn static void
 run_command(char **argv)
 {

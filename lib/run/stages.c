@@ -14,7 +14,6 @@ run_stage_value(const struct run_stage *stage, const char *name)
     return value_find(stage->status.values, stage->status.n, name);
 }
 
-/* Updates the smoothed rate of batches a second. */
 static void
 update_rate(struct run_stage *stage, double now)
 {

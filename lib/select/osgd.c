@@ -23,7 +23,6 @@ count_subsets(size_t n, size_t b)
     return nearbyint(count);
 }
 
-/* Makes all batches the same size. */
 static void
 make_even(struct select_layout *layout)
 {
@@ -37,7 +36,6 @@ smaller_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The number of groups. */
 static size_t
 groups_of(size_t batches, size_t draws)
 {

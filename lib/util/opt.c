@@ -24,7 +24,6 @@ static char *lists[OPT_MOST];        // of parameters, cut at their commas
 static size_t n_lists;
 static const char off[] = "no"; // the value of a flag that is unset
 
-/* Returns the option with a letter, or NULL. */
 static const struct opt *
 letter_of(const struct opt_tool *tool, char letter)
 {
@@ -361,7 +360,6 @@ opt_config(const char *path,
     opt_set_source(NULL, 0);
 }
 
-/* Takes an option of a file. */
 static void
 take_line(void *self, const char *name, const char *value)
 {
@@ -450,7 +448,6 @@ opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows)
     return n;
 }
 
-/* Returns the option that sets `value`, or NULL. */
 static const struct opt *
 option_of(const void *value)
 {

@@ -274,7 +274,6 @@ storage_of(struct param_option *option)
     }
 }
 
-/* Appends a row, declared as a parameter. */
 static size_t
 append_row(const struct param_option *option, struct opt *opts, size_t n,
            const struct opt row)
@@ -287,7 +286,6 @@ append_row(const struct param_option *option, struct opt *opts, size_t n,
     return opt_append(opts, n, rows);
 }
 
-/* Appends the rows of its schedule, if it has one. */
 static size_t
 append_schedule(struct param_option *option, struct opt *opts, size_t n)
 {

@@ -24,7 +24,6 @@ table_row(struct table *table)
     table->rows++;
 }
 
-/* Replaces control characters. */
 static void
 make_printable(char *text)
 {

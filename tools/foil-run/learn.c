@@ -40,7 +40,6 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
     }
 }
 
-/* Reads the list of stages, and checks that its commands exist. */
 static void
 check_stages(const struct pipeline *p, struct list *list)
 {

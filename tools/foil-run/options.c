@@ -40,7 +40,6 @@ static const struct {
 };
 enum { N_OTHERS = sizeof others / sizeof *others };
 
-/* Whether the pipeline or one of the stages has an option. */
 static int
 is_known(const struct pipeline *p, const char *name)
 {
@@ -51,7 +50,6 @@ is_known(const struct pipeline *p, const char *name)
     return known;
 }
 
-/* Refuses an unknown option, with a guess which one was meant. */
 _Noreturn static void
 refuse_option(struct pipeline *p, const char *name)
 {
@@ -243,7 +241,6 @@ take_back(struct pipeline *p, int stage)
     set_var(p, option, word_list_text(rest.word, rest.n));
 }
 
-/* Refuses unknown methods. */
 static void
 check_methods(const struct pipeline *p)
 {
@@ -254,7 +251,6 @@ check_methods(const struct pipeline *p)
         method_check(p, name);
 }
 
-/* Checks the command line as a whole. */
 static void
 check_command_line(struct pipeline *p, size_t operands)
 {

@@ -10,7 +10,6 @@
 #include "util/file.h"
 #include "util/opt.h"
 
-/* Options of all pipelines. */
 static void
 add_common(struct pipeline *p)
 {
@@ -158,7 +157,6 @@ remove_empty(const char *path, const char *above)
         *slash = 0;
 }
 
-/* Sets the script's environment: its variables and others. */
 static void
 set_environment(const struct pipeline *p)
 {

@@ -52,7 +52,6 @@ option_of_stage(int stage, const char *name)
     return NULL;
 }
 
-/* Whether an option such as "--optim" takes parameters. */
 static int
 has_parameters(int stage, const char *option)
 {

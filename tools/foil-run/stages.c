@@ -144,7 +144,6 @@ add_vocabulary(const struct pipeline *p, struct word_list *words)
         word_list_put(words, "--vocabulary", var(p, "captions"));
 }
 
-/* Adds the trainer's words after -r RUN. */
 static void
 words_of_train(const struct pipeline *p, struct word_list *words)
 {
@@ -171,7 +170,6 @@ words_of_train(const struct pipeline *p, struct word_list *words)
     merge_items(TRAIN, words, &own, &theirs);
 }
 
-/* Adds the selector's words after -r RUN. */
 static void
 words_of_select(const struct pipeline *p, const char *data,
                 struct word_list *words)
@@ -346,7 +344,6 @@ stages_text(struct pipeline *p, const char *data)
     return copy;
 }
 
-/* Returns what a tool prints, a JSON object. */
 static json_t *
 ask_tool(const struct word_list *words)
 {

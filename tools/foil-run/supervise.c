@@ -137,7 +137,6 @@ start_process(struct run *run, struct process *process)
     }
 }
 
-/* Schedules a restart if the policy allows it: 1, else 0. */
 static int
 schedule_restart(struct process *process, int status)
 {
@@ -165,7 +164,6 @@ schedule_restart(struct process *process, int status)
     return 1;
 }
 
-/* Returns 1 if another copy of the stage runs, or will be restarted. */
 static int
 others_run(const struct run *run, const struct process *process)
 {
@@ -323,7 +321,6 @@ pause_of(const struct run *run)
     return next > 0 ? (int)(next * 1000) + 1 : 0;
 }
 
-/* Returns 1 while a process runs, or will be restarted. */
 static int
 runs_any(const struct run *run)
 {

@@ -196,7 +196,6 @@ pipeline_is_key(const struct pipeline *p, const char *name)
     return 0;
 }
 
-/* Returns the row of an option of the pipeline, or NULL. */
 static const struct pipeline_row *
 find_row(const struct pipeline *p, const char *name)
 {

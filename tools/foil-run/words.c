@@ -56,7 +56,6 @@ in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Takes $NAME or ${NAME}. */
 static int
 take_variable(struct words *words, struct word *word, struct err *err)
 {

@@ -96,7 +96,6 @@ add_results(struct board *board, const char *run)
     json_decref(all);
 }
 
-/* Adds histograms of per-sample values in the newest checkpoint. */
 static void
 add_samples(struct board *board, const char *run, const struct board_when *when)
 {

@@ -220,7 +220,6 @@ select_print_plan(FILE *file, const struct select_layout *layout,
     }
 }
 
-/* The file of an epoch's plan. */
 static char *
 path_of(const struct select_command *c, uint64_t epoch)
 {

@@ -1,7 +1,6 @@
 #include "select.h"
 #include "util/json.h"
 
-/* The number of epochs of features that the trainer must keep. */
 static json_t *
 keep_features(const struct select_options *options, int wants)
 {

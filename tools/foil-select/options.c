@@ -98,7 +98,6 @@ make_table(void)
     opt_append(opts, n, rest);
 }
 
-/* Checks combinations of options. */
 static void
 check_options(void)
 {

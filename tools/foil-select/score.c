@@ -75,7 +75,6 @@ write_losses(const char *path, const struct select_task *task,
     free(work);
 }
 
-/* The hardness of a plan, as an object. */
 static json_t *
 measure_plan(const struct select_task *task, const int64_t *ids)
 {

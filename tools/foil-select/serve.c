@@ -21,7 +21,6 @@ count_steps(const struct selector *s)
     return (int64_t)(s->task.layout.steps + s->eval_pass.steps);
 }
 
-/* The trainer's place. */
 static struct wire_place
 place_of(const struct selector *s)
 {
@@ -76,7 +75,6 @@ on_restart(struct selector *s, const struct wire_place *at)
                    (double)s->options->epochs * (double)count_steps(s));
 }
 
-/* Returns the samples of an item. */
 static const int64_t *
 ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 {
@@ -181,7 +179,6 @@ report_plan(struct selector *s, const struct wire_plan *about)
         planner_report(s->planner, about);
 }
 
-/* Takes a finished plan from the planner. */
 static void
 take_plan(struct selector *s)
 {
@@ -332,7 +329,6 @@ add_items(struct selector *s)
     }
 }
 
-/* Sends the wanted items. */
 static void
 send_items(struct selector *s)
 {

@@ -59,7 +59,6 @@ print_seen(const struct wire_msg *msg)
     json_decref(all);
 }
 
-/* Prints why a rule counts as broken. */
 static void
 print_why(const struct check *check)
 {

@@ -9,7 +9,6 @@
 
 #include "tap.h"
 
-/* Whether it is the event that the run is over. */
 static int
 is_stop(const struct wire_msg *msg)
 {

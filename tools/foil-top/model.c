@@ -48,7 +48,6 @@ move_mean(double *mean, double x)
 static const char not_drawn[] =
     "total|epoch|step|images|time|seconds|slowest|loss";
 
-/* Adds the metrics of a step. */
 static void
 add_step(struct top *top, const struct value *value, size_t n)
 {

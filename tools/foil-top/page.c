@@ -180,7 +180,6 @@ state_of(const struct top *top, const struct run_stage *s, double now)
     return state_of_augment(s, top_stage(top, "train", now));
 }
 
-/* Describes the queue of a stage. */
 static void
 queue_of(const struct run_stage *s, char text[48])
 {

@@ -177,7 +177,6 @@ add_map(json_t *file, struct watch *watch, json_t *map)
                                   "frames", frames));
 }
 
-/* Returns the served files of the page by name. */
 static json_t *
 show_assets(void)
 {

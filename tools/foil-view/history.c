@@ -140,7 +140,6 @@ add_rows(struct history *history, int64_t total)
     }
 }
 
-/* Adds the last step to the last bucket. */
 static void
 fill_bucket(struct history *history, int64_t total)
 {

@@ -64,7 +64,6 @@ count_steps(const struct watch *watch)
     return (json_int_t)(planned > 0 ? planned : saved);
 }
 
-/* Reads the log up to now from the run directory. */
 static void
 read_log(struct watch *watch)
 {
@@ -368,7 +367,6 @@ take_message(struct watch *watch, int was_past)
     }
 }
 
-/* Reads new results and publishes each. */
 static void
 publish_results(struct watch *watch)
 {

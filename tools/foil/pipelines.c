@@ -213,7 +213,6 @@ pipelines_find(const char *folder, const char *name)
     return path;
 }
 
-/* Prints the usage of `foil run`. */
 static void
 print_run(const char *folder, FILE *out)
 {
@@ -268,7 +267,6 @@ refuse_pipeline(const char *folder, const char *name)
                                     : ": 'foil' lists them");
 }
 
-/* Executes a script; does not return. */
 _Noreturn static void
 run_script(char *script, char **argv)
 {
