@@ -102,18 +102,6 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
 }
 
-static const struct opt *
-find_letter(const struct opt_tool *tool, char letter)
-{
-    const struct opt *o = letter_of(tool, letter);
-
-    if (!o) {
-        refuse_for_verb(NULL, letter);
-        opt_misuse("no option '-%c'", letter);
-    }
-    return o;
-}
-
 long
 opt_whole(const char *what, const char *text, double min, double max)
 {
@@ -334,7 +322,11 @@ take_option(const struct opt_tool *tool, char **argv, int *at)
         o = unset ? unset : find_option(tool, word, n);
         value = word[n] ? word + n + 1 : NULL;
     } else {
-        o = find_letter(tool, *word);
+        o = letter_of(tool, *word);
+        if (!o) {
+            refuse_for_verb(NULL, *word);
+            opt_misuse("no option '-%c'", *word);
+        }
         value = word[1] ? word + 1 : NULL;
     }
     if (o->kind != OPT_FLAG && !value)
