@@ -2,7 +2,6 @@
  * foil-runs: lists runs, with their progress, the options in which they
  * differ, and their results.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "foil-runs/runs.h"

@@ -13,7 +13,6 @@
 #include "num/threads.h"
 #include "util/clock.h"
 #include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 #include "util/priority.h"
 

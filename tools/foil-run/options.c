@@ -4,7 +4,6 @@
 
 #include "pipeline.h"
 #include "util/guess.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 /* Stages in the order in which an option is looked up: foil-embed last, as it

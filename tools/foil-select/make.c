@@ -8,7 +8,6 @@
 #include "select/shuffle.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/opt.h"
 
 static void
 add_number(struct wire_plan *about, const char *prefix, const char *name,

@@ -1,11 +1,9 @@
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/npy.h"
 #include "select.h"
-#include "util/mem.h"
 #include "util/opt.h"
 #include "wire/item.h"
 

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include "select.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/opt.h"
 #include "util/priority.h"
 #include "wire/fetch.h"
 

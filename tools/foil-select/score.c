@@ -1,6 +1,4 @@
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/npy.h"
 #include "num/threads.h"

@@ -1,12 +1,10 @@
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "select.h"
 #include "util/clock.h"
-#include "util/mem.h"
 #include "util/opt.h"
 #include "wire/item.h"
 #include "wire/reject.h"

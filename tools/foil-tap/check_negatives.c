@@ -1,11 +1,8 @@
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "util/clock.h"
-#include "util/mem.h"
 #include "wire/pairs.h"
 #include "wire/state.h"
 #include "wire/weights.h"

@@ -1,10 +1,8 @@
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 #include "util/clock.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 /*

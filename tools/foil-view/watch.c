@@ -2,8 +2,6 @@
 #include "watch.h"
 
 #include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +9,6 @@
 #include "json_number.h"
 #include "run/settings.h"
 #include "util/clock.h"
-#include "util/file.h"
 #include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
