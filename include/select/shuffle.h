@@ -18,9 +18,8 @@
 extern const struct select_strategy select_strategy_shuffle;
 extern const struct select_strategy select_strategy_fixed;
 
-/* Their order():  ids [select_layout_total()] */
+/* The order() of shuffle:  ids [select_layout_total()] */
 void select_shuffle(const struct select_task *task, int64_t *ids);
-void select_fixed(const struct select_task *task, int64_t *ids);
 
 /*
  * replace: each batch is a uniformly random set of samples, independent of the
@@ -30,8 +29,6 @@ void select_fixed(const struct select_task *task, int64_t *ids);
  * step).  Expected O(b log b) for each batch.
  */
 extern const struct select_strategy select_strategy_replace;
-
-void select_replace(const struct select_task *task, int64_t *ids);
 
 /*
  * select_replace_draw() draws one such batch, in random order.

@@ -22,8 +22,8 @@ select_shuffle(const struct select_task *task, int64_t *ids)
     free(order);
 }
 
-void
-select_fixed(const struct select_task *task, int64_t *ids)
+static void
+order_fixed(const struct select_task *task, int64_t *ids)
 {
     struct select_task first = *task;
 
@@ -42,7 +42,7 @@ const struct select_strategy select_strategy_fixed = {
     .name = "fixed",
     .summary = "the same permutation in each epoch",
     .params = select_params,
-    .order = select_fixed,
+    .order = order_fixed,
 };
 
 void
@@ -61,8 +61,8 @@ select_replace_draw(struct rng *rng, size_t size, size_t b,
         taken[ids[i]] = 0;
 }
 
-void
-select_replace(const struct select_task *task, int64_t *ids)
+static void
+order_replace(const struct select_task *task, int64_t *ids)
 {
     const struct select_layout *layout = &task->layout;
     unsigned char *taken = mem_array(layout->size, 1);
@@ -83,5 +83,5 @@ const struct select_strategy select_strategy_replace = {
     .summary = "each batch drawn independently",
     .params = select_params,
     .partial = 1,
-    .order = select_replace,
+    .order = order_replace,
 };

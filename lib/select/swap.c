@@ -168,8 +168,8 @@ select_swap_improve(const struct select_task *task, int64_t *ids)
     free(step);
 }
 
-void
-select_swap(const struct select_task *task, int64_t *ids)
+static void
+order_swap(const struct select_task *task, int64_t *ids)
 {
     select_shuffle(task, ids);
     if (!task->value[SELECT_BLOCK])
@@ -182,5 +182,5 @@ const struct select_strategy select_strategy_swap = {
     .summary = "a shuffle, then exchanges of samples for harder batches",
     .params = select_params,
     .needs_features = 1,
-    .order = select_swap,
+    .order = order_swap,
 };

@@ -272,33 +272,6 @@ check_command_line(struct pipeline *p, size_t operands)
             pipeline_misuse(p, "wants %s", p->described);
 }
 
-void
-pipeline_command_line(struct pipeline *p, char **argv)
-{
-    size_t operands = 0;
-    int only_operands = 0;
-
-    for (size_t i = 0; argv[i]; i++) {
-        if (only_operands || *argv[i] != '-' || !argv[i][1])
-            take_operand(p, argv[i], operands++);
-        else if (!strcmp(argv[i], "--"))
-            only_operands = 1;
-        else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
-            pipeline_help(p);
-        else if (!strcmp(argv[i], "--resume"))
-            p->resume = 1;
-        else if (!strcmp(argv[i], "--stages"))
-            p->lists = 1;
-        else if (!strcmp(argv[i], "--trace"))
-            p->traces = 1;
-        else
-            take_word(p, argv, &i);
-        if (!argv[i])
-            break;
-    }
-    check_command_line(p, operands);
-}
-
 /* Prints a paragraph of the script's comment; returns the next one, or NULL. */
 static const char *
 print_comment(const char *at, const char *lead)
@@ -315,8 +288,8 @@ print_comment(const char *at, const char *lead)
     return at[0] == '#' && at[1] == '\n' ? at + 2 : NULL;
 }
 
-void
-pipeline_help(const struct pipeline *p)
+_Noreturn static void
+print_help(const struct pipeline *p)
 {
     const char *lead = pipeline_printf("foil run %s:", p->name), *at = p->text;
 
@@ -340,4 +313,31 @@ pipeline_help(const struct pipeline *p)
                 others[i].what);
     close_stdout();
     exit(EXIT_OK);
+}
+
+void
+pipeline_command_line(struct pipeline *p, char **argv)
+{
+    size_t operands = 0;
+    int only_operands = 0;
+
+    for (size_t i = 0; argv[i]; i++) {
+        if (only_operands || *argv[i] != '-' || !argv[i][1])
+            take_operand(p, argv[i], operands++);
+        else if (!strcmp(argv[i], "--"))
+            only_operands = 1;
+        else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
+            print_help(p);
+        else if (!strcmp(argv[i], "--resume"))
+            p->resume = 1;
+        else if (!strcmp(argv[i], "--stages"))
+            p->lists = 1;
+        else if (!strcmp(argv[i], "--trace"))
+            p->traces = 1;
+        else
+            take_word(p, argv, &i);
+        if (!argv[i])
+            break;
+    }
+    check_command_line(p, operands);
 }

@@ -114,7 +114,6 @@ void pipeline_split(const struct pipeline *p, struct word_list *list,
 void pipeline_take(struct pipeline *p, const char *name, const char *value);
 void pipeline_command_line(struct pipeline *p, char **argv);
 const char *pipeline_arguments(struct pipeline *p, char **argv);
-void pipeline_help(const struct pipeline *p);
 
 /* pipeline_absolute() returns an absolute path, with "." and ".." resolved,
  * but not links. */
