@@ -26,10 +26,10 @@ void select_region_sort(size_t d, const float *rows, size_t n, size_t leaf,
  * Lists of near neighbours over a whole data set, and an order by them.
  *
  * select_links_find() searches approximate nearest neighbours of each point by
- * the product of rows.  The points are sorted into regions
- * three times, in different ways, and all points of a region are compared; then
- * each point is compared, twice, with the neighbours of its neighbours
- * (NN-descent, Dong, Moses and Li 2011).  The lists may miss some.
+ * the product of rows.  The points are sorted into regions three times, in
+ * different ways, and all points of a region are compared; then each point is
+ * compared, twice, with the neighbours of its neighbours (NN-descent, Dong,
+ * Moses and Li 2011).  The lists may miss some.
  *   rows  [.,d] of unit length
  *   point [n]   row numbers, distinct
  *   leaf        points in a region
