@@ -6,6 +6,8 @@
 
 #include "stream.h"
 
+const struct param select_params[] = {SELECT_PARAMS, {0}};
+
 void
 select_shuffle(const struct select_task *task, int64_t *ids)
 {

@@ -9,8 +9,6 @@
 #include "spectral.h"
 #include "swap.h"
 
-const struct param select_params[] = {SELECT_PARAMS, {0}};
-
 const struct select_strategy *const select_strategies[] = {
     &select_strategy_shuffle,   &select_strategy_replace,
     &select_strategy_fixed,     &select_strategy_osgd,
