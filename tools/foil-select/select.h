@@ -12,7 +12,7 @@
 /*
  * The parts of foil-select, one file each:
  *
- *   options.c   the command line
+ *   options.c   the command line; --list and --dry-run
  *   serve.c     sends items: places, leases, late augmenters
  *   planner.c   two threads that plan epochs from features
  *   make.c      one such plan, and how hard it is
@@ -20,7 +20,6 @@
  *   fetch.c     fetches features from the trainer
  *   score.c     --score: a plan from files, without a trainer
  *   report.c    samples that could not be used
- *   list.c      --list and --dry-run
  */
 enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
 
@@ -84,7 +83,7 @@ void select_quarantine_release(struct select_quarantine *quarantine);
 void select_report(const struct select_quarantine *bad,
                    const struct data_set *set, const char *file);
 
-/* list.c: prints all strategies, a line of JSON each; or the needs and sizes
+/* options.c: prints all strategies, a line of JSON each; or the needs and sizes
  * of a task's plan, as one line. */
 void select_print_list(const struct select_options *options);
 void select_print_needs(const struct select_options *options,
