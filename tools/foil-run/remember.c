@@ -31,11 +31,10 @@ look_up(const struct pipeline *p, const char *key)
 static char *
 settings_to_text(struct settings *all)
 {
-    char *text = setting_text(all), *copy = pipeline_printf("%s", text);
+    char *text = pipeline_keep(setting_text(all));
 
-    free(text);
     setting_release(all);
-    return copy;
+    return text;
 }
 
 char *

@@ -321,7 +321,7 @@ stages_text(struct pipeline *p, const char *data)
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
     char *ours = pipeline_printf("%s", ""),
          *there = pipeline_printf("%s", var(p, "at-run"));
-    char *text = NULL, *copy;
+    char *text = NULL;
     size_t n;
     FILE *list = open_memstream(&text, &n);
 
@@ -339,9 +339,7 @@ stages_text(struct pipeline *p, const char *data)
     words_of_select(p, data, &select);
     put_stage(p, list, SELECT, "1", there, &select);
     REQUIRE(!fclose(list));
-    copy = pipeline_printf("%s", text);
-    free(text);
-    return copy;
+    return pipeline_keep(text);
 }
 
 static json_t *

@@ -150,12 +150,11 @@ pipeline_absolute(const char *path)
 {
     char *here = *path == '/' ? NULL : getcwd(NULL, 0);
     char *all = mem_format("%s/%s", here ? here : "", path);
-    char *whole = file_resolve(all), *copy = pipeline_printf("%s", whole);
+    char *whole = pipeline_keep(file_resolve(all));
 
-    free(whole);
     free(all);
     free(here);
-    return copy;
+    return whole;
 }
 
 void

@@ -22,16 +22,6 @@ append_word(struct word *word, const char *text, size_t n)
     word->text[word->n] = 0;
 }
 
-/* Returns a copy of the word that is never freed, NULL if it was not begun. */
-static char *
-keep_word(struct word *word)
-{
-    char *text = word->text ? pipeline_printf("%s", word->text) : NULL;
-
-    free(word->text);
-    return text;
-}
-
 /* Skips blanks, a comment, and continued line ends. */
 static void
 pass_blanks(struct words *words)
@@ -132,7 +122,7 @@ words_next(struct words *words, int *failed, struct err *err)
             return NULL;
         }
     }
-    return keep_word(&word);
+    return word.text ? pipeline_keep(word.text) : NULL;
 }
 
 int
@@ -210,7 +200,7 @@ word_list_text(char *const *word, size_t n)
             append_word(&text, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
         append_word(&text, "'", !plain);
     }
-    return keep_word(&text);
+    return pipeline_keep(text.text);
 }
 
 static int
