@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foil-tap/tap.h"
+#include "foil-tap/check.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -68,6 +68,57 @@ make_keys(struct tap *of, char **operand)
         die("%s", err.msg);
 }
 
+static const struct role {
+    const char *name;
+    const char *edge[2]; /* its edges in a run directory */
+    void (*play)(struct check *check, const char *const *endpoint);
+} roles[] = {
+    {"select", {"plan"}, check_select},
+    {"augment", {"plan", "batch"}, check_augment},
+    {"train", {"batch"}, check_train},
+    {"negatives", {"negatives"}, check_negatives},
+};
+
+enum { ROLES = sizeof roles / sizeof *roles };
+
+static const char *
+name_role(size_t i)
+{
+    return i < ROLES ? roles[i].name : NULL;
+}
+
+static const struct role *
+find_role(const char *name)
+{
+    struct err err;
+
+    for (size_t i = 0; i < ROLES; i++)
+        if (!strcmp(roles[i].name, name))
+            return roles + i;
+    err_name(&err, "role", name, strlen(name), name_role);
+    opt_misuse("%s", err.msg);
+}
+
+static void
+play_role(struct tap *of, char **operand)
+{
+    const struct role *played = find_role(operand[0]);
+    struct check check = {.tap = of, .lease = of->lease, .table = "Greeting"};
+    const char *where[2] = {NULL};
+
+    tap_open(of);
+    for (size_t i = 0; i < 2 && played->edge[i]; i++) {
+        where[i] =
+            stage_endpoint(&of->stage, i ? NULL : operand[1], played->edge[i]);
+        if (!where[i])
+            opt_misuse("check where? -r DIR%s",
+                       played->edge[1] ? "" : " or an endpoint");
+    }
+    check.session = check_now();
+    played->play(&check, where);
+    check_finish(&check);
+}
+
 static const struct verb verbs[] = {
     {"events", " [ENDPOINT]", "print what a trainer publishes", 0, 1,
      tap_events},
@@ -80,7 +131,7 @@ static const struct verb verbs[] = {
      tap_replay},
     {"keys", " DIR NAME", "make a key pair for CURVE", 2, 2, make_keys},
     {"check", " ROLE [ENDPOINT]", "test a stage against the protocol", 1, 2,
-     tap_check},
+     play_role},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };

@@ -1,5 +1,5 @@
-#include "util/mem.h"
 #include "util/series.h"
+#include "util/mem.h"
 
 void
 series_put(struct series *series, const char *name)

@@ -30,7 +30,6 @@ void tap_events(struct tap *tap, char **operand);
 void tap_proxy(struct tap *tap, char **operand);
 void tap_show(struct tap *tap, char **operand);
 void tap_replay(struct tap *tap, char **operand);
-void tap_check(struct tap *tap, char **operand);
 
 /* tap_open() opens sockets and the recording, tap_close() closes them. */
 void tap_open(struct tap *tap);
