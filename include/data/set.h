@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "image/codec.h"
-#include "util/buffer.h"
 #include "util/digest.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 /*
  * A data set: samples with ids 0 .. size - 1, each an image in some file, with

@@ -1,7 +1,7 @@
 #ifndef FLOW_NEWS_H
 #define FLOW_NEWS_H
 
-#include "util/tally.h"
+#include "util/err.h"
 #include "wire/next.h"
 
 /*

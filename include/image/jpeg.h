@@ -2,8 +2,8 @@
 #define IMAGE_JPEG_H
 
 #include "image/image.h"
-#include "util/buffer.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 /* What to do with a file that libjpeg-turbo reads with a warning. */
 enum image_policy { IMAGE_REFUSE, IMAGE_ACCEPT };

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/buffer.h"
+#include "util/mem.h"
 
 /*
  * Normalisation of text for tokenisers, in this order: U+FFFD for each maximal

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/buffer.h"
 #include "util/digest.h"
 #include "util/err.h"
+#include "util/mem.h"
 #include "util/rng.h"
 
 /*

@@ -6,8 +6,8 @@
 #include "train/learner.h"
 #include "train/part.h"
 #include "train/shards.h"
+#include "util/err.h"
 #include "util/progress.h"
-#include "util/tally.h"
 
 /*
  * The records of a run: metrics.jsonl, a line for each step; nonfinite.jsonl,

@@ -2,7 +2,7 @@
 #define FLOW_LINK_H
 
 #include "flow/news.h"
-#include "util/tally.h"
+#include "util/err.h"
 #include "wire/error.h"
 #include "wire/hello.h"
 #include "wire/sock.h"

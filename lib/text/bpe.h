@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "text/lexicon.h"
-#include "util/buffer.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 /* A list of ids of tokens.  Starts as zeros. */
 struct tokens {

@@ -3,7 +3,7 @@
 
 #include <zmq.h>
 
-#include "util/tally.h"
+#include "util/err.h"
 #include "wire/error.h"
 #include "wire/sock.h"
 

@@ -5,11 +5,11 @@
 
 #include "flow/relay.h"
 #include "util/clock.h"
+#include "util/err.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/progress.h"
 #include "util/stop.h"
-#include "util/tally.h"
 #include "wire/error.h"
 #include "wire/reject.h"
 

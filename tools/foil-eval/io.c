@@ -311,12 +311,12 @@ put_result(json_t *result, const char *part)
 
     table_row(&table);
     if (part)
-        table_put(&table, "measure", part);
+        table_put(&table, "measure", "%s", part);
     json_object_foreach(result, name, value)
     {
         write_words(name, words);
         if (write_figure(value, text))
-            table_put(&table, words, text);
+            table_put(&table, words, "%s", text);
     }
     json_object_foreach(result, name, value)
     {
