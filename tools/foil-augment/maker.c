@@ -6,7 +6,6 @@
 
 #include "data/set.h"
 #include "data/sheet.h"
-#include "image/png.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -213,27 +212,21 @@ void
 augment_maker_sheet(struct augment_maker *maker)
 {
     const struct augment_options *options = maker->options;
-    const struct data_sheet sheet = {.rows = (size_t)options->rows,
-                                     .columns = (size_t)options->columns,
-                                     .views = (size_t)options->views,
-                                     .seed = maker->seed};
-    size_t width, height, white;
-    uint8_t *pixel;
-    struct err err, why;
+    struct data_sheet sheet = {.rows = (size_t)options->rows,
+                               .columns = (size_t)options->columns,
+                               .views = (size_t)options->views,
+                               .size = options->recipe.size,
+                               .seed = maker->seed};
 
     data_protect_or_die(maker->set, options->sheet);
-    data_sheet_size(&sheet, &options->recipe, &width, &height);
-    if (width > UINT16_MAX || height > UINT16_MAX)
-        opt_misuse("the sheet would have %zu x %zu pixels", width, height);
-    pixel = mem_array(width * height, 3);
-    white = data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
-                            maker->pool, pixel, &why);
-    if (image_png_write(options->sheet, pixel, width, height, &err))
-        die("%s", err.msg);
-    if (white)
-        log_message("'%s': %zu image%s left white, such as %s", options->sheet,
-                    white, plural(white), why.msg);
-    free(pixel);
+    data_sheet_measure(&sheet);
+    if (sheet.width > UINT16_MAX || sheet.height > UINT16_MAX)
+        opt_misuse("the sheet would have %zu x %zu pixels", sheet.width,
+                   sheet.height);
+    data_sheet_begin(&sheet);
+    data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
+                    maker->pool);
+    data_sheet_write_or_die(&sheet, options->sheet);
 }
 
 void
