@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "foil-embed/embed.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "image/view.h"
 #include "nn/average.h"
 #include "nn/export.h"

@@ -4,7 +4,7 @@
 
 #include "data/import.h"
 #include "data/npy.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/file.h"
 #include "util/gz.h"
 #include "util/mem.h"

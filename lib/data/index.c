@@ -197,7 +197,7 @@ check_image(struct data_index *index, struct layout_sample *sample,
         return -1;
     if (index->settings.decode &&
         image_codec_decode(&index->decoder, bytes->data, bytes->len, most,
-                           IMAGE_REFUSE, &index->image, err))
+                           IMAGE_REFUSE, NULL, &index->image, err))
         return -1;
     sample->width = (uint16_t)width;
     sample->height = (uint16_t)height;

@@ -115,9 +115,9 @@ data_pool_region(struct data_pool *pool, size_t id,
     pool->unread = rc == DATA_UNREAD;
     if (rc)
         goto bad;
-    if (image_codec_region(&pool->decoder, pool->bytes.data, pool->bytes.len,
-                           pool->settings.max_pixels, pool->settings.policy, &read,
-                           &pool->image, &why)) {
+    if (image_codec_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
+                           pool->settings.max_pixels, pool->settings.policy,
+                           &read, &pool->image, &why)) {
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;
     }

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "data/sheet.h"
+#include "image/codec.h"
 #include "image/corrupt.h"
-#include "image/png.h"
 #include "letters.h"
 #include "util/mem.h"
 #include "util/opt.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/err.h"
 
 #include "canvas.h"
@@ -97,8 +97,8 @@ jpeg_compression(struct canvas *c, const double *amount)
     image_canvas_store(c, &image);
     REQUIRE(!image_jpeg_encode(image.pixel, c->width, c->height, 3,
                                (int)amount[0], &bytes, &err) &&
-            !image_jpeg_decode(&decoder, bytes.data, bytes.len, c->n,
-                               IMAGE_REFUSE, &image, &err));
+            !image_codec_decode(&decoder, bytes.data, bytes.len, c->n,
+                                IMAGE_REFUSE, NULL, &image, &err));
     image_canvas_load(c, &image);
     image_jpeg_free(decoder);
     data_bytes_release(&bytes);

@@ -9,7 +9,7 @@
 #include "data/pack.h"
 #include "data/set.h"
 #include "folder.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/mem.h"
 
 /* Makes an 8 x 8 JPEG of one grey level, which identifies the file. */

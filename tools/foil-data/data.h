@@ -3,7 +3,7 @@
 
 #include "data/pack.h"
 #include "data/set.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/opt.h"
 #include "util/progress.h"
 

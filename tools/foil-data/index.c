@@ -4,7 +4,7 @@
 
 #include "data.h"
 #include "data/index.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "text/captions.h"
 #include "util/mem.h"
 #include "util/progress.h"
@@ -213,8 +213,8 @@ void
 run_index(char **path)
 {
     struct data_index_settings how = {.skip_bad = skip_bad,
-                                 .decode = decode,
-                                 .max_pixels = (size_t)max_pixels};
+                                      .decode = decode,
+                                      .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
     char *to = output ? mem_text(output) : index_path(path[0]);
     struct err err;

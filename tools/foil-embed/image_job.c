@@ -141,7 +141,7 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
     if (rc)
         return rc;
     if (image_codec_decode(&work->decoder, work->bytes.data, work->bytes.len,
-                           (size_t)work->job->max_pixels, IMAGE_REFUSE,
+                           (size_t)work->job->max_pixels, IMAGE_REFUSE, NULL,
                            &work->image, &why))
         return err_set(err, "sample %zu, '%s': %s", id,
                        data_name(work->set, id), why.msg);

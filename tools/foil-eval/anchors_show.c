@@ -7,7 +7,7 @@
 
 #include "data/sheet.h"
 #include "eval/column.h"
-#include "image/png.h"
+#include "image/codec.h"
 #include "text/captions.h"
 #include "util/file.h"
 #include "util/mem.h"

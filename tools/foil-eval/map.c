@@ -6,7 +6,7 @@
 #include "eval.h"
 #include "eval/pca.h"
 #include "eval/tsne.h"
-#include "image/png.h"
+#include "image/codec.h"
 #include "image/view.h"
 #include "num/vec.h"
 #include "util/file.h"
@@ -379,7 +379,7 @@ static void
 draw_thumbnails(const struct frame *frame)
 {
     const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
-                                      .max_pixels = IMAGE_MAX_PIXELS};
+                                           .max_pixels = IMAGE_MAX_PIXELS};
     const size_t pixels = (size_t)size, places = BOARD / pixels,
                  side = places * pixels;
     struct data_set *set = data_open_or_die(images, 1);

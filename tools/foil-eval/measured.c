@@ -5,7 +5,7 @@
 
 #include "data/set.h"
 #include "eval.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "loss/global.h"
 #include "nn/average.h"
 #include "nn/safetensors.h"
