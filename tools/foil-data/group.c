@@ -79,7 +79,7 @@ run_group(char **operand)
 {
     const char *path = require_output(output, "list of groups");
     struct data_set *set;
-    struct data_npy npy = {.type = DATA_I8, .rank = 1, .shape = {0, 1}};
+    struct data_npy npy = {.type = DTYPE_I8, .rank = 1, .shape = {0, 1}};
     size_t n, groups;
     struct err err;
 

@@ -244,7 +244,7 @@ void
 save_matrix(const char *path, size_t rows, size_t columns, float *x)
 {
     const struct data_npy npy = {
-        .type = DATA_F4, .rank = 2, .shape = {rows, columns}, .data = x};
+        .type = DTYPE_F4, .rank = 2, .shape = {rows, columns}, .data = x};
     struct err err;
 
     if (data_npy_write(path, &npy, &err))
