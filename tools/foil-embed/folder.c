@@ -21,7 +21,7 @@ static const char *const of_pairs[N_OF_PAIRS] = {
 
 /* The state of a job. */
 struct work {
-    const struct embed_folder_job *job;
+    const struct embed_options *job;
     struct nn_model image, text; /* text.net NULL: no text encoder */
     const char *timm;            /* timm's name of the encoder; or NULL */
     struct embed_sizes sizes;    /* of a vit */
@@ -30,7 +30,7 @@ struct work {
 static void
 write_text(const struct work *work, const char *name, const char *text)
 {
-    char *path = mem_format("%s/%s", work->job->folder, name);
+    char *path = mem_format("%s/%s", work->job->export, name);
     struct err err;
 
     if (file_write(path, text, strlen(text), &err))
@@ -131,7 +131,7 @@ add_tensors(struct tensors *to, const struct nn_model *model,
 static void
 write_tensors(const struct work *work, const char *name, struct tensors *from)
 {
-    char *path = mem_format("%s/%s", work->job->folder, name);
+    char *path = mem_format("%s/%s", work->job->export, name);
     json_t *about =
         json_pack("{s:s s:s}", "format", "pt", "foil", FOIL_VERSION);
     struct err err;
@@ -317,7 +317,7 @@ write_pair(struct work *work)
 static void
 open_models(struct work *work)
 {
-    const struct embed_folder_job *job = work->job;
+    const struct embed_options *job = work->job;
     struct err err;
 
     if (nn_model_open(&work->image, job->checkpoint, 1, 0, NULL, NULL, &err) ||
@@ -339,7 +339,7 @@ open_models(struct work *work)
 static void
 prepare_folder(const struct work *work)
 {
-    const char *folder = work->job->folder;
+    const char *folder = work->job->export;
     char *card = mem_format("%s/README.md", folder);
     char *ours = mem_format("%s/hubconf.py", folder);
     struct err err;
@@ -362,7 +362,7 @@ prepare_folder(const struct work *work)
 }
 
 void
-embed_folder_job(const struct embed_folder_job *job)
+embed_folder_job(const struct embed_options *job)
 {
     struct work work = {.job = job};
     struct tensors tensors = {0};
@@ -380,7 +380,7 @@ embed_folder_job(const struct embed_folder_job *job)
     card = embed_card(&(struct embed_card){
         .image = &work.image,
         .text = work.text.net ? &work.text : NULL,
-        .folder = job->folder,
+        .folder = job->export,
         .licence = job->licence,
         .timm = work.timm != NULL,
         .open_clip = pair,
@@ -390,7 +390,7 @@ embed_folder_job(const struct embed_folder_job *job)
     if (!work.timm)
         log_message("timm has no such encoder: '%s' opens in PyTorch, see its "
                     "README.md",
-                    job->folder);
+                    job->export);
     if (work.text.net && !pair)
         log_message(
             "open_clip has no such pair of encoders: --captions --export FILE "

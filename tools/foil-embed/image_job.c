@@ -99,7 +99,7 @@ write_projector(const char *folder, const struct data_features *features,
 
 /* The state of a job. */
 struct work {
-    const struct embed_image_job *job;
+    const struct embed_options *job;
     struct data_set *set;
     struct image_recipe recipe; /* of random views, if job->recipe is set */
     uint64_t seed;              /* mixed with the data set's digest */
@@ -115,7 +115,7 @@ struct work {
 static void
 open_images(struct work *work)
 {
-    const struct embed_image_job *job = work->job;
+    const struct embed_options *job = work->job;
     struct err err;
 
     if (job->recipe && image_recipe_find(job->recipe, &work->recipe, &err))
@@ -157,7 +157,7 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
 static void
 set_size(struct nn_spec *spec, void *data)
 {
-    const struct embed_image_job *job = data;
+    const struct embed_options *job = data;
 
     if (job->size)
         spec->height = spec->image_width = (size_t)job->size;
@@ -166,7 +166,7 @@ set_size(struct nn_spec *spec, void *data)
 static void
 open_model(struct work *work)
 {
-    struct embed_image_job job = *work->job;
+    struct embed_options job = *work->job;
     struct nn_model *model = &work->model;
     struct err err;
 
@@ -227,7 +227,7 @@ width_of(const struct work *work)
 
 /* Reports a bad image; dies unless --bad skip allows it. */
 static void
-skip_image(const struct embed_image_job *job, int rc, const struct err *err)
+skip_image(const struct embed_options *job, int rc, const struct err *err)
 {
     if (rc == DATA_UNREAD)
         die("%s", err->msg);
@@ -292,7 +292,7 @@ embed_all(struct work *work, struct data_features *f)
 }
 
 static const char *
-layer_of(const struct embed_image_job *job)
+layer_of(const struct embed_options *job)
 {
     if (!job->checkpoint)
         return job->descriptor ? "descriptor" : "pixels / 255";
@@ -303,7 +303,7 @@ layer_of(const struct embed_image_job *job)
 static json_t *
 describe_job(const struct work *work, size_t skipped)
 {
-    const struct embed_image_job *job = work->job;
+    const struct embed_options *job = work->job;
     const struct digest digest = data_digest(work->set);
     json_t *encoder =
         job->checkpoint ? json_incref(work->model.about) : json_null();
@@ -339,7 +339,7 @@ check_view(const struct work *work)
 }
 
 static size_t
-size_without_encoder(const struct embed_image_job *job)
+size_without_encoder(const struct embed_options *job)
 {
     if (job->descriptor && job->size % EVAL_CELLS)
         opt_misuse("--size %ld: want a multiple of %d with --descriptor",
@@ -350,7 +350,7 @@ size_without_encoder(const struct embed_image_job *job)
 }
 
 void
-embed_image_job(const struct embed_image_job *job)
+embed_image_job(const struct embed_options *job)
 {
     struct work work = {.job = job};
     struct data_features features = {0};
