@@ -26,27 +26,6 @@ data_captions_tidy(char *text, size_t n)
     return len;
 }
 
-/* Appends a text with U+FFFD for invalid UTF-8; returns 1 if there was any. */
-static int
-append_utf8(struct data_bytes *to, const char *text, size_t n)
-{
-    int repaired = 0;
-
-    for (size_t at = 0, more; at < n; at += more) {
-        uint32_t c;
-
-        more = text_utf8_next(text + at, n - at, &c);
-        if (c == UTF8_BAD &&
-            (more != 3 || memcmp(text + at, "\xef\xbf\xbd", 3))) {
-            text_append(to, "\xef\xbf\xbd", 3);
-            repaired = 1;
-        } else {
-            text_append(to, text + at, more);
-        }
-    }
-    return repaired;
-}
-
 static size_t
 count_lines(const struct data_bytes *lines)
 {
@@ -73,7 +52,7 @@ data_captions_line(const char *text, size_t n, struct data_bytes *lines,
         if (lines->len)
             text_append(lines, "\n", 1);
         start = lines->len;
-        notes->repaired += (size_t)append_utf8(lines, copy, len);
+        notes->repaired += (size_t)text_append_utf8(lines, copy, len);
         len = text_utf8_cut(lines->data + start, lines->len - start,
                             TEXT_CAPTION_BYTES);
         notes->cut += len < lines->len - start;

@@ -90,8 +90,8 @@ static void
 collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
 {
     const size_t i = texts->n, from = texts->offset[i];
-    const size_t n = text_vocabulary_encode(texts->vocabulary, text, len,
-                                            TOKENS_MOST, texts->buffer);
+    const size_t n = text_vocabulary_encode(texts->vocabulary, text, len, 0,
+                                            NULL, TOKENS_MOST, texts->buffer);
 
     mem_grow(&texts->owner, &texts->rooms[0], i + 1, sizeof *texts->owner);
     mem_grow(&texts->offset, &texts->rooms[1], i + 2, sizeof *texts->offset);
