@@ -143,12 +143,6 @@ data_siblings_begin(struct siblings *siblings, const char *name, size_t samples)
 }
 
 void
-data_siblings_file(struct siblings *siblings, const char *name)
-{
-    text_append(&siblings->files, name, strlen(name) + 1);
-}
-
-void
 data_siblings_captions(struct siblings *siblings, int json, const char *text,
                        size_t n)
 {

@@ -77,7 +77,7 @@ make_index(const char *const *place, const char *out, int skip_bad)
     if (!rc)
         rc = data_index_write(index, out, &err);
     if (!rc)
-        rc = (int)data_index_sum(index).bad;
+        rc = (int)data_index_report(index).bad;
     data_index_free(index);
     return rc;
 }
