@@ -81,7 +81,7 @@ data_sheet_paste(struct data_sheet *sheet, size_t place, size_t column,
 static const struct image *
 image_of(struct data_sheet *sheet, struct data_pool *pool, size_t id)
 {
-    const struct image *image = data_pool_get(pool, id, &sheet->why);
+    const struct image *image = data_pool_get(pool, id, NULL, &sheet->why);
 
     sheet->white += !image;
     return image;

@@ -83,8 +83,8 @@ gives_the_same_kept_or_not(struct data_set *set)
 
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < N; i++) {
-            const struct image *a = data_pool_get(none, i, &err);
-            const struct image *b = data_pool_get(some, i, &err);
+            const struct image *a = data_pool_get(none, i, NULL, &err);
+            const struct image *b = data_pool_get(some, i, NULL, &err);
 
             wrong += (a == NULL) != is_bad(i) || (b == NULL) != is_bad(i);
             if (a && b)
@@ -93,7 +93,7 @@ gives_the_same_kept_or_not(struct data_set *set)
         }
     T(!wrong, "the same pixels, with and without cache");
     T(data_pool_bad(some) == 3, "each bad one is counted once");
-    T(!data_pool_get(none, 3, &err) && strstr(err.msg, "03.jpg"), "%s",
+    T(!data_pool_get(none, 3, NULL, &err) && strstr(err.msg, "03.jpg"), "%s",
       err.msg);
     data_pool_free(none);
     data_pool_free(some);
@@ -143,7 +143,7 @@ is_view(struct data_gather *g, size_t at, struct data_pool *pool,
     uint8_t pixel[48];
     struct err why;
 
-    image_view(recipe, data_pool_get(pool, id, &why), 1, id, 0, view,
+    image_view(recipe, data_pool_get(pool, id, NULL, &why), 1, id, 0, view,
                &g->scratch, pixel);
     return !memcmp(pixel, g->pixel + at * sizeof pixel, sizeof pixel);
 }
@@ -214,8 +214,8 @@ gathers(struct data_set *set, const struct data_wanted *want, size_t n,
     while ((rc = data_gather_next(&g, pool, &recipe, 1, 8, &why)) > 0)
         continue;
     for (size_t i = 0; i < n; i++) {
-        image_view(&recipe, data_pool_get(pool, is[i].id, &why), 1, is[i].id,
-                   is[i].epoch, is[i].view, &g.scratch, pixel);
+        image_view(&recipe, data_pool_get(pool, is[i].id, NULL, &why), 1,
+                   is[i].id, is[i].epoch, is[i].view, &g.scratch, pixel);
         same &= !memcmp(pixel, g.pixel + i * 48, 48);
     }
     data_gather_release(&g);
@@ -399,9 +399,9 @@ without_a_caption_it_is_bad(struct data_set *set)
     const int64_t taken[] = {7, 5};
     struct err err;
 
-    T(data_pool_get(pool, 5, &err) && data_pool_get(pool, 6, &err),
+    T(data_pool_get(pool, 5, NULL, &err) && data_pool_get(pool, 6, NULL, &err),
       "samples with a caption are good");
-    T(!data_pool_get(pool, 7, &err) &&
+    T(!data_pool_get(pool, 7, NULL, &err) &&
           !strcmp(err.msg, "sample '07.jpg' has no caption"),
       "one without is not: %s", err.msg);
     T(data_pool_bad(pool) == 1, "it is counted");

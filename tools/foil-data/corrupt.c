@@ -91,7 +91,7 @@ add_damaged(struct making *making, const struct data_set *set,
     char *name = mem_format("%s.jpg", stem);
     struct image damaged = {0};
     struct err err;
-    const struct image *image = data_pool_get(pool, id, &err);
+    const struct image *image = data_pool_get(pool, id, NULL, &err);
     const int label = data_label(set, id);
 
     if (!image)

@@ -396,7 +396,7 @@ draw_thumbnails(const struct frame *frame)
         const int64_t *ids = frame->f.ids, i = row[at];
         const struct image *image =
             i < 0 ? NULL
-                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), &err);
+                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), NULL, &err);
         uint8_t *to;
 
         lost += i >= 0 && !image;

@@ -121,7 +121,7 @@ static void
 draw_view(struct measured *m, size_t id, size_t view, size_t i)
 {
     struct err err;
-    const struct image *image = data_pool_get(m->pool, id, &err);
+    const struct image *image = data_pool_get(m->pool, id, NULL, &err);
 
     if (!image) {
         progress_clear(&m->progress);
