@@ -66,7 +66,6 @@ double image_canvas_rough(double sigma);
 /*
  * image_canvas_clouds() fills a plane with random clouds, 0 .. 1: octaves of
  * smooth noise, each half as large and 1 / decay as strong as the previous one.
- *
  */
 void image_canvas_clouds(struct canvas *c, double decay, float *plane);
 

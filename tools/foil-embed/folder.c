@@ -50,8 +50,6 @@ write_object(const struct work *work, const char *name, json_t *object)
     json_decref(object);
 }
 
-/* ---------------------------------------------------------------- tensors */
-
 /* Names in torchvision that differ in timm. */
 static const char *const in_timm[][2] = {
     {"conv_proj", "patch_embed.proj"},
@@ -143,8 +141,6 @@ write_tensors(const struct work *work, const char *name, struct tensors *from)
     free(path);
 }
 
-/* ----------------------------------------------------------------- config */
-
 static json_t *
 list_three(const float *x)
 {
@@ -225,8 +221,6 @@ find_timm(struct work *work)
              (!s->width || s->width == 64))
         work->timm = s->arch;
 }
-
-/* -------------------------------------------------------------- open_clip */
 
 /* log(1/tau): learned, or of the option. */
 static float
@@ -311,8 +305,6 @@ write_pair(struct work *work)
     copy_vocabulary(work);
     return 1;
 }
-
-/* -------------------------------------------------------------------- job */
 
 static void
 open_models(struct work *work)

@@ -103,8 +103,6 @@ collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
     texts->n++;
 }
 
-/* ------------------------------------------------------------ equal texts */
-
 /* The tokens of a text, possibly cut to the length of a row. */
 struct text {
     const int32_t *token;
@@ -155,8 +153,6 @@ first_equal(const struct texts *texts, size_t most)
     free(text);
     return first;
 }
-
-/* --------------------------------------------------------------- encoding */
 
 /* Rows to encode together. */
 struct packed {
@@ -325,8 +321,6 @@ add_line(void *self, const char *line, size_t len, size_t i)
     collect_text(self, line, len, (int64_t)i);
 }
 
-/* ---------------------------------------------------------------- classes */
-
 /* Arguments of add_template(). */
 struct naming {
     struct texts *texts;
@@ -449,8 +443,6 @@ make_classes(struct texts *texts, const char *path, const char *templates,
     features->classes = classes;
     data_features_release(&all);
 }
-
-/* -------------------------------------------------------------------- job */
 
 /* Describes how the features were made, for x.json. */
 static json_t *
