@@ -10,7 +10,7 @@
 #include "util/mem.h"
 
 #include "export.h"
-#include "kind.h"
+#include "tree.h"
 
 enum {
     MAX_ABOUT = 1 << 20,  // bytes of x.json

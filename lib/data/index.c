@@ -9,7 +9,6 @@
 #include "captions.h"
 #include "cells.h"
 #include "input.h"
-#include "kind.h"
 #include "labels.h"
 
 enum {

@@ -6,7 +6,6 @@
 
 #include "util/mem.h"
 
-#include "kind.h"
 #include "labels.h"
 
 int

@@ -8,7 +8,6 @@
 #include "util/err.h"
 
 #include "cells.h"
-#include "kind.h"
 #include "layout.h"
 
 /*

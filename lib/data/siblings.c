@@ -7,7 +7,6 @@
 #include "util/mem.h"
 
 #include "captions.h"
-#include "kind.h"
 
 size_t
 data_captions_tidy(char *text, size_t n)
