@@ -186,7 +186,15 @@ static json_t *
 describe_config(const struct work *work)
 {
     const struct embed_sizes *v = &work->sizes;
-    json_t *config = json_object(), *ours = nn_spec_put(&work->image.spec);
+    json_t *ours = nn_spec_put(&work->image.spec);
+    json_t *config =
+        work->timm ? json_pack("{s:s s:i s:I s:s s:o s:o}", "architecture",
+                               work->timm, "num_classes", 0, "num_features",
+                               (json_int_t)nn_net_features(work->image.net),
+                               "global_pool", v->width ? "token" : "avg",
+                               "model_args", list_arguments(work),
+                               "pretrained_cfg", describe_pretrained(work))
+                   : json_object();
 
     json_object_del(ours, "head");
     if (v->width)
@@ -195,14 +203,6 @@ describe_config(const struct work *work)
             json_pack("{s:I s:I s:I s:I}", "width", (json_int_t)v->width,
                       "layers", (json_int_t)v->layers, "patch",
                       (json_int_t)v->patch, "heads", (json_int_t)v->heads));
-    if (work->timm)
-        json_object_update_new(
-            config, json_pack("{s:s s:i s:I s:s s:o s:o}", "architecture",
-                              work->timm, "num_classes", 0, "num_features",
-                              (json_int_t)nn_net_features(work->image.net),
-                              "global_pool", v->width ? "token" : "avg",
-                              "model_args", list_arguments(work),
-                              "pretrained_cfg", describe_pretrained(work)));
     json_object_set_new(config, "foil", ours);
     return config;
 }

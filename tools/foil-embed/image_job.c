@@ -309,24 +309,22 @@ describe_job(const struct work *work, size_t skipped)
         job->checkpoint ? json_incref(work->model.about) : json_null();
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
-        "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I}", "tool",
-        "foil-embed", "version", FOIL_VERSION, "data", "path", job->data,
-        "digest", digest_hex(&digest, hex), "size",
+        "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I s:o* s:o*}",
+        "tool", "foil-embed", "version", FOIL_VERSION, "data", "path",
+        job->data, "digest", digest_hex(&digest, hex), "size",
         (json_int_t)data_size(work->set), "encoder", encoder, "layer",
         layer_of(job), "image_size", (json_int_t)work->size, "view",
         job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,
         "skipped", (json_int_t)skipped, "batch", (json_int_t)job->batch,
-        "threads", (json_int_t)job->threads);
+        "threads", (json_int_t)job->threads, "shard",
+        job->parts > 1
+            ? json_pack("[I,I]", (json_int_t)job->part, (json_int_t)job->parts)
+            : NULL,
+        "view_number", job->recipe ? json_integer(job->view) : NULL);
 
     REQUIRE(how);
     if (job->checkpoint)
         json_object_set_new(encoder, "untrained", json_boolean(job->untrained));
-    if (job->parts > 1)
-        json_object_set_new(
-            how, "shard",
-            json_pack("[I,I]", (json_int_t)job->part, (json_int_t)job->parts));
-    if (job->recipe)
-        json_object_set_new(how, "view_number", json_integer(job->view));
     return how;
 }
 

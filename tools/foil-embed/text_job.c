@@ -452,23 +452,19 @@ describe_job(const struct embed_options *job, const struct texts *texts,
     const struct digest digest = text_vocabulary_digest(texts->vocabulary);
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
-        "{s:s s:s s:O? s:s s:s s:I s:I s:I}", "tool", "foil-embed", "version",
-        FOIL_VERSION, "encoder", texts->model.about, "layer",
+        "{s:s s:s s:O? s:s s:s s:I s:I s:I s:o* s:o* s:o*}", "tool",
+        "foil-embed", "version", FOIL_VERSION, "encoder", texts->model.about,
+        "layer",
         !job->checkpoint ? "tokens"
         : texts->head    ? "z"
                          : "h",
         "vocabulary", digest_hex(&digest, hex), "context",
         (json_int_t)texts->context, "batch", (json_int_t)job->batch,
-        "without_caption", (json_int_t)without);
+        "without_caption", (json_int_t)without, "texts",
+        json_string(job->lines ? job->lines : job->classes), "data",
+        json_string(job->data), "templates", json_string(job->templates));
 
     REQUIRE(how);
-    if (job->lines || job->classes)
-        json_object_set_new(
-            how, "texts", json_string(job->lines ? job->lines : job->classes));
-    if (job->data)
-        json_object_set_new(how, "data", json_string(job->data));
-    if (job->templates)
-        json_object_set_new(how, "templates", json_string(job->templates));
     return how;
 }
 
