@@ -69,14 +69,4 @@ double image_canvas_rough(double sigma);
  */
 void image_canvas_clouds(struct canvas *c, double decay, float *plane);
 
-/* A kind of damage. */
-struct corruption {
-    const char *name;
-    void (*run)(struct canvas *c, const double *amount);
-    double amount[5][7]; /* argument of run() for each severity */
-};
-
-extern const struct corruption image_corrupt_blur[5], image_corrupt_weather[5],
-    image_corrupt_digital[5];
-
 #endif
