@@ -127,24 +127,6 @@ report_files(const struct data_index_report *report)
                     report->hidden);
 }
 
-/* Reports the size and the classes of the index. */
-static void
-report_index(const struct data_index *index,
-             const struct data_index_report *report, const char *to)
-{
-    const size_t n = report->images;
-    char *classes = report->classes ? name_classes(index, report->classes)
-                                    : mem_text("without labels");
-
-    report_files(report);
-    if (report->classes && report->unlabelled)
-        log_message("'%s': %zu image%s, %s, %zu without a label", to, n,
-                    plural(n), classes, report->unlabelled);
-    else
-        log_message("'%s': %zu image%s, %s", to, n, plural(n), classes);
-    free(classes);
-}
-
 /* Reports how many rows of the table are not used, and the first of them. */
 static void
 report_rows(size_t n, const char *wrong, size_t line)
@@ -200,6 +182,33 @@ report_captions(const struct data_index_captions *done, size_t size)
                     done->broken);
 }
 
+/* Reports the size and the classes of the index, and what it leaves out. */
+static void
+report_index(const struct data_index *index, const char *to, int several)
+{
+    const struct data_index_report report = data_index_report(index);
+    const size_t n = report.images;
+    char *classes = report.classes ? name_classes(index, report.classes)
+                                   : mem_text("without labels");
+
+    report_skipped(index, &report);
+    report_captions(&report.captions, n);
+    for (size_t i = 0; i < report.n_notes; i++)
+        log_message("%s", report.note[i]);
+    if (several && !report.classes)
+        log_message(
+            "no sample has a label: classes are the folders inside of each "
+            "PATH, not the PATHs; to make these the classes, give the folder "
+            "that contains them");
+    report_files(&report);
+    if (report.classes && report.unlabelled)
+        log_message("'%s': %zu image%s, %s, %zu without a label", to, n,
+                    plural(n), classes, report.unlabelled);
+    else
+        log_message("'%s': %zu image%s, %s", to, n, plural(n), classes);
+    free(classes);
+}
+
 void
 run_index(char **path)
 {
@@ -233,17 +242,7 @@ run_index(char **path)
             output || !data_index_size(index)
                 ? ""
                 : " (-o FILE puts the index elsewhere)");
-    report = data_index_report(index);
-    report_skipped(index, &report);
-    report_captions(&report.captions, report.images);
-    for (size_t i = 0; i < report.n_notes; i++)
-        log_message("%s", report.note[i]);
-    if (path[1] && !report.classes)
-        log_message(
-            "no sample has a label: classes are the folders inside of each "
-            "PATH, not the PATHs; to make these the classes, give the folder "
-            "that contains them");
-    report_index(index, &report, to);
+    report_index(index, to, path[1] != NULL);
     data_index_free(index);
     free(to);
 }
