@@ -13,7 +13,7 @@ is(struct data_set *set, size_t id, const char *name, int level, int label,
            level_of(set, id) == level && data_label(set, id) == label &&
            (label < 0 || !strcmp(data_class_name(set, (size_t)label), class)) &&
            !strcmp(data_caption(set, id), caption) &&
-           data_width(set, id) == 8 && data_height(set, id) == 8;
+           data_file(set, id).width == 8 && data_file(set, id).height == 8;
 }
 
 static void
