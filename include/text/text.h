@@ -31,6 +31,10 @@ void text_fold(const char *word, size_t n, struct data_bytes *fold);
 /* text_append() adds n bytes to a text. */
 void text_append(struct data_bytes *text, const void *from, size_t n);
 
+/* text_append_utf8() adds n bytes with U+FFFD for each invalid part of UTF-8;
+ * returns 1 if there was any. */
+int text_append_utf8(struct data_bytes *text, const char *from, size_t n);
+
 /*
  * text_piece() returns the length of the first piece of a folded word, n >= 1;
  * byte-pair encoding does not merge across pieces.  It is the first match of

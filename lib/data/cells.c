@@ -7,7 +7,6 @@
 #include "util/series.h"
 
 #include "captions.h"
-#include "kind.h"
 
 void
 data_cells_init(struct data_cells *cells, const char *path, char *text,

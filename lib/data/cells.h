@@ -94,7 +94,6 @@ int data_columns_find(const struct data_columns *columns,
 
 /*
  * data_columns_unused() adds a note about the cells that are not in at[].
- *
  */
 void data_columns_unused(const struct data_cells *cells,
                          const size_t at[DATA_COLUMNS],

@@ -109,8 +109,7 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
     const struct image_region *read = g->want.make ? NULL : &region;
     const int64_t wanted = g->ids[g->at];
     struct batch *batch = &g->batch;
-    const struct image *image =
-        data_pool_region(pool, (size_t)wanted, read, why);
+    const struct image *image = data_pool_get(pool, (size_t)wanted, read, why);
     struct err err;
     int64_t used;
 
@@ -126,7 +125,7 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
              batch->n_substituted + 1, sizeof *batch->substituted);
     batch->substituted[batch->n_substituted][0] = wanted;
     batch->substituted[batch->n_substituted++][1] = g->ids[g->at] = used;
-    return data_pool_region(pool, (size_t)used, read, &err);
+    return data_pool_get(pool, (size_t)used, read, &err);
 }
 
 static void

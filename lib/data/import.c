@@ -4,7 +4,7 @@
 
 #include "data/import.h"
 #include "data/npy.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/file.h"
 #include "util/gz.h"
 #include "util/mem.h"
@@ -154,7 +154,7 @@ open_npy(struct data_import *import, struct err *err)
         return -1;
     if (data_npy_head(start, len, &head, &why))
         return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
-    if (head.type != (enum data_npy_type)DTYPE_U1)
+    if (head.type != DTYPE_U1)
         return err_set(err, "'%s' holds no bytes: save .astype('u1') of it",
                        path);
     if (data_gz_seek(import->file, path, head.place, err))

@@ -10,7 +10,6 @@
 
 #include "cells.h"
 #include "input.h"
-#include "kind.h"
 #include "tar.h"
 #include "tree.h"
 

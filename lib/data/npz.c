@@ -56,7 +56,7 @@ static int
 add_list(struct zip *zip, const char *name, size_t n, int64_t *list)
 {
     return list ? add_array(zip, name,
-                            &(struct data_npy){DATA_I8, 1, {n, 1}, list})
+                            &(struct data_npy){DTYPE_I8, 1, {n, 1}, list})
                 : 0;
 }
 
@@ -78,7 +78,7 @@ add_texts(struct zip *zip, const struct data_features *f)
 static int
 add_members(struct zip *zip, FILE *file, const struct data_features *f)
 {
-    const struct data_npy x = {DATA_F4, 2, {f->n, f->d}, f->x};
+    const struct data_npy x = {DTYPE_F4, 2, {f->n, f->d}, f->x};
 
     if (archive_write_set_format_zip(zip->archive) != ARCHIVE_OK ||
         archive_write_zip_set_compression_store(zip->archive) != ARCHIVE_OK ||

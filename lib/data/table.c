@@ -8,7 +8,6 @@
 #include "util/mem.h"
 
 #include "captions.h"
-#include "kind.h"
 
 enum { MAX_TABLE = 1 << 30, UNCLEAR = -2 };
 

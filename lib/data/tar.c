@@ -13,7 +13,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "kind.h"
+#include "tree.h"
 #include "tar.h"
 
 enum { BLOCK = 512, READ_AHEAD = 1 << 16 };

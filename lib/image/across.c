@@ -2,7 +2,7 @@
 
 #include "util/clones.h"
 
-#include "across.h"
+#include "scratch.h"
 
 #ifdef UTIL_CLONED
 #include <immintrin.h>

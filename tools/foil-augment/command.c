@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "maker.h"
 #include "stage/command.h"
 #include "util/mem.h"
 #include "util/opt.h"

@@ -61,8 +61,6 @@ report_substitute(void *data, const struct wire_place *at,
                     data_name(a->maker->set, (size_t)pair[1]));
 }
 
-/* ---- the relay, the trainer and the selector --------------------------- */
-
 static void
 release_item(struct wire_item *item, struct wire_msg *batch)
 {

@@ -7,7 +7,7 @@
 #include "eval.h"
 #include "eval/pca.h"
 #include "eval/tsne.h"
-#include "image/png.h"
+#include "image/codec.h"
 #include "image/view.h"
 #include "num/vec.h"
 #include "util/file.h"
@@ -59,7 +59,7 @@ static void
 save_matrix(const char *path, size_t rows, size_t columns, float *x)
 {
     const struct data_npy npy = {
-        .type = DATA_F4, .rank = 2, .shape = {rows, columns}, .data = x};
+        .type = DTYPE_F4, .rank = 2, .shape = {rows, columns}, .data = x};
     struct err err;
 
     if (data_npy_write(path, &npy, &err))
@@ -421,7 +421,7 @@ draw_thumbnails(const struct frame *frame)
         const int64_t *ids = frame->f.ids, i = row[at];
         const struct image *image =
             i < 0 ? NULL
-                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), &err);
+                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), NULL, &err);
         uint8_t *to;
 
         lost += i >= 0 && !image;

@@ -5,7 +5,7 @@
 
 #include "data/set.h"
 #include "eval.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "loss/global.h"
 #include "nn/average.h"
 #include "nn/safetensors.h"
@@ -126,7 +126,7 @@ static void
 draw_view(struct measured *m, size_t id, size_t view, size_t i)
 {
     struct err err;
-    const struct image *image = data_pool_get(m->pool, id, &err);
+    const struct image *image = data_pool_get(m->pool, id, NULL, &err);
 
     if (!image) {
         progress_clear(&m->progress);

@@ -20,7 +20,7 @@ train_basis_read(struct train_basis *basis, const char *path, struct err *err)
         return 0;
     if (data_npy_read(path, &npy, err))
         return -1;
-    if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[0] < 2) {
+    if (npy.type != DTYPE_F4 || npy.rank != 2 || npy.shape[0] < 2) {
         data_npy_release(&npy);
         return err_set(err,
                        "'%s': want f4 [k + 1,pixels], as foil-eval pca "
@@ -87,7 +87,7 @@ train_rows_read(struct train_encoder *encoder, const char *path,
     table = blocks.tensor; // the first
     n = table->shape[0] * table->shape[1];
     d = table->shape[2];
-    if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[1] != d ||
+    if (npy.type != DTYPE_F4 || npy.rank != 2 || npy.shape[1] != d ||
         npy.shape[0] != n || !num_finite(n * d, npy.data))
         rc = err_set(err, "'%s': want finite f4 [%zu,%zu], a row for each view",
                      path, n, d);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
