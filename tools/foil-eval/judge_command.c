@@ -4,7 +4,7 @@
 
 #include "judge.h"
 #include "run/results.h"
-#include "stage/command.h"
+#include "stage/stage.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -24,7 +24,7 @@ take_judgement(void *of, const char *line, struct err *err)
                          line);
 }
 
-/* See stage/command.h. */
+/* See stage/stage.h. */
 static int
 forget_judgement(void *of)
 {
