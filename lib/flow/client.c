@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/hello.h"
 #include "util/mem.h"
 
 #include "client_impl.h"
@@ -141,7 +140,7 @@ on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
 
     if (wire_hello_get(&who, client->link.msg, &news->why))
         return refuse_message(client, news);
-    if (flow_hello_fits(&client->link.hello, &who, err)) {
+    if (wire_hello_fits(&client->link.hello, &who, err)) {
         flow_link_end(&client->link, err);
         return -1;
     }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "flow/hello.h"
 #include "util/clock.h"
 
 #include "link.h"
@@ -56,7 +55,7 @@ flow_link_init(struct flow_link *link, struct wire *wire, enum wire_edge edge,
     *link = (struct flow_link){
         .wire = wire, .edge = edge, .side = side, .hello = *hello};
     link->hello.version = WIRE_VERSION;
-    flow_hello_name(&link->hello);
+    wire_hello_name(&link->hello);
 }
 
 void

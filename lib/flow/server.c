@@ -3,7 +3,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "flow/hello.h"
 #include "flow/server.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -249,7 +248,7 @@ on_hello(struct flow_server *server, const struct wire_id *from,
     struct flow_known_peer *peer;
 
     if (wire_hello_get(&hello, msg, &news->why) ||
-        flow_hello_fits(&server->link.hello, &hello, &news->why) ||
+        wire_hello_fits(&server->link.hello, &hello, &news->why) ||
         check_recipe(server, &hello, &news->why) ||
         (server->check && server->check(server->self, &hello, &news->why)))
         return refuse_connection(server, from, news);
