@@ -501,7 +501,7 @@ simulate: $(SIMULATIONS)
 	@for s in $(SIMULATIONS); do scripts/simulate $$s $(N) $(SEED) || exit; done
 
 RULED   := $(addprefix $(OUT)/tests/flow/test_,simulation services producer \
-               late relay consumer greeting roll request handover)
+               late relay consumer greeting peer_table request handover)
 rules: $(RULED)
 	@OUT=$(OUT) CC='$(CC)' tests/flow/rules.py
 

@@ -7,8 +7,8 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
+#include "greeting.h"
 #include "link.h"
-#include "peer_table.h"
 #include "request.h"
 
 /* Seconds for which the last message waits for room in a peer's full queue. */
