@@ -270,8 +270,6 @@ flow_client_next(struct flow_client *client, struct flow_news *news,
                : flow_client_read(client, news, err);
 }
 
-/* ---- sending and state ------------------------------------------------- */
-
 int
 flow_client_trouble(const struct flow_client *client, struct err *why)
 {

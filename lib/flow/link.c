@@ -9,8 +9,6 @@
 /* Seconds for which the last error has time to leave. */
 static const double error_pause_s = 0.1;
 
-/* ---- refusals of one sender -------------------------------------------- */
-
 int
 flow_refusal_add(struct flow_refusal *refusal, double now)
 {
@@ -45,8 +43,6 @@ flow_error_about(const struct wire_error *error)
         return FLOW_ABOUT_MESSAGE;
     return error->id >= 0 ? FLOW_ABOUT_REQUEST : FLOW_ABOUT_US;
 }
-
-/* ---- an end ------------------------------------------------------------ */
 
 void
 flow_link_init(struct flow_link *link, struct wire *wire, enum wire_edge edge,

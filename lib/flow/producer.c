@@ -102,8 +102,6 @@ flow_producer_join(struct flow_producer *p, uint64_t peer)
     flow_peers_join(&p->peers, peer);
 }
 
-/* ---- leases ------------------------------------------------------------ */
-
 /* Revoke a lease. */
 static void
 revoke_lease(struct flow_producer *p, struct flow_lease *lease)
@@ -170,7 +168,6 @@ flow_producer_on_refusal(struct flow_producer *p, uint64_t number,
     peer->refused++;
 }
 
-/* ---- messages of peers ------------------------------------------------- */
 static void
 clear_book(struct flow_producer *p)
 {
@@ -308,8 +305,6 @@ flow_producer_on_end(struct flow_producer *p, uint64_t number,
     peer->ended = 1;
 }
 
-/* ---- the book ---------------------------------------------------------- */
-
 int
 flow_producer_short(const struct flow_producer *p)
 {
@@ -334,8 +329,6 @@ flow_producer_close(struct flow_producer *p)
 {
     p->closed = 1;
 }
-
-/* ---- state ------------------------------------------------------------- */
 
 /* At least one peer reports that the consumer is after the end of the plan, and
  * there was time to correct that. */

@@ -203,8 +203,6 @@ restamp_message(struct flow_replay *replay, size_t i, int64_t session,
     return msg;
 }
 
-/* ---- as an augmenter, and as the selector ------------------------------ */
-
 /* Add the recorded places of the window. */
 static void
 fill_book(struct flow_replay *replay, struct flow_producer *producer)

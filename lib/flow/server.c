@@ -60,8 +60,6 @@ flow_server_close(struct flow_server *server)
     free(server);
 }
 
-/* ---- sending ----------------------------------------------------------- */
-
 /* Handle the result of a send: 1 sent, 0 not.  A peer that is gone leaves when
  * all its messages are read.  A full queue means only a slow peer, which leaves
  * by silence alone. */
@@ -393,8 +391,6 @@ flow_server_next(struct flow_server *server, struct flow_news *news,
     news->peer = flow_peer_table_left(&server->peers);
     return news->peer != 0;
 }
-
-/* ---- the tool's side --------------------------------------------------- */
 
 const struct wire_hello *
 flow_server_hello(const struct flow_server *server)
