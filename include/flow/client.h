@@ -2,8 +2,8 @@
 #define FLOW_CLIENT_H
 
 #include "flow/news.h"
+#include "wire/batch.h"
 #include "wire/hello.h"
-#include "wire/item.h"
 #include "wire/sock.h"
 
 /*

@@ -3,11 +3,8 @@
 #include "util/digest.h"
 #include "wire/batch.h"
 #include "wire/hello.h"
-#include "wire/item.h"
+#include "wire/negatives.h"
 #include "wire/next.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
 
 #include "checks.h"
 

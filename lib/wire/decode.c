@@ -3,7 +3,7 @@
 
 #include "util/mem.h"
 #include "wire/codec.h"
-#include "wire/metrics.h"
+#include "wire/events.h"
 
 #include "decode.h"
 #include "member.h"

@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "wire/codec.h"
-#include "wire/metrics.h"
+#include "wire/events.h"
 
 #include "member.h"
 #include "tables.h"

@@ -8,9 +8,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/rng.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 /*
  * bench_sampler ENDPOINT STEPS: the median time, in ms, from a batch of

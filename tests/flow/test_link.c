@@ -4,9 +4,9 @@
 #include "flow/link.h"
 #include "flow/service.h"
 #include "t.h"
+#include "wire/batch.h"
 #include "wire/error.h"
-#include "wire/item.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 #include "ends.h"
 

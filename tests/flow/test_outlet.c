@@ -5,7 +5,7 @@
 #include "t.h"
 #include "flow/outlet.h"
 #include "flow/peer.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 
 /* Run both sides until the outlet has news of that kind. */
 static int

@@ -5,9 +5,7 @@
 #include "child.h"
 #include "flow/service.h"
 #include "t.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 #include "ends.h"
 

@@ -10,8 +10,8 @@
 #include "util/progress.h"
 #include "util/stop.h"
 #include "util/tally.h"
+#include "wire/batch.h"
 #include "wire/error.h"
-#include "wire/reject.h"
 
 #include "maker.h"
 

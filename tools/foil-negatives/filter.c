@@ -9,8 +9,7 @@
 #include "util/digest.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "wire/item.h"
-#include "wire/reject.h"
+#include "wire/batch.h"
 
 enum { VIEWS = 2 };
 

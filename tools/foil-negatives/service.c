@@ -5,7 +5,7 @@
 #include "negatives.h"
 #include "util/file.h"
 #include "util/opt.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
 /* Whether a peer may use the sampler in this session, or set it anew. */
 static int

@@ -13,7 +13,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/priority.h"
-#include "wire/fetch.h"
+#include "wire/features.h"
 
 /* A plan that is being made. */
 struct job {

@@ -8,7 +8,7 @@
 #include "select/quarantine.h"
 #include "stage/stage.h"
 #include "util/progress.h"
-#include "wire/plan.h"
+#include "wire/features.h"
 
 /*
  * The parts of foil-select, one file each:

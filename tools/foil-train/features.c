@@ -5,9 +5,8 @@
 #include "util/half.h"
 #include "util/mem.h"
 #include "wire/features.h"
-#include "wire/fetch.h"
 #include "wire/hello.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
 enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
 
@@ -91,7 +90,7 @@ say_gone(const struct train *t, const struct wire_fetch *fetch)
         -1, 0);
 }
 
-/* See wire/fetch.h. */
+/* See wire/features.h. */
 static struct wire_msg *
 answer_fetch(struct train *t, const struct wire_fetch *fetch)
 {

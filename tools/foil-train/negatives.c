@@ -6,8 +6,7 @@
 #include "train.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
 /* Seconds until a service that did not answer is asked again. */
 static const double ask_retry_s = 10;
