@@ -10,7 +10,6 @@
 #include "wire/gate.h"
 
 #include "sock_impl.h"
-#include "zap.h"
 
 /* With fewer than these the gate would leave no room for connections. */
 enum { FILES_LEAST = 64 };
