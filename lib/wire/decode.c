@@ -5,9 +5,7 @@
 #include "wire/codec.h"
 #include "wire/events.h"
 
-#include "decode.h"
-#include "member.h"
-#include "tables.h"
+#include "codec_impl.h"
 
 /* 1 when the message has that key or tensor. */
 static int
@@ -291,7 +289,7 @@ get_all(struct wire_decoder *d)
             return;
     }
     for (c = d->m->checks; c->what && !d->r.rc; c++)
-        c->check(&d->r, d->x, d->size);
+        c->check(d);
 }
 
 int

@@ -3,8 +3,7 @@
 #include "wire/codec.h"
 #include "wire/events.h"
 
-#include "member.h"
-#include "tables.h"
+#include "codec_impl.h"
 
 static struct wire_tensor
 tensor_of(const struct wire_message *m, const struct wire_field *f,

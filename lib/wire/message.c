@@ -9,11 +9,8 @@
 #include "wire/hello.h"
 #include "wire/negatives.h"
 
-#include "checks.h"
 #include "message.h"
 #include "rows.h"
-
-/* ---- tables ------------------------------------------------------------- */
 
 static const struct wire_field hello_fields[] = {
     {TEXT(hello, "stage", stage)},
