@@ -94,10 +94,8 @@ int flow_service_refuse(struct flow_service *service, struct err *why);
 int flow_service_poll(struct flow_service *service, struct err *err);
 int flow_service_joined(const struct flow_service *service);
 
-/* flow_service_retries() returns how many requests had to be sent again,
- * flow_service_greetings() how many hellos of the service completed a greeting,
- * one for each connection. */
-uint64_t flow_service_retries(const struct flow_service *service);
+/* flow_service_greetings() returns how many hellos of the service completed a
+ * greeting, one for each connection. */
 uint64_t flow_service_greetings(const struct flow_service *service);
 
 /* flow_service_hello() returns the service's hello, owned by the service; its

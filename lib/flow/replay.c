@@ -291,8 +291,7 @@ receive_trainer(struct player *p, struct err *err)
             flow_producer_join(p->producer, TRAINER);
         }
         if (news.what == FLOW_MESSAGE)
-            flow_producer_on_snapshot(p->producer, TRAINER,
-                                      flow_client_snapshot(p->client),
+            flow_producer_on_snapshot(p->producer, TRAINER, news.next,
                                       clock_now());
     }
     return rc;

@@ -15,7 +15,6 @@ struct flow_service {
     struct wire_msg *request;    /* NULL: none */
     struct wire_subject subject; /* of the answer that the caller has */
     struct err unfit; /* why the request cannot be sent; "": it can */
-    uint64_t retries;
     uint64_t greetings;
     double reported; /* time of the last report that no answer has come */
 };
@@ -61,12 +60,6 @@ int64_t
 flow_service_id(struct flow_service *service)
 {
     return flow_request_id(&service->pending);
-}
-
-uint64_t
-flow_service_retries(const struct flow_service *service)
-{
-    return service->retries;
 }
 
 int
@@ -186,7 +179,6 @@ retry_request(struct flow_service *service, int stop_fd, struct err *err)
 
     if (rc <= 0)
         return rc;
-    service->retries++;
     flow_request_renewed(&service->pending, clock_now());
     return flow_client_renew(service->client, err) ? -1 : 1;
 }

@@ -63,7 +63,7 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
       "and its sender receives that, too");
     send_item(server, &place, "", 10);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
-          flow_client_item(client)->batch.ids[2] == 3,
+          news.item->batch.ids[2] == 3,
       "a good one is accepted");
 }
 
