@@ -219,42 +219,21 @@ is_left_out(struct wire_decoder *d, const struct wire_field *f)
     return 1;
 }
 
-static void
-get_field(struct wire_decoder *d, const struct wire_field *f)
-{
-    switch (f->type) {
-    case WIRE_WHOLE:
-    case WIRE_COUNT:
-        get_number(d, f);
-        break;
-    case WIRE_REAL:
-        get_real(d, f);
-        break;
-    case WIRE_FLAG:
-        get_flag(d, f);
-        break;
-    case WIRE_TEXT:
-        get_text(d, f);
-        break;
-    case WIRE_MAP: // wire_decode() enters it
-        break;
-    case WIRE_SHARE:
-        get_share(d, f);
-        break;
-    case WIRE_VALUES:
-        get_values(d, f);
-        break;
-    case WIRE_COUPLES:
-        get_couples(d, f);
-        break;
-    case WIRE_TENSOR:
-    case WIRE_IDS:
-        wire_decode_tensor(d, f);
-        break;
-    case WIRE_TABLES:
-        get_tables(d, f);
-    }
-}
+/* How the value of a field is read; wire_decode() enters a map by itself. */
+static void (*const get_field[])(struct wire_decoder *,
+                                 const struct wire_field *) = {
+    [WIRE_WHOLE] = get_number,
+    [WIRE_COUNT] = get_number,
+    [WIRE_REAL] = get_real,
+    [WIRE_FLAG] = get_flag,
+    [WIRE_TEXT] = get_text,
+    [WIRE_SHARE] = get_share,
+    [WIRE_VALUES] = get_values,
+    [WIRE_COUPLES] = get_couples,
+    [WIRE_TENSOR] = wire_decode_tensor,
+    [WIRE_IDS] = wire_decode_tensor,
+    [WIRE_TABLES] = get_tables,
+};
 
 /* Arrays of a decoded struct that are not in its message. */
 static void
@@ -282,7 +261,7 @@ get_all(struct wire_decoder *d)
             continue;
         }
         if (!is_left_out(d, f))
-            get_field(d, f);
+            get_field[f->type](d, f);
         if (inside && !--inside)
             d->r.map = header;
         if (d->r.rc)
