@@ -3,6 +3,7 @@
 
 #include "util/mem.h"
 #include "wire/codec.h"
+#include "wire/edge.h"
 #include "wire/events.h"
 
 #include "codec_impl.h"
@@ -68,20 +69,6 @@ get_flag(struct wire_decoder *d, const struct wire_field *f)
         *(int *)field_at(d->x, f->at) = o->via.boolean;
 }
 
-/* 1 when the text is a word of the list "train, eval". */
-static int
-is_word(const char *list, const msgpack_object_str *text)
-{
-    for (const char *word = list; *word; word += strspn(word, ", ")) {
-        const size_t n = strcspn(word, ",");
-
-        if (n == text->size && !memcmp(word, text->ptr, n))
-            return 1;
-        word += n;
-    }
-    return 0;
-}
-
 static void
 get_text(struct wire_decoder *d, const struct wire_field *f)
 {
@@ -95,7 +82,7 @@ get_text(struct wire_decoder *d, const struct wire_field *f)
         text->size < (size_t)f->least || memchr(text->ptr, 0, text->size))
         wire_read_fail(&d->r, "'%s' is not a text of %jd to %zu bytes", f->name,
                        (intmax_t)f->least, f->room - 1);
-    else if (f->words && !is_word(f->words, text))
+    else if (f->words && !wire_is_word(f->words, text->ptr, text->size))
         wire_read_fail(&d->r, "'%s' is none of %s", f->name, f->words);
     else
         memcpy(field_at(d->x, f->at), text->ptr, text->size);
