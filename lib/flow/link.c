@@ -118,18 +118,16 @@ flow_link_check(const struct flow_link *link, enum wire_kind kind,
                : wire_session_check(subject->at.session, err);
 }
 
-int
+void
 flow_link_error(struct flow_link *link, const struct wire_id *to,
                 struct wire_error error, const char *reason)
 {
     struct wire_msg *msg;
-    int rc;
 
     snprintf(error.reason, sizeof error.reason, "%s", reason);
     msg = wire_error_put(&error);
-    rc = wire_sock_send(link->sock, to, msg);
+    wire_sock_send(link->sock, to, msg);
     wire_msg_free(msg);
-    return rc;
 }
 
 /* An error is never answered with an error: two ends would never stop. */

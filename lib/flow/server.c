@@ -60,24 +60,18 @@ flow_server_close(struct flow_server *server)
     free(server);
 }
 
-/* Handle the result of a send: 1 sent, 0 not.  A peer that is gone leaves when
+/* Returns 1 when the message was sent, else 0.  A peer that is gone leaves when
  * all its messages are read.  A full queue means only a slow peer, which leaves
  * by silence alone. */
-static int
-note_sent(struct flow_known_peer *peer, int rc)
-{
-    if (rc < 0)
-        peer->gone = 1;
-    return rc == 1;
-}
-
 static int
 send_peer(struct flow_server *server, struct flow_known_peer *peer,
           struct wire_msg *msg)
 {
-    return note_sent(
-        peer,
-        peer->gone ? -1 : wire_sock_send(server->link.sock, &peer->id, msg));
+    const int rc =
+        peer->gone ? -1 : wire_sock_send(server->link.sock, &peer->id, msg);
+
+    peer->gone = rc < 0;
+    return rc == 1;
 }
 
 /* Send a message and free it. */
@@ -103,12 +97,10 @@ static int
 send_failure(struct flow_server *server, struct flow_known_peer *peer,
              int64_t id, const struct err *why)
 {
-    const struct wire_error error = {.id = id};
+    struct wire_error error = {.id = id};
 
-    return note_sent(
-        peer, peer->gone
-                  ? -1
-                  : flow_link_error(&server->link, &peer->id, error, why->msg));
+    snprintf(error.reason, sizeof error.reason, "%s", why->msg);
+    return send_and_free(server, peer, wire_error_put(&error));
 }
 
 /* Errors for a connection that is refused, or has to send hello. */
