@@ -266,9 +266,9 @@ answer_is_waited_past(void)
     struct wire_sock *sock =
         wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
     struct flow_service_config config = {
-        .endpoint = at("negatives"),
-        .edge = WIRE_EDGE_NEGATIVES,
-        .hello = hello_of("train", "", digest_a, 10),
+        .client = {.endpoint = at("negatives"),
+                   .edge = WIRE_EDGE_NEGATIVES,
+                   .hello = hello_of("train", "", digest_a, 10)},
         .deadline = 0.5,
     };
     struct wire_hello mine = hello_of("negatives", "", digest_a, 10);

@@ -301,10 +301,10 @@ static struct flow_service *
 connect_to(struct planner *p, struct err *err)
 {
     struct flow_service_config config = {
-        .endpoint = p->endpoint,
-        .role = "train",
-        .edge = WIRE_EDGE_FEATURES,
-        .hello = p->config.hello,
+        .client = {.endpoint = p->endpoint,
+                   .role = "train",
+                   .edge = WIRE_EDGE_FEATURES,
+                   .hello = p->config.hello},
         .deadline = answer_s,
     };
 
