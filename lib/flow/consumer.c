@@ -91,7 +91,6 @@ flow_consumer_resize(struct flow_consumer *c, size_t window)
     c->window = window;
 }
 
-/* How many held items are before a place. */
 static size_t
 count_before(const struct flow_consumer *c, const struct wire_place *at)
 {

@@ -5,14 +5,9 @@
 
 #include "greeting.h"
 
-/* Seconds until a hello that is not answered is sent again. */
-static const double hello_retry_s = 1;
-
-/* Seconds between the first and the second check of a silent peer. */
-static const double recheck_s = 0.1;
-
-/* Seconds between two requests for hello on one connection. */
-static const double hello_pause_s = 1;
+/* Seconds until a hello that is not answered is sent again; between two
+ * requests for hello on one connection; between two checks of a silent peer. */
+static const double hello_retry_s = 1, hello_pause_s = 1, recheck_s = 0.1;
 
 int
 flow_greeting_turn(struct flow_greeting *greeting, int connected, double now)
@@ -190,7 +185,6 @@ flow_peer_table_remove_gone(struct flow_peer_table *table)
             drop_peer(table, &table->peer[i]);
 }
 
-/* Store the address of a silent peer. */
 static void
 store_silent(struct flow_peer_table *table, const struct wire_id *id)
 {

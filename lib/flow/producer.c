@@ -102,7 +102,6 @@ flow_producer_join(struct flow_producer *p, uint64_t peer)
     flow_peers_join(&p->peers, peer);
 }
 
-/* Revoke a lease. */
 static void
 revoke_lease(struct flow_producer *p, struct flow_lease *lease)
 {
@@ -212,7 +211,6 @@ update_leases(struct flow_producer *p)
         p->fresh = p->newest.at;
 }
 
-/* Replace the newest snapshot. */
 static enum flow_news_kind
 adopt_snapshot(struct flow_producer *p, const struct wire_next *next,
                double now)

@@ -13,7 +13,6 @@
 
 #include "window.h"
 
-/* The file offset of a step. */
 struct step_offset {
     struct wire_place at;
     off_t offset;
@@ -46,7 +45,6 @@ read_message(struct flow_replay *replay, off_t offset, struct err *err)
     return msg;
 }
 
-/* A decoded batch or item. */
 union step {
     struct wire_batch batch;
     struct wire_item item;
@@ -170,7 +168,6 @@ flow_replay_edge(const struct flow_replay *replay)
     return replay->kind == WIRE_BATCH ? "batch" : "plan";
 }
 
-/* Go to the first step that is not before `at`. */
 static void
 seek_place(struct flow_replay *replay, const struct wire_place *at)
 {
@@ -295,7 +292,6 @@ receive_trainer(struct player *p, struct err *err)
     return rc;
 }
 
-/* Read messages of augmenters. */
 static int
 receive_augmenters(struct player *p)
 {

@@ -74,7 +74,6 @@ send_peer(struct flow_server *server, struct flow_known_peer *peer,
     return rc == 1;
 }
 
-/* Send a message and free it. */
 static int
 send_and_free(struct flow_server *server, struct flow_known_peer *peer,
               struct wire_msg *msg)
