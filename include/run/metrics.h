@@ -5,7 +5,7 @@
 
 #include "run/lines.h"
 #include "util/err.h"
-#include "wire/metrics.h"
+#include "wire/events.h"
 
 /*
  * Reads the metrics of each step of a run from metrics.jsonl

@@ -19,7 +19,6 @@
 #include "flow/consumer.h"
 #include "flow/greeting.h"
 #include "flow/handover.h"
-#include "flow/peer_table.h"
 #include "flow/producer.h"
 #include "flow/relay.h"
 #include "flow/request.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "maker.h"
-#include "stage/command.h"
+#include "stage/stage.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/rng.h"

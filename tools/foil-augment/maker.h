@@ -5,7 +5,7 @@
 #include "data/pool.h"
 #include "text/vocabulary.h"
 #include "util/spare.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 
 #include "augment.h"
 

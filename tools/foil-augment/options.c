@@ -6,7 +6,7 @@
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 
 enum {
     SMALL = 64,    /* most pixels of a small view's side */

@@ -16,7 +16,6 @@
 #include "run/live.h"
 #include "run/results.h"
 #include "run/settings.h"
-#include "stage/command.h"
 #include "stage/program.h"
 #include "stage/stage.h"
 #include "util/digest.h"
@@ -128,7 +127,6 @@ take_judgement(void *of, const char *line, struct err *err)
                          line);
 }
 
-/* See stage/command.h. */
 static int
 forget_judgement(void *of)
 {

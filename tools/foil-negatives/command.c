@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "negatives.h"
-#include "stage/command.h"
 #include "util/mem.h"
 
 /*

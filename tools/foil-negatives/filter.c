@@ -9,8 +9,7 @@
 #include "util/digest.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "wire/item.h"
-#include "wire/reject.h"
+#include "wire/batch.h"
 
 enum { VIEWS = 2 };
 
@@ -92,7 +91,7 @@ read_selector(struct filter *filter)
             flow_consumer_join(filter->passage.consumer, SELECTOR);
             break;
         case FLOW_MESSAGE:
-            passage_add(&filter->passage, flow_client_item(filter->plan));
+            passage_add(&filter->passage, news.item);
             break;
         case FLOW_ENDED:
             filter->ended = 1;

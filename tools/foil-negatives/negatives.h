@@ -5,9 +5,7 @@
 #include "flow/handover.h"
 #include "sample/source.h"
 #include "stage/stage.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 /*
  * The parts of foil-negatives, one file each:

@@ -5,7 +5,7 @@
 #include "negatives.h"
 #include "util/file.h"
 #include "util/opt.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
 /* Checks that a peer may use or set the sampler in this session. */
 static int

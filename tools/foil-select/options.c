@@ -6,7 +6,7 @@
 #include "select.h"
 #include "util/json.h"
 #include "util/opt.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 
 static struct select_options o = {.batch = 128,
                                   .epochs = 100,

@@ -11,7 +11,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/priority.h"
-#include "wire/fetch.h"
+#include "wire/features.h"
 
 /* A plan that is being made. */
 struct job {
@@ -297,10 +297,10 @@ static struct flow_service *
 connect_to(struct planner *p, struct err *err)
 {
     struct flow_service_config config = {
-        .endpoint = p->endpoint,
-        .role = "train",
-        .edge = WIRE_EDGE_FEATURES,
-        .hello = p->config.hello,
+        .client = {.endpoint = p->endpoint,
+                   .role = "train",
+                   .edge = WIRE_EDGE_FEATURES,
+                   .hello = p->config.hello},
         .deadline = answer_s,
     };
 

@@ -7,7 +7,7 @@
 #include "select/plan.h"
 #include "stage/stage.h"
 #include "util/progress.h"
-#include "wire/plan.h"
+#include "wire/features.h"
 
 /*
  * The parts of foil-select, one file each:

@@ -6,8 +6,7 @@
 #include "select.h"
 #include "util/clock.h"
 #include "util/opt.h"
-#include "wire/item.h"
-#include "wire/reject.h"
+#include "wire/batch.h"
 
 /* Seconds between checks for a plan that the trainer waits for. */
 static const double poll_plan_s = 0.001;

@@ -2,9 +2,9 @@
 #define FOIL_TAP_CHECK_H
 
 #include "tap.h"
+#include "wire/batch.h"
 #include "wire/error.h"
 #include "wire/hello.h"
-#include "wire/item.h"
 #include "wire/next.h"
 
 /*

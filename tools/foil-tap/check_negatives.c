@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "wire/negatives.h"
 
 /*
  * A service of negatives: the checks play a trainer with batches of eight

@@ -1,13 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/hello.h"
 #include "train.h"
 #include "util/half.h"
 #include "util/mem.h"
 #include "wire/features.h"
-#include "wire/fetch.h"
-#include "wire/state.h"
+#include "wire/hello.h"
+#include "wire/negatives.h"
 
 enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
 
@@ -19,7 +18,7 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
     const struct wire_hello mine =
         stage_hello("train", t->shape.digest, t->shape.size);
 
-    return flow_hello_fits(&mine, hello, err);
+    return wire_hello_fits(&mine, hello, err);
 }
 
 int
@@ -91,7 +90,7 @@ refuse_missing(const struct train *t, const struct wire_fetch *fetch)
         -1, 0);
 }
 
-/* See wire/fetch.h. */
+/* See wire/features.h. */
 static struct wire_msg *
 answer_fetch(struct train *t, const struct wire_fetch *fetch)
 {

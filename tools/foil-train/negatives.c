@@ -6,8 +6,7 @@
 #include "train.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
 /* Seconds until a request to a service that did not answer is repeated. */
 static const double ask_retry_s = 10;
@@ -17,24 +16,26 @@ train_service_open(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     struct flow_service_config config = {
-        .role = "negatives",
-        .edge = WIRE_EDGE_NEGATIVES,
-        .hello = stage_hello("train", t->shape.digest, t->shape.size),
+        .client = {.role = "negatives",
+                   .edge = WIRE_EDGE_NEGATIVES,
+                   .hello =
+                       stage_hello("train", t->shape.digest, t->shape.size)},
         .deadline = o->deadline,
     };
 
     if (!t->objective->needs_weights || t->service.service ||
         o->sampler != TRAIN_SERVICE)
         return 0;
-    config.endpoint = stage_endpoint(&t->stage, o->negatives, "negatives");
+    config.client.endpoint =
+        stage_endpoint(&t->stage, o->negatives, "negatives");
     if (o->in_batch) {
         // wait for a short time in a step, not until the deadline
         config.timeout = 1;
         config.deadline = 2;
     }
-    snprintf(config.hello.run, sizeof config.hello.run, "%s",
+    snprintf(config.client.hello.run, sizeof config.client.hello.run, "%s",
              flow_server_hello(t->source.inlet->server)->run);
-    config.hello.width =
+    config.client.hello.width =
         (int64_t)(t->encoder.ops ? t->encoder.dim : nn_head_width(o->head));
     t->service.service = flow_service_open(t->stage.wire, &config, err);
     return t->service.service ? 0 : -1;

@@ -22,9 +22,9 @@
 #include "train/journal.h"
 #include "train/process.h"
 #include "wire/batch.h"
+#include "wire/features.h"
 #include "wire/feed.h"
-#include "wire/plan.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 /*
  * The parts of foil-train, one file each:

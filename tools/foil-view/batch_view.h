@@ -6,7 +6,7 @@
 
 #include "data/set.h"
 #include "util/json.h"
-#include "wire/drawn.h"
+#include "wire/events.h"
 
 /*
  * The batch of one step: its samples, the embeddings of their views, and the
