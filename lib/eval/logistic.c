@@ -6,8 +6,6 @@
 #include "num/gemm.h"
 #include "util/mem.h"
 
-#include "lbfgs.h"
-
 enum { BLOCK = 1024 }; // rows at a time, so that they stay in the cache
 
 /* What eval_lbfgs() minimises. */

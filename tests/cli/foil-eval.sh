@@ -84,7 +84,7 @@ ok 'no row is in both' says '"shared":0' knn -k 1 train.npy test.npy
 ok 'rows that are in both are counted' says '"shared":3' \
     knn -k 1 train.npy train.npy
 ok 'which is said' bash -c "'$eval' knn -k 1 train.npy train.npy 2>&1 |
-    grep -F "'train.npy': rows that are also in 'train.npy': 3 of 3"
+    grep -F \"'train.npy': rows that are also in 'train.npy': 3 of 3\""
 npy wide8.npy '<f8' '2, 1' 000000000000f03f0000000000000040
 ok 'f8 is read, too' "$eval" geometry wide8.npy
 npy train.labels8.npy '|b1' '3,' 000100

@@ -35,11 +35,12 @@ enum by { BY_LABELS, BY_CAPTIONS, BY_COMMAND };
 static const struct {
     const char *name;
     enum by by;
-} measures[] = { // in the order of --best
-    {"knn", BY_LABELS},
-    {"probe", BY_LABELS},
-    {"captions", BY_CAPTIONS},
-    {"command", BY_COMMAND}};
+    const char *verb, *option; // of foil-eval
+} measures[] = {               // in the order of --best
+    {"knn", BY_LABELS, "knn", "-k"},
+    {"probe", BY_LABELS, "probe", NULL},
+    {"captions", BY_CAPTIONS, "retrieve", "--captions"},
+    {"command", BY_COMMAND, NULL, NULL}};
 enum { MEASURES = sizeof measures / sizeof *measures };
 
 enum {
@@ -380,26 +381,19 @@ static int
 measure_features(const struct judge *judge, size_t which,
                  char *const features[2])
 {
-    const char *name = measures[which].name;
-    const int captions = measures[which].by == BY_CAPTIONS;
     char *number = mem_format("%ld", threads);
     const char *words[] = {
-        captions ? "retrieve" : name,
+        measures[which].verb,
         "--threads",
         number,
         features[0],
         features[1],
-        captions ? "--captions" : NULL,
-        NULL,
+        measures[which].option,
+        which ? NULL : k_list, // of knn
         NULL,
     };
-    int rc;
+    const int rc = run_tool(judge->stop, "foil-eval", words);
 
-    if (!strcmp(name, "knn")) {
-        words[5] = "-k";
-        words[6] = k_list;
-    }
-    rc = run_tool(judge->stop, "foil-eval", words);
     free(number);
     return rc;
 }
@@ -474,15 +468,14 @@ point_best(const struct judge *judge, const json_t *results)
 /* Prints the results of a checkpoint: a line of text on a terminal, else
  * JSON. */
 static void
-print_results(const struct judge *judge, long step)
+print_results(const struct judge *judge, const json_t *results, long step)
 {
-    json_t *results = read_results(), *line = json_object();
+    json_t *line = json_pack("{s:I}", "step", (json_int_t)step);
     const long best = point_best(judge, results);
     const int terminal = isatty(STDOUT_FILENO);
     char hex[DIGEST_HEX];
     const char *manifest = manifest_of(step, hex);
 
-    json_object_set_new(line, "step", json_integer(step));
     if (terminal)
         printf("step %ld", step);
     for (size_t i = 0; i < MEASURES; i++) {
@@ -505,36 +498,34 @@ print_results(const struct judge *judge, long step)
         json_print(json_incref(line));
     fflush(stdout);
     json_decref(line);
-    json_decref(results);
 }
 
-/* Evaluates a checkpoint: 1, or 0 at a signal or if it was removed; ends the
+/* Evaluates a checkpoint, unless it was removed or a signal comes; ends the
  * process if a tool fails. */
-static int
+static void
 evaluate_step(const struct judge *judge, long step)
 {
     char *checkpoint = mem_format("%s/step-%08ld", options.run, step);
     json_t *results;
     struct err err;
-    int rc;
+    int rc = 0;
 
     // the link protects the checkpoint from removal, if it still exists
     if (nn_checkpoint_set_link(options.run, "judging", step, &err))
         die("%s", err.msg);
-    rc = file_exists(checkpoint) ? measure_checkpoint(judge, checkpoint, step)
-                                 : 0;
+    if (file_exists(checkpoint))
+        rc = measure_checkpoint(judge, checkpoint, step);
     if (rc == 0 && file_exists(checkpoint))
         die("'%s' could not be evaluated", checkpoint);
     free(checkpoint);
     if (rc <= 0)
-        return 0;
+        return;
     results = read_results();
     if (!is_evaluated(judge, results, step))
         die("the results of step %ld are not in '%s/results.jsonl'", step,
             options.run);
+    print_results(judge, results, step);
     json_decref(results);
-    print_results(judge, step);
-    return 1;
 }
 
 /* Whether the newest checkpoint is the last of the run. */

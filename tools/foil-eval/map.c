@@ -77,7 +77,7 @@ refuse_input(const char *made, const char *path)
 /* Returns <e_i, x - m> of a row for a basis of k directions [k,d], followed by
  * the mean m. */
 static float
-coordinate(size_t d, const float *basis, size_t k, size_t i, const float *x)
+project_row(size_t d, const float *basis, size_t k, size_t i, const float *x)
 {
     return (float)(num_dot(d, basis + i * d, x) -
                    num_dot(d, basis + i * d, basis + k * d));
@@ -124,7 +124,7 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis)
     for (size_t r = 0; r < pool->n; r++)
         for (size_t i = 0; i < k; i++)
             y[(r % samples * views + r / samples) * k + i] =
-                coordinate(d, basis, k, i, pool->x + r * d);
+                project_row(d, basis, k, i, pool->x + r * d);
     save_matrix(coordinates, pool->n, k, y);
     free(y);
 }
@@ -181,7 +181,7 @@ project_frame(struct frame *frame)
         die("'%s' has one column, and a map has two", frame->path);
     pca = eval_pca(n, d, frame->f.x, 2, basis);
     for (size_t i = 0; i < 2 * n; i++)
-        frame->y[i] = coordinate(d, basis, 2, i % 2, frame->f.x + i / 2 * d);
+        frame->y[i] = project_row(d, basis, 2, i % 2, frame->f.x + i / 2 * d);
     free(basis);
     return json_pack("{s:s s:s s:f}", "measure", "map", "method", "pca",
                      "share", pca.share);
