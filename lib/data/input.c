@@ -15,12 +15,6 @@
 
 enum { MAX_LIST = 1 << 30 };
 
-static int
-is_stdin(const char *path)
-{
-    return !strcmp(path, "-");
-}
-
 /* Returns 1 for text, which has few control bytes; a tar has zeros in its first
  * block. */
 static int
@@ -54,7 +48,7 @@ is_text(const char *path, struct err *err)
 static int
 read_input_list(struct input *input, const char *path, struct err *err)
 {
-    const char *from = is_stdin(path) ? "/dev/stdin" : path;
+    const char *from = !strcmp(path, "-") ? "/dev/stdin" : path;
 
     input->list = file_read(from, MAX_LIST, &input->list_bytes, err);
     if (!input->list)
@@ -85,7 +79,7 @@ open_any(struct input *input, const char *path, struct err *err)
     struct stat st;
     int text;
 
-    if (is_stdin(path)) {
+    if (!strcmp(path, "-")) {
         input->root = mem_text(".");
         return read_input_list(input, path, err);
     }
