@@ -163,20 +163,13 @@ read_heading(struct input *input, struct err *err)
     return heading < 0 ? DATA_UNREAD : heading;
 }
 
-/* Returns the cell of a column; NULL if the record has none. */
-static const char *
-cell_of(const struct input *input, enum data_column column)
-{
-    const size_t at = input->at_cell[column];
-
-    return at < input->cells.n ? input->cells.cell[at].text : NULL;
-}
-
 /* Reads the sample of a record; 0 if it names none. */
 static int
 read_record(struct input *input, struct input_item *item)
 {
-    const char *name = cell_of(input, DATA_COLUMN_NAME);
+    const struct data_cells *cells = &input->cells;
+    const size_t *at = input->at_cell;
+    const char *name = data_cells_get(cells, at[DATA_COLUMN_NAME]).text;
 
     while (name && !strncmp(name, "./", 2))
         name += 2;
@@ -185,9 +178,11 @@ read_record(struct input *input, struct input_item *item)
             input->nameless_line = input->cells.line;
         return 0;
     }
-    *item = (struct input_item){.name = name,
-                                .label = cell_of(input, DATA_COLUMN_LABEL),
-                                .caption = cell_of(input, DATA_COLUMN_CAPTION)};
+    *item = (struct input_item){
+        .name = name,
+        .label = data_cells_get(cells, at[DATA_COLUMN_LABEL]).text,
+        .caption = data_cells_get(cells, at[DATA_COLUMN_CAPTION]).text,
+    };
     return 1;
 }
 
