@@ -102,8 +102,8 @@ int64_t *data_labels_of(const struct data_set *set);
 
 /*
  * data_where() returns the absolute path of the file of a sample, its own or a
- * tar; the caller frees it.  The image begins at *offset of that file and has
- * data_file().bytes bytes.  NULL if the file does not exist.
+ * tar; the caller frees it.  The image begins at *offset of that file, and its
+ * length is data_file().bytes.  NULL if the file does not exist.
  */
 char *data_where(const struct data_set *set, size_t id, uint64_t *offset,
                  struct err *err);

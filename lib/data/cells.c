@@ -129,6 +129,12 @@ data_cells_next(struct data_cells *c, struct err *err)
     return 1;
 }
 
+struct data_cell
+data_cells_get(const struct data_cells *cells, size_t at)
+{
+    return at < cells->n ? cells->cell[at] : (struct data_cell){NULL, 0};
+}
+
 enum { WORDS = 16, NAMED = 12 }; // words of a column; columns in a message
 
 /* Usual names of columns, the most certain first: in lower case, without

@@ -273,12 +273,6 @@ is_folder_name(const char *name)
            !strpbrk(name, "/\t\r\n");
 }
 
-static void
-add_class(struct data_import *import, char *name)
-{
-    import->class[import->classes++] = name;
-}
-
 static int
 read_classes(struct data_import *import, const char *path, struct err *err)
 {
@@ -294,7 +288,7 @@ read_classes(struct data_import *import, const char *path, struct err *err)
         if (!rc && !is_folder_name(line))
             rc = err_set(err, "'%s' in '%s' cannot be the name of a folder",
                          line, path);
-        add_class(import, mem_text(line));
+        import->class[import->classes++] = mem_text(line);
     }
     free(text);
     if (!rc && import->classes < import->form.classes)
@@ -315,8 +309,9 @@ name_classes(struct data_import *import, struct err *err)
     if (import->settings.classes)
         return read_classes(import, import->settings.classes, err);
     for (size_t i = 0; i < form->classes; i++)
-        add_class(import, form->class ? mem_text(form->class[i])
-                                      : mem_format("%0*zu", digits, i));
+        import->class[import->classes++] =
+            form->class ? mem_text(form->class[i])
+                        : mem_format("%0*zu", digits, i);
     return 0;
 }
 

@@ -288,19 +288,13 @@ pad_off(struct image_decoder *decoder, size_t padding)
     *left -= *left < padding ? *left : padding;
 }
 
-/* Returns x y / 255 to the nearest. */
-static uint8_t
-multiply_bytes(unsigned x, unsigned y)
-{
-    return (uint8_t)((x * y + 127) / 255);
-}
-
+/* Multiplies each ink by black, c k / 255, to the nearest. */
 static void
 rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
 {
     for (size_t i = 0; i < n; i++, cmyk += 4, rgb += 3)
         for (size_t c = 0; c < 3; c++)
-            rgb[c] = multiply_bytes(cmyk[c], cmyk[3]);
+            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
 }
 
 /*

@@ -65,21 +65,16 @@ text_utf8_cut(const void *text, size_t len, size_t most)
     return most;
 }
 
-static int
-is_ascii_space(unsigned char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Returns the bytes of the white space character that begins here, or 0. */
 static size_t
 space_at(const char *text, size_t len)
 {
+    const unsigned char first = (unsigned char)*text;
     uint32_t c;
     size_t n;
 
-    if ((unsigned char)*text < 0x80)
-        return (size_t)is_ascii_space((unsigned char)*text);
+    if (first < 0x80)
+        return first == ' ' || (first >= '\t' && first <= '\r');
     n = text_utf8_next(text, len, &c);
     return uc_is_property_white_space(c) ? n : 0;
 }
