@@ -68,12 +68,13 @@ data_sheet_paste(struct data_sheet *sheet, size_t place, size_t column,
                  const uint8_t *view)
 {
     const struct grid g = grid_of(sheet);
+    const size_t width = sheet->width, size = sheet->size;
     uint8_t *to = corner_of(sheet, &g, place, column);
 
     for (size_t j = 0; j < g.cell; j++)
         for (size_t i = 0; i < g.cell; i++)
-            memcpy(to + 3 * (j * sheet->width + i),
-                   view + 3 * (j / g.zoom * sheet->size + i / g.zoom), 3);
+            memcpy(to + 3 * (j * width + i),
+                   view + 3 * (j / g.zoom * size + i / g.zoom), 3);
 }
 
 /* Returns the image of a sample; if there is no sound one, counts it as white
