@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "image/image.h"
-#include "util/mem.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 /*
  * Images of any supported format, recognised by their first bytes, not by their

@@ -77,8 +77,8 @@ static int
 open_data(struct run_views *views, const json_t *making, struct err *err)
 {
     const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
-                                      .max_pixels = MAX_PIXELS,
-                                      .keep_bytes = CACHE_BYTES};
+                                           .max_pixels = MAX_PIXELS,
+                                           .keep_bytes = CACHE_BYTES};
     const char *path = views->data;
     struct err why;
 

@@ -66,9 +66,9 @@ propose_sample(struct rng *rng, size_t size, int64_t own)
 /* Moves one chain and writes its score after each move to trace [moves].
  * Returns the number of accepted moves. */
 static size_t
-walk_chain(const struct sample_walk_settings *how, const struct sample_bank *bank,
-           double beta, struct sample_state own, struct rng *rng,
-           struct sample_state *state, double *trace)
+walk_chain(const struct sample_walk_settings *how,
+           const struct sample_bank *bank, double beta, struct sample_state own,
+           struct rng *rng, struct sample_state *state, double *trace)
 {
     const float *query = row_of(bank, own);
     double at = -INFINITY;
@@ -94,9 +94,9 @@ walk_chain(const struct sample_walk_settings *how, const struct sample_bank *ban
 }
 
 struct sample_walk
-sample_walk(const struct sample_walk_settings *how, const struct sample_bank *bank,
-            const struct batch *step, struct sample_state *state,
-            struct arena *scratch)
+sample_walk(const struct sample_walk_settings *how,
+            const struct sample_bank *bank, const struct batch *step,
+            struct sample_state *state, struct arena *scratch)
 {
     const size_t n = step->v * step->b;
     double *trace = arena_take(scratch, how->moves, sizeof *trace);

@@ -19,7 +19,7 @@ int
 main(int argc, char **argv)
 {
     struct data_pool_settings how = {.policy = IMAGE_REFUSE,
-                                .max_pixels = IMAGE_MAX_PIXELS};
+                                     .max_pixels = IMAGE_MAX_PIXELS};
     struct data_gather gather = {0};
     struct image_recipe recipe;
     struct data_pool *pool;

@@ -96,7 +96,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static const struct data_index_settings how = {.skip_bad = 1,
-                                              .max_pixels = 1 << 16};
+                                                   .max_pixels = 1 << 16};
     static struct data_bytes jpeg;
     static char image[80];
     char *place = scratch_put(0, "", 0);
