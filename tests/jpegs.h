@@ -7,7 +7,6 @@
 
 #include <jpeglib.h>
 
-#include "util/buffer.h"
 #include "util/mem.h"
 
 enum { W = 37, H = 21 }; // not multiples of a block

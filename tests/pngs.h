@@ -8,7 +8,6 @@
 #include <png.h>
 #include <webp/encode.h>
 
-#include "util/buffer.h"
 #include "util/mem.h"
 
 enum { PICTURE_W = 13, PICTURE_H = 9 };

@@ -7,41 +7,28 @@
 #include "util/opt.h"
 #include "util/stop.h"
 
-/* Prints how views are made, for --dry-run. */
-static void
-print_making(void)
-{
-    char making[8192];
-
-    augment_making(making, sizeof making);
-    puts(making);
-    close_stdout();
-}
-
-static void
-draw_sheet(struct augment_maker *maker, const struct augment_options *options)
-{
-    end_when_stopped();
-    augment_maker_open(maker, options);
-    augment_maker_sheet(maker);
-}
-
 int
 main(int argc, char **argv)
 {
     const struct augment_options *options = augment_options_get(argc, argv);
     struct augment_maker maker = {0};
     struct stage stage = {0};
+    char making[8192];
 
     if (options->sheet && !options->dry) {
-        draw_sheet(&maker, options);
+        end_when_stopped();
+        augment_maker_open(&maker, options);
+        augment_maker_sheet(&maker);
     } else {
         augment_maker_open(&maker, options);
         stage_open(&stage, &options->stage);
-        if (options->dry)
-            print_making();
-        else
+        if (options->dry) {
+            augment_making(making, sizeof making);
+            puts(making);
+            close_stdout();
+        } else {
             augment_serve(&maker, &stage);
+        }
         stage_close(&stage);
     }
     augment_maker_close(&maker);

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "foil-embed/embed.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "image/view.h"
 #include "nn/average.h"
 #include "nn/export.h"
@@ -14,66 +14,61 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-static const char *output, *recipe_spec;
-static int head, skip; // --layer, --bad
-static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
-static const char *licence, *shard, *projector;
-static int raw, descriptor, untrained, average, captions, dry;
-static long size, seed, view, batch = 256, threads;
-static long max_pixels = IMAGE_MAX_PIXELS;
+static struct embed_options options = {
+    .batch = 256, .part = 1, .parts = 1, .max_pixels = IMAGE_MAX_PIXELS};
 
 static const struct opt opts[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+    {"output", 'o', OPT_TEXT, &options.output, 0, 0, "FILE",
      "features, .npy, .npz, .parquet or .csv; required"},
-    {"projector", 0, OPT_TEXT, &projector, 0, 0, "DIR",
+    {"projector", 0, OPT_TEXT, &options.projector, 0, 0, "DIR",
      "also write files for TensorBoard's projector, for images"},
-    {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
+    {"export", 0, OPT_TEXT, &options.export, 0, 0, "FILE",
      "write the encoder, .safetensors, or DIR/ for timm and others, instead "
      "of features; with --captions the text encoder"},
-    {"licence", 0, OPT_TEXT, &licence, 0, 0, "TEXT",
+    {"licence", 0, OPT_TEXT, &options.licence, 0, 0, "TEXT",
      "with --export DIR/: the licence on its card"},
-    {"onnx", 0, OPT_TEXT, &onnx, 0, 0, "FILE",
+    {"onnx", 0, OPT_TEXT, &options.onnx, 0, 0, "FILE",
      "write the encoder as an ONNX "
      "model, instead of features"},
-    {"layer", 0, OPT_CHOICE, &head, 0, 0, "h|z",
+    {"layer", 0, OPT_CHOICE, &options.head, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
-    {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
+    {"untrained", 0, OPT_FLAG, &options.untrained, 0, 0, NULL,
      "use initial weights instead of the checkpoint's"},
-    {"average", 0, OPT_FLAG, &average, 0, 0, NULL,
+    {"average", 0, OPT_FLAG, &options.average, 0, 0, NULL,
      "use the averaged weights, see foil-train --average-last"},
-    {"raw", 0, OPT_FLAG, &raw, 0, 0, NULL,
+    {"raw", 0, OPT_FLAG, &options.raw, 0, 0, NULL,
      "no encoder: features are pixels, or tokens"},
-    {"descriptor", 0, OPT_FLAG, &descriptor, 0, 0, NULL,
+    {"descriptor", 0, OPT_FLAG, &options.descriptor, 0, 0, NULL,
      "no encoder: features are colours and edges"},
-    {"size", 0, OPT_WHOLE, &size, 0, 1024, "N",
+    {"size", 0, OPT_WHOLE, &options.size, 0, 1024, "N",
      "images are N x N; 0: as in training; without encoder 32 or 64"},
-    {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
+    {"recipe", 0, OPT_TEXT, &options.recipe, 0, 0, "SPEC",
      "use augmented views, by NAME[,FIELD=X]...; else plain images"},
-    {"view", 0, OPT_WHOLE, &view, 0, 65535, "N",
+    {"view", 0, OPT_WHOLE, &options.view, 0, 65535, "N",
      "number of the augmented view"},
-    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
+    {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
      "seed of augmented views and initial weights"},
-    {"captions", 0, OPT_FLAG, &captions, 0, 0, NULL,
+    {"captions", 0, OPT_FLAG, &options.captions, 0, 0, NULL,
      "embed the captions of the data set, not its images"},
-    {"lines", 0, OPT_TEXT, &lines, 0, 0, "FILE",
+    {"lines", 0, OPT_TEXT, &options.lines, 0, 0, "FILE",
      "embed the lines of a text file, instead of a data set"},
-    {"classes", 0, OPT_TEXT, &classes, 0, 0, "FILE",
+    {"classes", 0, OPT_TEXT, &options.classes, 0, 0, "FILE",
      "embed names of classes, a line each: a row for each"},
-    {"templates", 0, OPT_TEXT, &templates, 0, 0, "FILE",
+    {"templates", 0, OPT_TEXT, &options.templates, 0, 0, "FILE",
      "texts with {} for the name of a class, a line each"},
-    {"vocabulary", 0, OPT_TEXT, &vocabulary, 0, 0, "FILE",
+    {"vocabulary", 0, OPT_TEXT, &options.vocabulary, 0, 0, "FILE",
      "with --raw --captions: vocabulary of the tokens"},
-    {"shard", 0, OPT_TEXT, &shard, 0, 0, "I/N",
+    {"shard", 0, OPT_TEXT, &options.shard, 0, 0, "I/N",
      "only the I-th of N parts of the images"},
-    {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N",
+    {"batch", 'b', OPT_WHOLE, &options.batch, 1, 65536, "N",
      "images or texts at a time"},
-    {"bad", 0, OPT_CHOICE, &skip, 0, 0, "refuse|skip",
+    {"bad", 0, OPT_CHOICE, &options.skip, 0, 0, "refuse|skip",
      "what to do with a damaged image"},
-    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+    {"max-pixels", 0, OPT_WHOLE, &options.max_pixels, 1, 1e9, "N",
      "an image with more pixels is bad"},
-    {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
+    {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
-    {"dry-run", 0, OPT_FLAG, &dry, 0, 0, NULL,
+    {"dry-run", 0, OPT_FLAG, &options.dry, 0, 0, NULL,
      "check the options, open no file, and end"},
     {0},
 };
@@ -91,37 +86,29 @@ static const struct opt_tool tool = {
 static int
 embed_texts(char **operand)
 {
-    const int whole = !raw || !captions; // needs a checkpoint
-    const struct embed_text_job job = {
-        .checkpoint = whole ? operand[0] : NULL,
-        .output = output,
-        .vocabulary = vocabulary,
-        .data = captions ? operand[whole] : NULL,
-        .lines = lines,
-        .classes = classes,
-        .templates = templates,
-        .batch = (size_t)batch,
-        .head = !opt_is_set(&head) || head,
-        .average = average,
-    };
+    const struct embed_options *o = &options;
+    const int whole = !o->raw || !o->captions; // needs a checkpoint
 
-    if (templates && !classes)
+    if (o->templates && !o->classes)
         opt_misuse("--templates is for --classes");
-    if (!vocabulary != !(raw && captions))
+    if (!o->vocabulary != !(o->raw && o->captions))
         opt_misuse("--raw --captions and --vocabulary go together");
-    if (captions + !!lines + !!classes == 0)
+    if (o->captions + !!o->lines + !!o->classes == 0)
         return 0;
-    if (shard || projector)
-        opt_misuse("--%s is for images", shard ? "shard" : "projector");
-    if (captions + !!lines + !!classes > 1 || (raw && !captions) ||
-        descriptor || untrained || recipe_spec)
+    if (o->shard || o->projector)
+        opt_misuse("--%s is for images", o->shard ? "shard" : "projector");
+    if (o->captions + !!o->lines + !!o->classes > 1 ||
+        (o->raw && !o->captions) || o->descriptor || o->untrained || o->recipe)
         opt_misuse("--captions, --lines and --classes go alone");
-    if ((operand[1] == NULL) == (captions && whole))
-        opt_misuse(!whole     ? "wants DATA alone"
-                   : captions ? "wants CHECKPOINT and DATA"
-                              : "wants CHECKPOINT alone");
-    if (!dry)
-        embed_text_job(&job);
+    if ((operand[1] == NULL) == (o->captions && whole))
+        opt_misuse(!whole        ? "wants DATA alone"
+                   : o->captions ? "wants CHECKPOINT and DATA"
+                                 : "wants CHECKPOINT alone");
+    options.checkpoint = whole ? operand[0] : NULL;
+    options.data = o->captions ? operand[whole] : NULL;
+    options.head |= !opt_is_set(&options.head);
+    if (!o->dry)
+        embed_text_job(&options);
     return 1;
 }
 
@@ -142,7 +129,7 @@ is_checkpoint(const char *path)
 static void
 check_files(char **operand)
 {
-    const char *dot = output ? strrchr(output, '.') : NULL;
+    const char *dot = options.output ? strrchr(options.output, '.') : NULL;
 
     if (operand[1] && is_checkpoint(operand[1]) && !is_checkpoint(operand[0]))
         opt_misuse("'%s' is a checkpoint, and '%s' is none: CHECKPOINT comes "
@@ -153,98 +140,71 @@ check_files(char **operand)
         strcasecmp(dot, ".parquet") && strcasecmp(dot, ".csv"))
         opt_misuse("option '-o': '%s' does not end in .npy, .npz, .parquet or "
                    ".csv, the formats of features",
-                   output);
-}
-
-/* Reads "2/8". */
-static void
-read_shard(long *part, long *parts)
-{
-    char more;
-
-    if (shard && (sscanf(shard, "%ld/%ld%c", part, parts, &more) != 2 ||
-                  *part < 1 || *part > *parts || *parts > 1000000))
-        opt_misuse("option '--shard': '%s': want I/N, such as 2/8, I from 1 to "
-                   "N",
-                   shard);
+                   options.output);
 }
 
 static void
 embed_images(char **operand)
 {
-    const int whole = !raw && !descriptor; // needs a checkpoint
+    struct embed_options *o = &options;
+    const int whole = !o->raw && !o->descriptor; // needs a checkpoint
     struct image_recipe recipe;
-    long part = 1, parts = 1;
     struct err err;
+    char more;
 
-    read_shard(&part, &parts);
-
-    if ((operand[1] != NULL) != whole || raw + descriptor + untrained > 1)
+    if (o->shard &&
+        (sscanf(o->shard, "%ld/%ld%c", &o->part, &o->parts, &more) != 2 ||
+         o->part < 1 || o->part > o->parts || o->parts > 1000000))
+        opt_misuse("option '--shard': '%s': want I/N, such as 2/8, I from 1 to "
+                   "N",
+                   o->shard);
+    if ((operand[1] != NULL) != whole ||
+        o->raw + o->descriptor + o->untrained > 1)
         opt_misuse("wants CHECKPOINT and DATA, or DATA alone and --raw or "
                    "--descriptor");
-    if (recipe_spec && image_recipe_find(recipe_spec, &recipe, &err))
+    if (o->recipe && image_recipe_find(o->recipe, &recipe, &err))
         opt_misuse("%s", err.msg);
-    if (dry)
-        return;
-    embed_image_job(&(struct embed_image_job){
-        .checkpoint = whole ? operand[0] : NULL,
-        .descriptor = descriptor,
-        .data = operand[whole],
-        .output = output,
-        .projector = projector,
-        .recipe = recipe_spec,
-        .head = head,
-        .untrained = untrained,
-        .average = average,
-        .skip = skip,
-        .size = size,
-        .seed = seed,
-        .view = view,
-        .batch = batch,
-        .threads = threads,
-        .part = part,
-        .parts = parts,
-        .max_pixels = max_pixels,
-    });
+    o->checkpoint = whole ? operand[0] : NULL;
+    o->data = operand[whole];
+    if (!o->dry)
+        embed_image_job(o);
 }
 
 /* Exports the encoder if the options ask for it: 1, else 0. */
 static int
 export_encoder(char **operand)
 {
-    const int folder = export && *export && export[strlen(export) - 1] == '/';
+    struct embed_options *o = &options;
+    const int folder =
+        o->export && *o->export && o->export[strlen(o->export) - 1] == '/';
     struct nn_model model;
     struct err err;
 
-    if (!export && !onnx)
+    if (!o->export && !o->onnx)
         return 0;
-    if (operand[1] || output || raw || descriptor || untrained || lines ||
-        classes)
+    if (operand[1] || o->output || o->raw || o->descriptor || o->untrained ||
+        o->lines || o->classes)
         opt_misuse(
             "--export and --onnx want CHECKPOINT alone, and no features");
-    if (captions && (onnx || folder))
+    if (o->captions && (o->onnx || folder))
         opt_misuse("--onnx and --export DIR/ are for encoders of images");
-    if (licence && !folder)
+    if (o->licence && !folder)
         opt_misuse("--licence is for --export DIR/");
-    if (dry)
+    if (o->dry)
         return 1;
+    o->checkpoint = operand[0];
     if (folder) {
-        embed_folder_job(&(struct embed_folder_job){
-            .checkpoint = operand[0],
-            .folder = export,
-            .licence = licence,
-            .average = average,
-        });
-        if (!onnx)
+        embed_folder_job(o);
+        if (!o->onnx)
             return 1;
-        export = NULL;
     }
-    if ((captions
-             ? nn_model_open_text(&model, operand[0], 1, &err)
-             : nn_model_open(&model, operand[0], 1, 0, NULL, NULL, &err)) ||
-        (average && nn_average_use(&model, &err)) ||
-        (export && nn_export_safetensors(export, &model, &err)) ||
-        (onnx && nn_export_onnx(onnx, &model, &err)))
+    if ((o->captions
+             ? nn_model_open_text(&model, o->checkpoint, 1, &err)
+             : nn_model_open(&model, o->checkpoint, 1, 0, NULL, NULL, &err)) ||
+        (o->average && nn_average_use(&model, &err)) ||
+        (o->export && !folder &&
+         nn_export_safetensors(o->export, &model, &err)) ||
+        (o->onnx && nn_export_onnx(o->onnx, &model, &err)))
         die("%s", err.msg);
     nn_model_release(&model);
     return 1;
@@ -253,16 +213,17 @@ export_encoder(char **operand)
 int
 main(int argc, char **argv)
 {
+    const struct embed_options *o = &options;
     char **operand;
 
     num_threads_sleep(argv);
     operand = opt_parse(&tool, argc, argv);
-    if (!output && !export && !onnx)
+    if (!o->output && !o->export && !o->onnx)
         opt_misuse("wants a file to write to, -o FILE");
-    if (average && (raw || descriptor || untrained))
+    if (o->average && (o->raw || o->descriptor || o->untrained))
         opt_misuse("--average is for the weights of a checkpoint, and goes "
                    "without --raw, --descriptor and --untrained");
-    threads = num_threads((int)threads);
+    options.threads = num_threads((int)o->threads);
     check_files(operand);
     end_when_stopped();
     if (!export_encoder(operand) && !embed_texts(operand))

@@ -1,7 +1,7 @@
 /*
- * foil-negatives says which negatives a row of a batch meets, and with which
- * weight: a service of the trainer, and a filter between selector and
- * augmenters that lets samples from outside of the batch come along.
+ * foil-negatives chooses and weighs the negatives of each row of a batch: a
+ * service for the trainer, and a filter between selector and augmenters that
+ * adds samples from outside of the batch to items.
  */
 #include "foil-negatives/negatives.h"
 #include "num/threads.h"
@@ -10,7 +10,7 @@ static struct sampler sampler;
 static struct service service = {.sampler = &sampler};
 static struct filter filter = {.sampler = &sampler};
 
-/* With --filter. */
+/* The turn of a stage with --filter. */
 static int
 turn_both(void *self)
 {
@@ -28,7 +28,7 @@ main(int argc, char **argv)
     const struct negatives_options *o = negatives_options_get(argc, argv);
     struct stage stage;
 
-    // no lower priority, unlike other stages: the trainer waits for us
+    // normal priority, unlike other stages: the trainer waits for the answer
     num_threads(1);
     sampler_init(&sampler);
     stage_open(&stage, &o->stage);

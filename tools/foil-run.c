@@ -9,12 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "foil-run/commands.h"
 #include "foil-run/hold.h"
 #include "foil-run/list.h"
 #include "foil-run/pipeline.h"
 #include "foil-run/pipeline_mem.h"
-#include "foil-run/supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
 

@@ -2,11 +2,14 @@
  * foil-runs: lists runs, with their progress, the options in which they
  * differ, and their results.
  */
-#include <stdio.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "foil-runs/runs.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 #include "util/terminal.h"
 
@@ -34,6 +37,55 @@ static const struct opt_tool tool = {
     "foil-runs", "list and compare runs", "[DIR ...]", 0, 1 << 20, opts,
 };
 
+enum { DEEPEST = 4 };
+
+static int
+has_file(const char *folder, const char *name)
+{
+    char *path = mem_format("%s/%s", folder, name);
+    const int there = file_exists(path);
+
+    free(path);
+    return there;
+}
+
+static void
+find_runs(const char *dir, int depth, json_t *paths)
+{
+    char *pattern;
+    glob_t found;
+
+    if (has_file(dir, "metrics.jsonl") || has_file(dir, "command")) {
+        json_array_append_new(paths, json_string_nocheck(dir)); // not printed
+        return; // no runs inside of a run
+    }
+    if (depth == DEEPEST)
+        return;
+    pattern = mem_format("%s/*/", dir); // folders only
+    if (!glob(pattern, GLOB_NOESCAPE, NULL, &found)) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            found.gl_pathv[i][strlen(found.gl_pathv[i]) - 1] = 0;
+            find_runs(found.gl_pathv[i], depth + 1, paths);
+        }
+        globfree(&found);
+    }
+    free(pattern);
+}
+
+/* Appends the paths of runs, in order: `dir` itself, or folders up to four
+ * levels below it. */
+static void
+add_runs(const char *dir, json_t *paths)
+{
+    size_t n = strlen(dir);
+    char *copy = mem_text(dir);
+
+    while (n > 1 && copy[n - 1] == '/')
+        copy[--n] = 0;
+    find_runs(copy, 0, paths);
+    free(copy);
+}
+
 /* Paths of the runs in the given folders, or in run/. */
 static json_t *
 find_paths(char **dir)
@@ -41,11 +93,11 @@ find_paths(char **dir)
     json_t *paths = json_array();
 
     if (!*dir)
-        runs_find("run", paths);
+        add_runs("run", paths);
     for (; *dir; dir++) {
         if (!file_exists(*dir))
             die("there is no '%s'", *dir);
-        runs_find(*dir, paths);
+        add_runs(*dir, paths);
     }
     return paths;
 }

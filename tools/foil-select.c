@@ -12,7 +12,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "util/stop.h"
 
 NUM_ROOM_FIRST
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -115,7 +114,6 @@ wait_for_end(const char *run, const char *name, long pid)
     }
 }
 
-/* Prints which checkpoint the run has left. */
 static void
 say_end(const char *run)
 {

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foil-tap/tap.h"
+#include "foil-tap/check.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -56,8 +56,68 @@ static const struct opt_tool tool = {
 struct verb {
     const char *name, *operands, *does;
     int least, most; /* operands */
-    void (*run)(struct tap *tap, const char *a, const char *b);
+    void (*run)(struct tap *tap, char **operand);
 };
+
+static void
+make_keys(struct tap *of, char **operand)
+{
+    struct err err;
+
+    if (wire_keys_make(operand[0], operand[1], of->role, &err))
+        die("%s", err.msg);
+}
+
+static const struct role {
+    const char *name;
+    const char *edge[2]; /* its edges in a run directory */
+    void (*play)(struct check *check, const char *const *endpoint);
+} roles[] = {
+    {"select", {"plan"}, check_select},
+    {"augment", {"plan", "batch"}, check_augment},
+    {"train", {"batch"}, check_train},
+    {"negatives", {"negatives"}, check_negatives},
+};
+
+enum { ROLES = sizeof roles / sizeof *roles };
+
+static const char *
+name_role(size_t i)
+{
+    return i < ROLES ? roles[i].name : NULL;
+}
+
+static const struct role *
+find_role(const char *name)
+{
+    struct err err;
+
+    for (size_t i = 0; i < ROLES; i++)
+        if (!strcmp(roles[i].name, name))
+            return roles + i;
+    err_name(&err, "role", name, strlen(name), name_role);
+    opt_misuse("%s", err.msg);
+}
+
+static void
+play_role(struct tap *of, char **operand)
+{
+    const struct role *played = find_role(operand[0]);
+    struct check check = {.tap = of, .lease = of->lease, .table = "Greeting"};
+    const char *where[2] = {NULL};
+
+    tap_open(of);
+    for (size_t i = 0; i < 2 && played->edge[i]; i++) {
+        where[i] =
+            stage_endpoint(&of->stage, i ? NULL : operand[1], played->edge[i]);
+        if (!where[i])
+            opt_misuse("check where? -r DIR%s",
+                       played->edge[1] ? "" : " or an endpoint");
+    }
+    check.session = check_now();
+    played->play(&check, where);
+    check_finish(&check);
+}
 
 static const struct verb verbs[] = {
     {"events", " [ENDPOINT]", "print what a trainer publishes", 0, 1,
@@ -69,9 +129,9 @@ static const struct verb verbs[] = {
     {"show", " FILE", "print a recording", 1, 1, tap_show},
     {"replay", " FILE [ENDPOINT]", "play a recording to a stage", 1, 2,
      tap_replay},
-    {"keys", " DIR NAME", "make a key pair for CURVE", 2, 2, tap_keys},
+    {"keys", " DIR NAME", "make a key pair for CURVE", 2, 2, make_keys},
     {"check", " ROLE [ENDPOINT]", "test a stage against the protocol", 1, 2,
-     tap_check},
+     play_role},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -106,20 +166,17 @@ find_verb(const char *name, int operands)
 
     for (size_t i = 0; i < VERBS; i++) {
         const struct verb *verb = &verbs[i];
-        char *more;
 
         if (!strcmp(verb->name, name) && operands >= verb->least &&
             operands <= verb->most) {
             free(wanted);
             return verb;
         }
-        more = mem_format("%s%s %s%s", wanted,
-                          !i              ? ""
-                          : i + 1 < VERBS ? ","
-                                          : " or",
-                          verb->name, verb->operands);
-        free(wanted);
-        wanted = more;
+        mem_append(&wanted, "%s %s%s",
+                   !i              ? ""
+                   : i + 1 < VERBS ? ","
+                                   : " or",
+                   verb->name, verb->operands);
     }
     opt_misuse("%s", wanted);
 }
@@ -128,19 +185,18 @@ int
 main(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
-    const char *a, *b;
     const struct verb *verb;
+    int n = 0;
 
     if (!operand[0])
         list_verbs();
-    a = operand[1];
-    b = a ? operand[2] : NULL;
-    if (!a && !tap.options.run && is_run(operand[0])) // events of RUN
+    while (operand[n + 1])
+        n++;
+    if (!n && !tap.options.run && is_run(operand[0])) // events of RUN
         tap.options.run = operand[0];
-    verb = tap.options.run == operand[0] ? &verbs[0]
-                                         : find_verb(operand[0], !!a + !!b);
+    verb = tap.options.run == operand[0] ? &verbs[0] : find_verb(operand[0], n);
     tap.to = opt_choice(&to);
     tap.role = opt_choice(&role);
-    verb->run(&tap, a, b);
+    verb->run(&tap, operand + 1);
     return EXIT_OK;
 }

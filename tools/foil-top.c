@@ -13,7 +13,6 @@
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
-#include "util/mem.h"
 #include "util/opt.h"
 #include "util/terminal.h"
 

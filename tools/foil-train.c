@@ -1,8 +1,9 @@
 /*
  * foil-train: batches of views in, an encoder out.
  *
- * The loop is strict: the batch of the next place in the plan, one step, its
- * report, now and then a checkpoint.  What comes early waits in the source.
+ * Loop: take the batch of the next place in the plan, do one step, report it,
+ * and write a checkpoint if one is due.  Batches that arrive early wait in the
+ * source.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,13 +17,14 @@
 #include "util/stop.h"
 
 /*
- * Seconds between the last message to augmenters and our end.  ZeroMQ sometimes
- * loses what is sent just before a socket is closed (5 of 120 runs on a busy
- * machine, 0 of 150 with this), and an augmenter would stay for ever.
+ * Seconds between the last message to augmenters and the end.  ZeroMQ sometimes
+ * loses messages that are sent just before a socket is closed (5 of 120 runs on
+ * a busy machine, 0 of 150 with this delay), and an augmenter would then never
+ * end.
  */
 static const double part_s = 0.2;
 
-/* Whether all steps that were asked for, or planned, are done. */
+/* Returns 1 if all steps of --steps, or of the plan, are done. */
 static int
 is_finished(const struct train *t)
 {
@@ -32,7 +34,7 @@ is_finished(const struct train *t)
            (t->trained && s->epoch >= s->epochs);
 }
 
-/* Trains a batch: 1, 0 when asked to stop within it, -1 on error. */
+/* Trains a batch: returns 1, 0 if a signal came during it, -1 on error. */
 static int
 train_batch(struct train *t, const struct wire_batch *batch, struct err *err)
 {
@@ -49,8 +51,8 @@ train_batch(struct train *t, const struct wire_batch *batch, struct err *err)
     return rc < 0 || stop_requested() ? rc : 1;
 }
 
-/* Trains a batch and releases it, or begins a new session where it is of
- * another plan. */
+/* Trains a batch and releases it, or begins a new session if it is of another
+ * plan. */
 static int
 train_or_skip(struct train *t, struct wire_batch *batch, struct err *err)
 {
@@ -65,13 +67,13 @@ train_or_skip(struct train *t, struct wire_batch *batch, struct err *err)
     train_release_batch(t, batch);
     return rc > 0 && lock_removed()
                ? err_set(err,
-                         "'%s' was removed while it was trained in: nothing "
-                         "more can be saved there",
+                         "'%s' was removed during training: nothing more can "
+                         "be saved there",
                          t->options->stage.run)
                : rc;
 }
 
-/* Trains all batches whose turn has come, without a wait between them. */
+/* Trains all batches that are next in the plan, without a wait. */
 static int
 train_turn(void *self)
 {
@@ -94,7 +96,7 @@ run_steps(struct train *t, struct err *err)
         train_source_pause_s, train_turn, train_source_waits_for};
     int rc = 0;
 
-    // a filter waits for its tables before it lets the first item pass
+    // a filter forwards no item before it has its tables
     if (t->encoder.ops && train_service_open(t, err))
         return -1;
     t->err = err;
@@ -110,22 +112,22 @@ run_steps(struct train *t, struct err *err)
     return rc;
 }
 
-/* Whether the weights have gone with a program. */
+/* Returns 1 if the weights are lost because their program failed. */
 static int
-is_lost(const struct train *t)
+has_lost_weights(const struct train *t)
 {
     return t->program && train_program_failed(t->program);
 }
 
-/* However the loop ended, what is done is kept. */
+/* Saves all finished steps, even after an error. */
 static int
 end_run(struct train *t, int rc, struct err *err)
 {
     struct err why;
 
     stage_io_close(&t->io);
-    if (t->trained && t->checkpoints.saved != t->state.total && !is_lost(t) &&
-        train_save(t, &why)) {
+    if (t->trained && t->checkpoints.saved != t->state.total &&
+        !has_lost_weights(t) && train_save(t, &why)) {
         if (rc)
             log_message("no checkpoint: %s", why.msg);
         else
@@ -180,7 +182,7 @@ release_run(struct train *t)
     json_decref(t->config);
 }
 
-/* Sockets, and what the run directory says. */
+/* Opens the run directory and the sockets. */
 static int
 set_up(struct train *t, struct err *err)
 {
@@ -188,28 +190,28 @@ set_up(struct train *t, struct err *err)
         stage_connect(&t->stage, &t->options->stage, err) ||
         train_source_open(t, err) || train_features_open(t, err))
         return -1;
-    t->meanwhile = train_meanwhile;
+    t->prefetch = train_prefetch_next;
     return train_report_open(t, err) ||
                    stage_io_open(&t->io, train_source_serve, t, err)
                ? -1
                : 0;
 }
 
-/* Whether we are a rank that another one leads. */
+/* 1: this process is a rank other than 0. */
 static volatile int following;
 
-/* A step may take minutes, and is done to its end. */
+/* A step may take minutes; the tool ends after it. */
 static void
-say_stopping(void)
+print_stopping(void)
 {
     if (following)
         return;
     log_message(
-        "stopping: this step is finished and saved first; once more ends it at "
-        "once, without");
+        "stopping: finishing and saving this step; a second signal ends it at "
+        "once, without saving");
 }
 
-/* The ranks that were started together, alike. */
+/* Joins the ranks and checks that they are alike. */
 static int
 join_ranks(struct train *t, char **argv, struct err *err)
 {
@@ -231,7 +233,7 @@ join_ranks(struct train *t, char **argv, struct err *err)
     return rc;
 }
 
-/* All that rank 0 does, unless it has failed already. */
+/* The work of rank 0, unless it has failed already. */
 static int
 lead_run(struct train *t, int rc, struct err *err)
 {
@@ -261,18 +263,18 @@ int
 main(int argc, char **argv)
 {
     struct train t = {.stage = {.stop = -1, .wait_on = -1}};
-    static char **words; // to the end
+    static char **args; // until the process ends
     struct err err;
     int rc, again;
 
     num_threads_sleep(argv);
-    words = train_encoders_words(argv);
-    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
+    args = train_encoders_args(argv);
+    signal(SIGXFSZ, SIG_IGN); // a file limit is an error like any other
     train_report_init(&t);
-    train_ranks_hush();
+    train_ranks_silence();
     t.options = train_options_get(argc, argv);
     stop_call_at_first(lock_note_stopping);
-    stop_while_busy(say_stopping);
+    stop_while_busy(print_stopping);
     if (t.options->list < 0 && !t.options->dry)
         t.stage.stop = stop_fd(&err);
     train_save_open(&t);
@@ -282,17 +284,17 @@ main(int argc, char **argv)
         close_stdout();
         return EXIT_OK;
     }
-    train_ranks_speak();
+    train_ranks_unsilence();
     if (t.stage.stop < 0)
         die("%s", err.msg);
     rc = join_ranks(&t, argv, &err);
     if (!rc && following)
         return follow_ranks(&t);
     rc = lead_run(&t, rc, &err);
-    again = rc && is_lost(&t) && t.options->lost && !stop_requested();
+    again = rc && has_lost_weights(&t) && t.options->lost && !stop_requested();
     release_run(&t);
     if (again)
-        train_encoders_resume(&t, words, &err);
+        train_encoders_resume(&t, args, &err);
     if (rc)
         die("%s", err.msg);
     close_stdout();

@@ -8,13 +8,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "foil-view/export.h"
-#include "foil-view/serve.h"
+#include "foil-view/watch.h"
 #include "num/room.h"
 #include "num/threads.h"
 #include "util/clock.h"
 #include "util/file.h"
-#include "util/mem.h"
 #include "util/opt.h"
 #include "util/priority.h"
 
@@ -60,7 +58,6 @@ static const char token_characters[] = "abcdefghijklmnopqrstuvwxyz"
 
 static const double export_s = 10; // to wait for a trainer's first batch
 
-/* Returns a random token in hexadecimal. */
 static const char *
 make_token(void)
 {

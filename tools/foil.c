@@ -11,9 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "foil/pages.h"
 #include "foil/pipelines.h"
-#include "foil/run.h"
 #include "util/file.h"
 #include "util/guess.h"
 #include "util/mem.h"
@@ -97,6 +95,47 @@ guess_command(struct guess *guess)
     return *guess_words(guess) ? guess_words(guess) : ": 'foil' lists them";
 }
 
+/* Finds a page of that name in the installation, perhaps compressed, or in the
+ * checkout of this program; to be freed, or NULL. */
+static char *
+find_page_file(const char *folder, char section, const char *name)
+{
+    char *where[] = {
+        mem_format("%s/../share/man/man%c/%s", folder, section, name),
+        mem_format("%s/../share/man/man%c/%s.gz", folder, section, name),
+        mem_format("%s/../../../tools/%s", folder, name),
+    };
+    char *page = NULL;
+
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
+        if (!page && file_exists(where[i]))
+            page = where[i];
+        else
+            free(where[i]);
+    return page;
+}
+
+/* Returns the path of the man page of a topic, "train", "foil-train" or "wire",
+ * relative to the program's folder, to be freed; NULL if there is none. */
+static char *
+find_page(const char *folder, const char *topic)
+{
+    static const char sections[] = "157";
+
+    if (strchr(topic, '/'))
+        return NULL;
+    for (const char *in = sections; *in; in++)
+        for (int lead = 1; lead >= 0; lead--) {
+            char *name = mem_format("%s%s.%c", lead ? "foil-" : "", topic, *in);
+            char *page = find_page_file(folder, *in, name);
+
+            free(name);
+            if (page)
+                return page;
+        }
+    return NULL;
+}
+
 /* Returns the topic of "help COMMAND VERB" if it has a page, else of "help
  * COMMAND". */
 static char *
@@ -109,7 +148,7 @@ find_topic(const char *folder, char **words)
         return mem_text("foil");
     if (words[1]) {
         verb = mem_format("%s-%s", words[0], words[1]);
-        page = pages_find(folder, verb);
+        page = find_page(folder, verb);
     }
     found = page != NULL;
     free(page);
@@ -126,7 +165,7 @@ exec_help(const char *folder, char *topic)
 {
     struct guess guess = {.word = topic};
     char *asked[] = {mem_text("run"), topic, mem_text("--help"), NULL};
-    char *page = pages_find(folder, strcmp(topic, "help") ? topic : "foil");
+    char *page = find_page(folder, strcmp(topic, "help") ? topic : "foil");
 
     if (run_is_path(topic) && !file_exists(topic))
         die("no pipeline '%s': no such file", topic);
@@ -148,7 +187,6 @@ exec_help(const char *folder, char *topic)
         page);
 }
 
-/* Executes foil-COMMAND; does not return. */
 _Noreturn static void
 run_command(char **argv)
 {

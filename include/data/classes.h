@@ -34,7 +34,6 @@ int data_classes_parse(struct data_classes *classes, const char *text,
 
 /*
  * data_classes_text() returns that text, of *len bytes, which the caller frees.
- *
  */
 char *data_classes_text(const struct data_classes *classes, size_t *len);
 

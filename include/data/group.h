@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "data/set.h"
-#include "image/fingerprint.h"
+#include "image/view.h"
 
 /*
  * Groups of samples, so that a selector separates their members, or an

@@ -64,11 +64,8 @@ int data_index_next(struct data_index *index, struct err *err);
 /* data_index_share() returns the fraction of the input that is done, 0 .. 1. */
 double data_index_share(const struct data_index *index);
 
-/* data_index_size() returns the number of samples so far;
- * data_index_complaint() the reason why the i-th bad file, from 0, was skipped,
- * or NULL after the last one and after the 100th. */
+/* data_index_size() returns the number of samples so far. */
 size_t data_index_size(const struct data_index *index);
-const char *data_index_complaint(const struct data_index *index, size_t i);
 
 /*
  * data_index_table() replaces captions of samples by those of a table; call it
@@ -95,7 +92,7 @@ struct data_index_rows {
 int data_index_table(struct data_index *index, const char *path,
                      struct data_index_rows *rows, struct err *err);
 
-/* Counts of captions, so far. */
+/* Counts of captions. */
 struct data_index_captions {
     size_t captioned; /* samples with captions */
     size_t cut;       /* captions cut to 65,536 bytes */
@@ -103,9 +100,6 @@ struct data_index_captions {
     size_t repaired;  /* captions with invalid UTF-8, replaced by U+FFFD */
     size_t broken;    /* .json of images that are not JSON objects, not used */
 };
-
-void data_index_captions(const struct data_index *index,
-                         struct data_index_captions *captions);
 
 /*
  * data_index_write() assigns the labels and writes the index, all or nothing.
@@ -118,48 +112,50 @@ int data_index_write(struct data_index *index, const char *path,
                      struct err *err);
 
 /*
- * data_index_skipped() returns how many files were skipped so far because of
- * the suffixes of their names, or because their captions or label belong to no
- * image; captions and labels of images, and names that begin with a dot, do not
- * count.
- *   pictures  1: images of other forms (.gif and the like); 0: other files
- *   first     the name of the first of them, owned by the index, or NULL
+ * Files that were skipped because of the suffixes of their names, or because
+ * their captions or label belong to no image; captions and labels of images,
+ * and names that begin with a dot, do not count.
  */
-size_t data_index_skipped(const struct data_index *index, int pictures,
-                          const char **first);
+struct data_index_skipped {
+    size_t n;
+    char *first; /* name of the first, or NULL */
+};
 
 /*
- * data_index_kinds() lists the files that data_index_skipped() counts by
- * suffix, the most frequent first: ".gif 12, .bmp 3"; up to 8 of them, the
- * others as "and 4 more".  The caller frees it.
+ * data_index_report() returns what an index has so far, and what it leaves out;
+ * classes, lost classes and notes are complete after data_index_write().  The
+ * index owns the texts; lists are valid until the next call that changes it.
  */
-char *data_index_kinds(const struct data_index *index, int pictures);
-
-/* Counts of an index, after data_index_write(). */
-struct data_index_sum {
+struct data_index_report {
     size_t images, classes;
     size_t unlabelled; /* images without a label */
     size_t files;      /* in folders and tars, without hidden ones: images, and
                           the next three */
     size_t sidecars;   /* files with captions and labels of images */
-    size_t skipped;    /* as data_index_skipped() counts them */
-    size_t bad;        /* skipped as bad, those in lists included */
-    size_t hidden;     /* files and folders that begin with a dot */
+    struct data_index_skipped skipped[2]; /* [1]: images of other forms (.gif
+                                             and the like); [0]: other files */
+    size_t bad;    /* skipped as bad, those in lists included */
+    size_t hidden; /* files and folders that begin with a dot */
+    struct data_index_captions captions;
+
+    size_t n_complaints, n_notes, n_lost;
+    char *const *complaint; /* why the first 100 bad files were skipped */
+    char *const *note;      /* messages to the user, about unused columns, for
+                               example */
+    char *const *lost;      /* classes that lost all images of their folder as
+                               skipped or bad */
 };
 
+struct data_index_report data_index_report(const struct data_index *index);
+
 /* data_index_class() returns the name of class i, below their number. */
-struct data_index_sum data_index_sum(const struct data_index *index);
 const char *data_index_class(const struct data_index *index, size_t i);
 
-/* data_index_note() returns the i-th message to the user, about unused columns,
- * for example; NULL after the last. */
-const char *data_index_note(const struct data_index *index, size_t i);
-
 /*
- * data_index_lost_class() returns, after data_index_write(), the name of the
- * i-th class that lost all images of its folder as skipped or bad; NULL after
- * the last.
+ * data_index_kinds() lists skipped files, images of other forms or others, by
+ * suffix, the most frequent first: ".gif 12, .bmp 3"; up to 8 of them, the
+ * others as "and 4 more".  The caller frees it.
  */
-const char *data_index_lost_class(const struct data_index *index, size_t i);
+char *data_index_kinds(const struct data_index *index, int pictures);
 
 #endif

@@ -14,15 +14,8 @@
  * dimensions (data_npy_head(): up to four), of any type with a NumPy name in
  * util/dtype.h.
  */
-enum data_npy_type { /* those that are written */
-                     DATA_F4 = DTYPE_F4,
-                     DATA_F8 = DTYPE_F8,
-                     DATA_I4 = DTYPE_I4,
-                     DATA_I8 = DTYPE_I8
-};
-
 struct data_npy {
-    enum data_npy_type type;
+    enum dtype type;
     size_t rank;     /* 1 or 2 */
     size_t shape[2]; /* shape[1] is 1 if rank is 1 */
     void *data;      /* [shape[0],shape[1]] items of that type */
@@ -70,15 +63,12 @@ int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
 enum { DATA_NPY_HEAD = 4096 + 12 };
 
 struct data_npy_head {
-    enum data_npy_type type;
+    enum dtype type;
     size_t rank, shape[4]; /* rank 1 .. 4; each size below 10^15 */
     size_t place;          /* offset of the first item */
 };
 
 int data_npy_head(const uint8_t *start, size_t len, struct data_npy_head *head,
                   struct err *err);
-
-/* data_npy_item() returns the bytes of an item: 1 .. 8. */
-size_t data_npy_item(enum data_npy_type type);
 
 #endif

@@ -35,15 +35,12 @@ void data_pool_free(struct data_pool *pool);
  * data_pool_get() returns the pixels of a sample, id < size of the set; they
  * last until the next call.  NULL, with its name and the reason, if the sample
  * is bad or could not be read; data_pool_unread() distinguishes them.
+ *   region  what the caller reads of the image (NULL: all of it): other pixels
+ *           may be undefined
  */
 const struct image *data_pool_get(struct data_pool *pool, size_t id,
+                                  const struct image_region *region,
                                   struct err *err);
-
-/* data_pool_region() is data_pool_get() for a caller that only reads a region
- * of the image (NULL: all of it): other pixels may be undefined. */
-const struct image *data_pool_region(struct data_pool *pool, size_t id,
-                                     const struct image_region *region,
-                                     struct err *err);
 
 /* data_pool_unread() returns 1 if the latest sample could not be read, 0 if it
  * was bad or good. */

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "image/codec.h"
-#include "util/buffer.h"
 #include "util/digest.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 /*
  * A data set: samples with ids 0 .. size - 1, each an image in some file, with
@@ -78,17 +78,19 @@ const char *data_class_name(const struct data_set *set, size_t label);
 
 /*
  * One sample, id < size: label -1 and caption "" if there is none.  Captions
- * are separated by '\n'.  The codec is the format of the image's file, by the
- * index; the length of this file is in bytes; width and height are in pixels as
- * stored, before the EXIF orientation.  The set owns the texts.
+ * are separated by '\n'.  The set owns the texts.
  */
 int data_label(const struct data_set *set, size_t id);
-enum image_codec data_codec(const struct data_set *set, size_t id);
-size_t data_length(const struct data_set *set, size_t id);
-size_t data_width(const struct data_set *set, size_t id);
-size_t data_height(const struct data_set *set, size_t id);
 const char *data_name(const struct data_set *set, size_t id);
 const char *data_caption(const struct data_set *set, size_t id);
+
+/* The file of a sample's image, by the index. */
+struct data_file {
+    enum image_codec codec;
+    size_t bytes, width, height; /* pixels as stored, before EXIF orientation */
+};
+
+struct data_file data_file(const struct data_set *set, size_t id);
 
 /* data_captions_most() returns the largest number of captions of a sample,
  * O(bytes). */
@@ -100,8 +102,8 @@ int64_t *data_labels_of(const struct data_set *set);
 
 /*
  * data_where() returns the absolute path of the file of a sample, its own or a
- * tar; the caller frees it.  The image begins at *offset of that file and has
- * data_length() bytes.  NULL if the file does not exist.
+ * tar; the caller frees it.  The image begins at *offset of that file, and its
+ * length is data_file().bytes.  NULL if the file does not exist.
  */
 char *data_where(const struct data_set *set, size_t id, uint64_t *offset,
                  struct err *err);

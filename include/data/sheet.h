@@ -9,42 +9,39 @@
  * Rows x columns samples, evenly spread over the set, each as the plain view
  * followed by some random ones, on white; small images are enlarged by a whole
  * factor.  The place of a sample that is bad or could not be read stays white.
- * data_sheet_draw(), data_sheet_corruptions() and data_sheet_lists() return the
- * number of such samples, with the latest reason in `why`.
  */
 struct data_sheet {
     size_t rows, columns; /* of samples, >= 1 */
     size_t views;         /* random ones of each, >= 1 */
+    size_t size;          /* side of a view in pixels */
     uint64_t seed;        /* as in image_view(); epoch 0 */
     size_t letters;       /* of the longest name below an image; 0: no names */
+
+    size_t width, height; /* of the picture in pixels */
+    uint8_t *pixel;       /* [height,width,3]; the caller frees it */
+    size_t white;         /* samples so far that stay white */
+    struct err why;       /* the latest reason, if there are any */
 };
 
-/* data_sheet_size() writes the size of the picture in pixels. */
-void data_sheet_size(const struct data_sheet *sheet,
-                     const struct image_recipe *recipe, size_t *width,
-                     size_t *height);
+/* data_sheet_measure() sets width and height by the fields above them;
+ * data_sheet_begin() does the same and allocates a white picture. */
+void data_sheet_measure(struct data_sheet *sheet);
+void data_sheet_begin(struct data_sheet *sheet);
 
 /*
- * For a caller with its own views: data_sheet_clear() makes the picture white,
- * and data_sheet_paste() draws a view at a place.
- *   size    side of a view in pixels
+ * data_sheet_paste() draws a view, for a caller with its own.
  *   place   of a sample, row by row, < rows x columns
  *   column  0: the plain view; k: random view k - 1
- *   pixel   [height,width,3]
+ *   view    [size,size,3]
  */
-void data_sheet_clear(const struct data_sheet *sheet, size_t size,
-                      uint8_t *pixel);
-void data_sheet_paste(const struct data_sheet *sheet, size_t size, size_t place,
-                      size_t column, const uint8_t *view, uint8_t *pixel);
+void data_sheet_paste(struct data_sheet *sheet, size_t place, size_t column,
+                      const uint8_t *view);
 
-/*
- * data_sheet_draw() draws the sheet of samples of a pool.
- *   size    samples in the data set of the pool
- *   pixel   [height,width,3]
- */
-size_t data_sheet_draw(const struct data_sheet *sheet,
-                       const struct image_recipe *recipe, size_t size,
-                       struct data_pool *pool, uint8_t *pixel, struct err *why);
+/* data_sheet_draw() draws the samples of a pool, of a set of so many, by a
+ * recipe of the same size. */
+void data_sheet_draw(struct data_sheet *sheet,
+                     const struct image_recipe *recipe, size_t samples,
+                     struct data_pool *pool);
 
 /*
  * data_sheet_corruptions() draws another kind of sheet: each place shows one
@@ -53,10 +50,8 @@ size_t data_sheet_draw(const struct data_sheet *sheet,
  *   sheet   rows x columns >= IMAGE_CORRUPTIONS; unless letters is 0, each
  *           place has the name of its kind below it
  */
-size_t data_sheet_corruptions(const struct data_sheet *sheet,
-                              const struct image_recipe *recipe, size_t size,
-                              struct data_pool *pool, uint8_t *pixel,
-                              struct err *why);
+void data_sheet_corruptions(struct data_sheet *sheet, size_t samples,
+                            struct data_pool *pool);
 
 /* Images that belong together, such as one and its nearest neighbours. */
 struct data_sheet_list {
@@ -75,14 +70,17 @@ size_t data_sheet_letters(const struct data_sheet_list *list);
  * sheet->letters is 0, names are below them, in large letters if that many fit
  * under an image, else in small ones, and cut to its width; letters that are
  * not printable ASCII become '?'.
- *   size   side of a view in pixels
  *   list   [sheet->rows]
  *   first  the set with the first image of each list
  *   rest   the set with the others; may be the same pool
  */
-size_t data_sheet_lists(const struct data_sheet *sheet, size_t size,
-                        const struct data_sheet_list *list,
-                        struct data_pool *first, struct data_pool *rest,
-                        uint8_t *pixel, struct err *why);
+void data_sheet_lists(struct data_sheet *sheet,
+                      const struct data_sheet_list *list,
+                      struct data_pool *first, struct data_pool *rest);
+
+/* data_sheet_write_or_die() writes the picture as PNG, only for main(), as
+ * util/opt.h: it ends the process on error, prints how many images stay white
+ * and why, and frees the picture. */
+void data_sheet_write_or_die(struct data_sheet *sheet, const char *path);
 
 #endif

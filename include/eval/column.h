@@ -2,15 +2,17 @@
 #define EVAL_COLUMN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Statistics of one number per sample, x [n], such as learnt temperatures. */
 
 /* eval_sort() sorts x in rising order. */
 void eval_sort(size_t n, double *x);
 
-/* eval_order() returns the indices of x in rising order, a stable sort.  The
- * caller frees them. */
+/* eval_order() returns the indices of x in rising order, a stable sort;
+ * eval_order_by_key() those of keys.  The caller frees them. */
 size_t *eval_order(size_t n, const double *x);
+size_t *eval_order_by_key(size_t n, const int64_t *key);
 
 /*
  * eval_quantile() returns the q-quantile of sorted numbers, interpolated

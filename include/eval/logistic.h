@@ -33,24 +33,38 @@ void eval_linear_release(struct eval_linear *linear);
  *   grad  [classes,d] followed by [classes], dL/dw and dL/db, overwritten; may
  *         be NULL
  *   work  [n,classes]  scratch
- *   right out: number of correctly classified rows; may be NULL
  *
  * Logits and grad are f32, the sum of L over rows is double: pass some thousand
  * rows at a time.  O(n d classes) time.
  */
 double eval_logistic_sum(const struct eval_linear *linear,
-                         const struct eval_rows *rows, float *grad, float *work,
-                         size_t *right);
+                         const struct eval_rows *rows, float *grad,
+                         float *work);
 
-/* eval_logistic_accuracy() returns the share of correctly classified rows. */
+/*
+ * eval_logistic_accuracy() returns the share of correctly classified rows.
+ *   count  [classes,classes] a confusion matrix, to which it adds the rows: a
+ *          row for each true label, a column for each predicted one; or NULL
+ */
 double eval_logistic_accuracy(const struct eval_linear *linear,
-                              const struct eval_rows *rows);
+                              const struct eval_rows *rows, size_t *count);
 
-/* eval_logistic_count() adds the rows to a confusion matrix, count
- * [classes,classes]: a row for each true label, a column for each predicted
- * one. */
-void eval_logistic_count(const struct eval_linear *linear,
-                         const struct eval_rows *rows, size_t *count);
+/* A function to minimise: returns f(w) and writes its gradient, w, g [n]. */
+typedef double eval_function(void *self, const double *w, double *g);
+
+/*
+ * eval_lbfgs() minimises a smooth function with the limited-memory BFGS method
+ * (Nocedal and Wright 2006, algorithm 7.5, ten pairs) and a bisection for the
+ * weak Wolfe conditions (Lewis and Overton 2013, algorithm 2.6).
+ *   w          [n]  the starting point; on return the best point seen
+ *   most            the most iterations
+ *   tolerance       stop when no |df/dw_i| is larger
+ *   loss            f at the result; may be NULL
+ * It also stops after a step that gains less than 1e-10 max(1, |f|).  Returns
+ * the number of iterations.  Deterministic. 24 n doubles of memory.
+ */
+size_t eval_lbfgs(size_t n, eval_function *f, void *self, size_t most,
+                  double tolerance, double *w, double *loss);
 
 /* A callback after each pass over the training rows, to show progress. */
 struct eval_watch {

@@ -33,7 +33,7 @@ struct eval_probe_spec {
     size_t iterations; /* the most of a fit */
     double tolerance;  /* see eval_logistic_fit() */
     size_t *count; /* [classes,classes] confusion matrix of the test rows, as
-                      eval_logistic_count(); or NULL */
+                      eval_logistic_accuracy(); or NULL */
     const struct eval_watch *watch; /* or NULL */
 };
 

@@ -3,7 +3,6 @@
 
 #include "flow/news.h"
 #include "wire/hello.h"
-#include "wire/item.h"
 #include "wire/sock.h"
 
 /*
@@ -38,18 +37,11 @@ void flow_client_close(struct flow_client *client);
  * binder refused us (version, run, data set): exit with the sentence in *err.
  *
  * News is FLOW_JOINED, FLOW_MESSAGE, FLOW_ENDED, FLOW_OVER or FLOW_REPORT.  The
- * message is an item on edge PLAN and a snapshot on edge BATCH.
+ * message is an item on edge PLAN, of our run and with ids within the data set,
+ * and a snapshot on edge BATCH.
  */
 int flow_client_next(struct flow_client *client, struct flow_news *news,
                      struct err *err);
-
-/*
- * The message of the last news, valid until the next flow_client_next().
- * flow_client_item() returns the item: it is of our run, and its ids are within
- * the data set.  flow_client_snapshot() returns the consumer's snapshot.
- */
-const struct wire_item *flow_client_item(const struct flow_client *client);
-const struct wire_next *flow_client_snapshot(const struct flow_client *client);
 
 /* flow_client_joined() returns 1 while the binder knows us. */
 int flow_client_joined(const struct flow_client *client);

@@ -3,8 +3,8 @@
 
 #include "flow/service.h"
 #include "wire/hello.h"
+#include "wire/negatives.h"
 #include "wire/next.h"
-#include "wire/state.h"
 
 /*
  * How the state of a service is handed over, for both ends, as state machines

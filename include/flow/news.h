@@ -1,8 +1,8 @@
 #ifndef FLOW_NEWS_H
 #define FLOW_NEWS_H
 
-#include "util/tally.h"
-#include "wire/next.h"
+#include "util/err.h"
+#include "wire/batch.h"
 
 /*
  * What an end of an edge reports to the main loop of its tool.
@@ -29,6 +29,7 @@ struct flow_news {
     struct wire_place at;   /* where the list above names it */
     struct wire_msg *msg;   /* FLOW_MESSAGE: valid until the next call */
     struct wire_next *next; /* msg decoded, if it is a snapshot; else NULL */
+    const struct wire_item *item; /* likewise, if a client received an item */
     struct err why; /* FLOW_REPORT: to be printed; FLOW_ITEM_REFUSED: likewise,
                      * "" when there is nothing to print */
 };

@@ -87,15 +87,17 @@ void flow_producer_on_refusal(struct flow_producer *producer, uint64_t peer,
 /*
  * flow_producer_short() returns 1 while the book lacks places of the window.
  * flow_producer_add() adds the next place, `at`, for which the caller has an
- * item; `after` is the place after it.  flow_producer_close() marks the end of
- * the plan: there is no next place.  After FLOW_NEW_SESSION and FLOW_REWOUND
- * the book is open again.
+ * item; `after` is the place after it.  It may skip places that the consumer
+ * does not want any more.  flow_producer_close() marks the end of the plan:
+ * there is no place from `end` on, and those before that are not in the book
+ * are skipped.  After FLOW_NEW_SESSION and FLOW_REWOUND the book is open again.
  */
 int flow_producer_short(const struct flow_producer *producer);
 void flow_producer_add(struct flow_producer *producer,
                        const struct wire_place *at,
                        const struct wire_place *after);
-void flow_producer_close(struct flow_producer *producer);
+void flow_producer_close(struct flow_producer *producer,
+                         const struct wire_place *end);
 
 /*
  * flow_producer_next_item() returns 1 with a peer and the item to send to it,

@@ -1,9 +1,8 @@
 #ifndef FLOW_SERVICE_H
 #define FLOW_SERVICE_H
 
+#include "flow/client.h"
 #include "wire/error.h"
-#include "wire/hello.h"
-#include "wire/sock.h"
 
 /*
  * The requesting end of a service; the answering one is flow/server.h on such
@@ -20,11 +19,7 @@
 struct flow_service;
 
 struct flow_service_config {
-    const char *endpoint;
-    const char *role;        /* the binder's: "negatives" */
-    enum wire_edge edge;     /* NEGATIVES or FEATURES */
-    struct wire_hello hello; /* ours */
-    struct wire_limits limits;
+    struct flow_client_config client; /* its edge: NEGATIVES or FEATURES */
     double timeout;        /* seconds until a request is sent again; 0: 5 */
     double deadline;       /* seconds until a request fails; 0: 60 */
     double report_every_s; /* seconds without an answer until FLOW_BAD_MESSAGE;
@@ -94,10 +89,8 @@ int flow_service_refuse(struct flow_service *service, struct err *why);
 int flow_service_poll(struct flow_service *service, struct err *err);
 int flow_service_joined(const struct flow_service *service);
 
-/* flow_service_retries() returns how many requests had to be sent again,
- * flow_service_greetings() how many hellos of the service completed a greeting,
- * one for each connection. */
-uint64_t flow_service_retries(const struct flow_service *service);
+/* flow_service_greetings() returns how many hellos of the service completed a
+ * greeting, one for each connection. */
 uint64_t flow_service_greetings(const struct flow_service *service);
 
 /* flow_service_hello() returns the service's hello, owned by the service; its

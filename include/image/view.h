@@ -140,4 +140,22 @@ struct image_box image_view_box(const struct image_recipe *recipe, size_t width,
 void image_plain(size_t size, const struct image *image,
                  struct image_scratch **scratch, uint8_t *out);
 
+/*
+ * A fingerprint of an image: the image scaled to 9 x 8 pixels, and 64 bits,
+ * each set if a pixel, in grey, is darker than the one to its right (the
+ * difference hash).  Scaling, compression and slight changes of brightness do
+ * not change most bits.
+ */
+enum { IMAGE_FINGERPRINT_WIDTH = 9, IMAGE_FINGERPRINT_HEIGHT = 8 };
+
+struct image_fingerprint {
+    uint64_t hash;
+    uint8_t pixel[IMAGE_FINGERPRINT_WIDTH * IMAGE_FINGERPRINT_HEIGHT * 3];
+};
+
+/* image_fingerprint() computes it, with scratch as in image_view(). */
+void image_fingerprint(const struct image *image,
+                       struct image_scratch **scratch,
+                       struct image_fingerprint *fingerprint);
+
 #endif

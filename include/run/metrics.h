@@ -5,22 +5,12 @@
 
 #include "run/lines.h"
 #include "util/err.h"
-#include "wire/metrics.h"
+#include "wire/events.h"
 
 /*
  * Reads the metrics of each step of a run from metrics.jsonl
- * (train/journal.h), also while its trainer appends:
- *
- *     struct run_metrics step = {.n = 0};
- *
- *     while (run_metrics_next(&step, run))
- *         if (step.n)
- *             loss = value_find(step.value, step.n, "loss");
- *         else
- *             ...; // start over
- *     run_metrics_release(&step);
- *
- * Not thread-safe.
+ * (train/journal.h), also while its trainer appends, as run/lines.h reads
+ * lines.  A zeroed struct run_metrics begins.  Not thread-safe.
  */
 #define RUN_METRICS "metrics.jsonl"
 

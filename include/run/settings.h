@@ -23,14 +23,13 @@ struct run_settings {
     const char *const *others; /* [n_others] names of the facts; not owned */
     size_t n_others;
     const struct opt_list *override; /* names that may differ; not owned */
-    json_t *defaults;                /* values before opt_parse() */
+    json_t *defaults; /* values before opt_parse(); never freed */
 };
 
 /* run_settings_init() saves the defaults: call it before opt_parse(). */
 void run_settings_init(struct run_settings *settings, const struct opt *opt,
                        size_t n, const char *const *others, size_t n_others,
                        const struct opt_list *override);
-void run_settings_release(struct run_settings *settings);
 
 /* run_settings_put() returns the current values as an object, which the caller
  * releases with json_decref(); null for an option without value. */

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "wire/status.h"
+#include "wire/events.h"
 
 /*
  * The last status of each stage of a run.  All zeros is an empty list; finding

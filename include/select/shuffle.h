@@ -2,6 +2,7 @@
 #define SELECT_SHUFFLE_H
 
 #include "select/strategy.h"
+#include "util/rng.h"
 
 /*
  * shuffle: a uniformly random permutation of all samples in each epoch, cut
@@ -17,8 +18,25 @@
 extern const struct select_strategy select_strategy_shuffle;
 extern const struct select_strategy select_strategy_fixed;
 
-/* Their order():  ids [select_layout_total()] */
+/* The order() of shuffle:  ids [select_layout_total()] */
 void select_shuffle(const struct select_task *task, int64_t *ids);
-void select_fixed(const struct select_task *task, int64_t *ids);
+
+/*
+ * replace: each batch is a uniformly random set of samples, independent of the
+ * other batches (sampling with replacement between steps, as analyses of SGD
+ * assume; lib/algorithms.md 5.3).  An epoch trains each sample once on average:
+ * some not at all, some twice or more.  Batch `step` is keyed by (seed, epoch,
+ * step).  Expected O(b log b) for each batch.
+ */
+extern const struct select_strategy select_strategy_replace;
+
+/*
+ * select_replace_draw() draws one such batch, in random order.
+ *   size >= b
+ *   taken [size]  zero, before and after
+ *   ids [b]
+ */
+void select_replace_draw(struct rng *rng, size_t size, size_t b,
+                         unsigned char *taken, int64_t *ids);
 
 #endif

@@ -4,7 +4,7 @@
 #include "flow/client.h"
 #include "flow/outlet.h"
 #include "flow/service.h"
-#include "stage/waiting.h"
+#include "stage/program.h"
 #include "util/opt.h"
 #include "wire/sock.h"
 
@@ -35,6 +35,35 @@ struct stage_options {
         "allow", 0, OPT_TEXT, &(options).allow, 0, 0, "DIR",       \
             "public certificates of the peers to accept"           \
     }
+
+/*
+ * When a stage reports that it waits: every STAGE_REPORT_EVERY_S seconds of a
+ * wait.  Reads no clock: `now` is in seconds from any origin and never
+ * decreases.  Not thread-safe.
+ */
+#define STAGE_REPORT_EVERY_S 10.0
+
+struct stage_waiting {
+    struct wire_place at; /* where the trainer is; session -1: unknown */
+    double since;         /* when it got there, or was idle last */
+    double longest;       /* most seconds it was at one place */
+    double reported;      /* when the wait was last reported, or began */
+};
+
+/* stage_waiting_begin() begins a wait; the trainer's place is unknown. */
+void stage_waiting_begin(struct stage_waiting *waiting, double now);
+
+/* stage_waiting_moved() returns 1 if the trainer's place or session differs
+ * from that of the last call, and sets at, since and longest; else 0. */
+int stage_waiting_moved(struct stage_waiting *waiting,
+                        const struct wire_place *at, double now);
+
+/*
+ * stage_waiting_due() returns 1 if the wait must be reported, else 0.
+ *   waits   1: the stage waits; 0: it does not, and the next wait begins now;
+ *           -1: it waits, but it is too early to report
+ */
+int stage_waiting_due(struct stage_waiting *waiting, int waits, double now);
 
 enum { STAGE_ENDPOINTS = 8 };
 
@@ -94,8 +123,8 @@ struct stage_handlers {
     /*
      * Describes the peers that the stage waits for in who[0 ..] and returns
      * their number, up to STAGE_WAITS; -1 if it is too early to report.  Each
-     * is printed after "still waiting for " when due (stage/waiting.h). NULL:
-     * it waits for none.
+     * is printed after "still waiting for " when stage_waiting_due() says so.
+     * NULL: it waits for none.
      */
     int (*waits_for)(void *self, struct stage_waiting *waiting, double now,
                      struct err who[STAGE_WAITS]);
@@ -147,5 +176,18 @@ void stage_ask(struct flow_service *service, struct wire_msg *request,
  */
 int stage_outlet_waits(const struct flow_outlet *outlet, double now,
                        struct err *who);
+
+/*
+ * The program behind an option such as --view-command.  stage_command_open() is
+ * stage_program_open() that prints with log_line(), and ends the tool if it
+ * fails.
+ *
+ * stage_command_ask() is stage_program_ask_retry(): 0 with an answer, or -1
+ * with the reason.  Ends the tool with EXIT_OK when `stop` is readable.
+ */
+struct stage_program *
+stage_command_open(const struct stage_program_config *config);
+int stage_command_ask(struct stage_program *program, const char *line, int stop,
+                      struct stage_answer *answer, struct err *err);
 
 #endif

@@ -56,8 +56,8 @@ struct text_captions_settings {
  * Returns its length, 2 .. context.
  */
 size_t text_captions_row(const char *captions, size_t id, size_t k,
-                         const struct text_captions_settings *how, uint64_t seed,
-                         uint64_t epoch, struct text_vocabulary *vocabulary,
-                         int32_t *row);
+                         const struct text_captions_settings *how,
+                         uint64_t seed, uint64_t epoch,
+                         struct text_vocabulary *vocabulary, int32_t *row);
 
 #endif

@@ -33,7 +33,6 @@ size_t text_lexicon_add(struct lexicon *lexicon, const void *text, size_t len);
 /*
  * text_lexicon_text() returns string i < n, of *len bytes, valid until the next
  * text_lexicon_add().
- *
  */
 const char *text_lexicon_text(const struct lexicon *lexicon, size_t i,
                               size_t *len);

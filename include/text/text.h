@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/buffer.h"
+#include "util/mem.h"
 
 /*
  * Normalisation of text for tokenisers, in this order: U+FFFD for each maximal
@@ -30,6 +30,10 @@ void text_fold(const char *word, size_t n, struct data_bytes *fold);
 
 /* text_append() adds n bytes to a text. */
 void text_append(struct data_bytes *text, const void *from, size_t n);
+
+/* text_append_utf8() adds n bytes with U+FFFD for each invalid part of UTF-8;
+ * returns 1 if there was any. */
+int text_append_utf8(struct data_bytes *text, const char *from, size_t n);
 
 /*
  * text_piece() returns the length of the first piece of a folded word, n >= 1;

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/buffer.h"
 #include "util/digest.h"
 #include "util/err.h"
+#include "util/mem.h"
 #include "util/rng.h"
 
 /*
@@ -63,32 +63,15 @@ struct digest text_vocabulary_digest(const struct text_vocabulary *vocabulary);
 
 /*
  * text_vocabulary_encode() writes the tokens of a text of len bytes, without
- * start and end, up to the first `most` of them.
+ * start and end, up to the first `most` of them.  It drops each token with
+ * probability `drop`, 0 .. 1: it draws one rng_unit() for each token in turn,
+ * none if drop is 0; rng may then be NULL.
  *   token  [most] out
  * Returns how many it wrote.  About 0.1 us for a cached word.
  */
 size_t text_vocabulary_encode(struct text_vocabulary *vocabulary,
-                              const char *text, size_t len, size_t most,
-                              int32_t *token);
-
-/*
- * text_vocabulary_thin() is a text_vocabulary_encode() that drops each token
- * with probability `drop`, 0 .. 1: it draws one rng_unit() for each token in
- * turn, none if drop is 0.
- */
-size_t text_vocabulary_thin(struct text_vocabulary *vocabulary,
-                            const char *text, size_t len, double drop,
-                            struct rng *rng, size_t most, int32_t *token);
-
-/*
- * text_vocabulary_row() writes a caption as a row of at most `context` >= 2
- * tokens: start, tokens, end.  Tokens that do not fit are dropped, but never
- * the end token.
- *   row    [context] out; 0 after the end token
- * Returns its length, 2 .. context.
- */
-size_t text_vocabulary_row(struct text_vocabulary *vocabulary, const char *text,
-                           size_t len, size_t context, int32_t *row);
+                              const char *text, size_t len, double drop,
+                              struct rng *rng, size_t most, int32_t *token);
 
 /*
  * text_vocabulary_decode() writes n tokens, ids below V, as text to *text,

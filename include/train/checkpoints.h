@@ -7,22 +7,23 @@
 #include "train/part.h"
 
 /*
- * Checkpoints of a run: a list of parts, each of which writes and reads its own
- * files in the folder of a checkpoint.  That folder is whole or not there
- * (nn/checkpoint.h).  Not for two threads at once.
+ * Checkpoints of a run: a list of parts.  Each part writes and reads its own
+ * files in the folder of a checkpoint.  That folder is complete or does not
+ * exist (nn/checkpoint.h).  Not for two threads at once.
  */
 enum { TRAIN_PARTS = 10 };
 
 struct train_checkpoints {
     const char *run; /* directory */
-    long keep;       /* checkpoints that stay, >= 2 */
-    int64_t saved;   /* step of the last that was committed or loaded, or -1 */
-    int lost;        /* going back has failed: the parts are undefined */
+    long keep;       /* checkpoints to keep, >= 2 */
+    int64_t saved;   /* step of the checkpoint that was committed or loaded
+                        last, or -1 */
+    int lost;        /* a rollback failed: the parts are undefined */
     size_t n;
     struct train_part part[TRAIN_PARTS];
 };
 
-/* train_checkpoints_init() begins without parts; run must stay. */
+/* train_checkpoints_init() begins without parts; run must outlive it. */
 void train_checkpoints_init(struct train_checkpoints *checkpoints,
                             const char *run, long keep);
 
@@ -31,29 +32,30 @@ void train_checkpoints_add(struct train_checkpoints *checkpoints,
                            struct train_part part);
 
 /*
- * train_checkpoints_commit() makes a checkpoint of that step out of all parts,
- * in their order.  On error none is made, and older ones stay as they were;
- * after a failed train_checkpoints_rollback() it is always an error.  Call
- * train_checkpoints_tidy() after it.
+ * train_checkpoints_commit() saves all parts, in their order, as the checkpoint
+ * of that step.  On error there is no new checkpoint, and older ones are
+ * unchanged.  It always fails after a failed train_checkpoints_rollback().
+ * Call train_checkpoints_tidy() after it.
  */
 int train_checkpoints_commit(struct train_checkpoints *checkpoints,
                              int64_t step, struct err *err);
 
 /*
  * train_checkpoints_tidy() points `latest` to the newest checkpoint and removes
- * others as nn_checkpoint_tidy() does.  -1 with the reason where that cannot be
- * done; the run may go on, and the next call tries again.
+ * others as nn_checkpoint_tidy() does.  Returns -1 with the reason if that
+ * fails; the run may continue, and the next call tries again.
  */
 int train_checkpoints_tidy(const struct train_checkpoints *checkpoints,
                            struct err *err);
 
-/* train_checkpoints_load() loads all parts out of a folder that is verified
- * already, of that step.  After an error they are undefined. */
+/* train_checkpoints_load() loads all parts from a verified folder of that step.
+ * After an error the parts are undefined. */
 int train_checkpoints_load(struct train_checkpoints *checkpoints,
                            const char *folder, int64_t step, struct err *err);
 
-/* train_checkpoints_rollback() verifies the newest checkpoint and takes the
- * parts back to it.  After an error they are undefined, and not to be saved. */
+/* train_checkpoints_rollback() verifies the newest checkpoint and reverts the
+ * parts to it.  After an error the parts are undefined and must not be saved.
+ * */
 int train_checkpoints_rollback(struct train_checkpoints *checkpoints,
                                struct err *err);
 

@@ -10,37 +10,38 @@
 #include "util/json.h"
 
 /*
- * config.json of a checkpoint (nn/checkpoint.h reads it): all that is known of
- * a run before its arrays are loaded.
+ * config.json of a checkpoint (nn/checkpoint.h reads it): what is known about a
+ * run before its arrays are loaded.
  *
  *     format, version, foil   "foil-config", 1, the version of foil
- *     options    the options that were given (run/settings.h)
- *     encoder    the spec of its net (nn/model.h)
- *     text       the same of the encoder of texts, if there is one
- *     dataset    digest and size; with texts captions, the most of a sample
- *     batch      images and extra: the largest
- *     engine     processor and table: which bits come out depends on these
- *     state      how far the run is (train/state.h)
+ *     options    the options of the run (run/settings.h)
+ *     encoder    the spec of the net (nn/model.h)
+ *     text       the spec of the text encoder, if there is one
+ *     dataset    digest and size; with texts also the largest number of
+ *                captions of a sample
+ *     batch      images and extra: their largest numbers
+ *     engine     processor and table: the bits of the result depend on them
+ *     state      progress of the run (train/state.h)
  */
 
-/* The most samples, captions of one, and images in a batch, that a config may
- * have. */
+/* Limits of a config: samples or images in a batch; captions of a sample. */
 #define TRAIN_SIZE_MAX ((int64_t)1 << 48)
 enum { TRAIN_CAPTIONS_MAX = 64 };
 
-/* The form of batches: the first one tells it, a checkpoint keeps it. */
+/* The shape of batches, taken from the first batch and saved in checkpoints. */
 struct train_shape {
-    char digest[33];      /* of the data set; "": not known */
-    int64_t size;         /* its samples */
-    size_t images, extra; /* at most, in a batch */
+    char digest[33];      /* of the data set; "": unknown */
+    int64_t size;         /* samples of the data set */
+    size_t images, extra; /* largest numbers in a batch */
     size_t height, width, channels;
-    size_t captions; /* the most that a sample has; 0: there are no texts */
-    size_t views;    /* of a sample, each with a row of an embedding table:
-                        those of a batch, or its fixed views */
-    size_t basis;    /* rows of the fixed basis that pixels are seen in; or 0 */
+    size_t captions; /* largest number of a sample; 0: there are no texts */
+    size_t views;    /* of a sample, each with a row of an embedding table: the
+                        views of a batch, or the fixed views */
+    size_t basis;    /* rows of the fixed basis that pixels are projected to; or
+                        0 */
 };
 
-/* The parts of config.json.  All is lent. */
+/* The parts of config.json.  The caller owns all pointers. */
 struct train_config {
     json_t *options;
     const struct nn_spec *encoder;
@@ -50,25 +51,26 @@ struct train_config {
     const struct train_state *state;
 };
 
-/* train_config_save() writes it into a folder. */
+/* train_config_save() writes config.json into a folder. */
 int train_config_save(const struct train_config *config, const char *folder,
                       struct err *err);
 
-/* train_config_get() finds shape and state in a config. */
+/* train_config_get() reads shape and state from a config. */
 int train_config_get(const json_t *config, struct train_shape *shape,
                      struct train_state *state, struct err *err);
 
 /* train_config_processor() returns machine and model of the processor, and the
- * instruction set that foil is bound to if the processor has more, to be given
- * to free(): another may round otherwise. */
+ * instruction set that foil is limited to if the processor has more: another
+ * one may round differently.  The caller frees the text. */
 char *train_config_processor(void);
 
 /*
- * train_config_check_processor() returns -1 where this processor, or the
- * instruction set that foil is bound to (util/isa.h), is not that of the
- * config, unless overridden("processor") is 1: it may round otherwise.
- * train_config_check_table() returns -1 where the encoder's table is another,
- * unless overridden("table") or overridden("processor") is 1.
+ * train_config_check_processor() returns -1 if this processor, or the
+ * instruction set that foil is limited to (util/isa.h), differs from the
+ * config's, because it may round differently.  It accepts the difference if
+ * overridden("processor") is 1.  train_config_check_table() returns -1 if the
+ * encoder's table differs, unless overridden("table") or
+ * overridden("processor") is 1.
  */
 int train_config_check_processor(const json_t *config,
                                  int (*overridden)(const char *key),

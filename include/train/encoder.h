@@ -11,96 +11,99 @@
 #include "util/err.h"
 
 /*
- * An encoder in training, wherever it is computed: batches go through it in
- * micro-batches where they are too large for the memory.
+ * An encoder in training, in this process or elsewhere.  Batches that are too
+ * large for the memory are split into micro-batches.
  *
- *     forward    rows in, raw embeddings out; keeps the values for backward
- *     backward   the gradient of the embeddings in, that of the weights kept
- *     update     one step of the optimiser along it
- *     undo       after forward and backward: as if there had been no step
+ *     forward    rows in, raw embeddings out; stores activations for backward
+ *     backward   gradient of the embeddings in; computes that of the weights
+ *     update     one step of the optimiser along that gradient
+ *     undo       reverts what forward and backward changed
  *
  * Micro-batches are GradCache, Gao, Zhang, Han and Callan 2021,
- * arXiv:2101.06983: forward keeps embeddings alone and moves no statistics,
- * and each micro-batch but the last is encoded again on the way back, so the
- * gradient is that of the whole batch, for nearly one more forward pass.  Batch
- * norm takes the statistics of a micro-batch, and moves the running ones once
- * for each.  A learner (train/learner.h) has one encoder or two, of images and
- * of texts, whose files in a checkpoint have different names.
+ * arXiv:2101.06983: forward stores embeddings only and updates no statistics.
+ * The backward pass encodes each micro-batch except the last again.  So the
+ * gradient is that of the whole batch, at the cost of nearly one more forward
+ * pass.  Batch norm uses the statistics of a micro-batch and updates the
+ * running ones once per micro-batch.  A learner (train/learner.h) has one
+ * encoder, or one of images and one of texts; their files in a checkpoint have
+ * different names.
  *
- * A locked encoder (Zhai et al. 2021, arXiv:2111.07991) embeds by its running
- * statistics and never moves; its gradient is 0.
+ * A frozen encoder (Zhai et al. 2021, arXiv:2111.07991) uses its running
+ * statistics, and its gradient is 0.
  *
- * A table of functions computes it: in this process (train/native.h), in
- * several ranks (train/shards.h), or in a program of the user's
- * (train/process.h).  The learner, checkpoints and tools know these functions
- * alone.
+ * A table of functions implements an encoder: in this process (train/native.h),
+ * in several ranks (train/shards.h), or in a program of the user's
+ * (train/process.h).  The learner, checkpoints and tools use these functions
+ * only.
  *
  * Not for two threads at once; two encoders are independent of each other.
  */
 struct train_encoder_spec {
     struct nn_spec net;
     struct nn_optim_spec optim;
-    size_t rows;    /* at most, in a batch; >= 1 */
-    size_t micro;   /* at most, in the net at a time; 0: all */
-    size_t shards;  /* parts of a batch, train/shards.h; 0, 1: it is whole */
-    int whole;      /* batch norm is over all shards of a batch */
+    size_t rows;    /* largest number in a batch; >= 1 */
+    size_t micro;   /* largest number in the net at a time; 0: all */
+    size_t shards;  /* parts of a batch, train/shards.h; 0, 1: not split */
+    int whole;      /* batch norm uses all shards of a batch */
     uint64_t seed;  /* of the initial weights */
-    int locked;     /* 1: its weights stay: no gradient, no optimiser */
-    int average;    /* 1: a mean of its weights is kept, too */
-    int loss;       /* 1: its program has the loss, too: train/own.h */
-    size_t weighed; /* and that loss takes weights of negatives, for so many
-                       rows at most; 0: none */
+    int frozen;     /* 1: no gradient, no optimiser: --freeze */
+    int average;    /* 1: also computes a mean of its weights */
+    int loss;       /* 1: its program also computes the loss: train/own.h */
+    size_t weighed; /* largest number of rows for which that loss takes weights
+                       of negatives; 0: it takes none */
 };
 
 /*
  * The functions of an encoder, called in this order in a step: take, forward of
  * each micro-batch, backward of each, norm, stats_finite; then update and
- * average, or undo.  A function with an `err` returns 0, or -1 with a sentence:
- * then the step has failed, and so will all later calls, save included.  The
- * work may still be under way when a function returns; if it fails then, a
- * later function says so.
+ * average, or undo.  A function with an `err` returns 0, or -1 with an error
+ * message; then the step has failed, and all later calls, including save, fail.
+ * A function may return before its work is done; if that work fails, a later
+ * function returns the error.
  */
 struct train_encoder_ops {
-    /* A batch comes, whose arrays stay until its last backward. */
+    /* Starts a batch; its arrays are valid until its last backward. */
     int (*take)(void *self, const struct nn_input *input, struct err *err);
 
-    /* Which batch comes next: called between backward and norm, or where
-     * `early` is 1 before backward, which is then done when it returns.  The
-     * arrays stay until the last backward of that batch, if it comes.  NULL: of
-     * no use. */
-    void (*expect)(void *self, const struct nn_input *input);
-    int early;
+    /* Announces the next batch.  Called between backward and norm, or before
+     * backward if `prefetches_early` is 1; backward has then finished its work
+     * when it returns.  The arrays are valid until the last backward of that
+     * batch, if it comes.  NULL: not needed. */
+    void (*prefetch)(void *self, const struct nn_input *input);
+    int prefetches_early;
 
-    /* Before take: of which samples and which place of the plan its rows are.
-     * NULL: of no use. */
+    /* Called before take: the samples of the rows and their place in the plan.
+     * NULL: not needed. */
     void (*announce)(void *self, const struct batch *batch);
 
     /* Encodes rows [from,to) of the batch, as nn_net_forward(), to z
-     * [to - from,dim]; z is NULL on the way back, where they were embedded
-     * already. */
+     * [to - from,dim].  z is NULL when the rows are encoded again for backward.
+     * */
     int (*forward)(void *self, size_t from, size_t to, enum nn_mode mode,
                    float *z, struct err *err);
 
-    /* Returns 1 where the encoder can make the products of similarities itself,
-     * else 0.  Then forward() of a whole batch of n rows leaves S = V V',
-     * [n,n], of V = z / |z|, at *s, and backward() with dz = NULL takes W + W'
-     * from *w, dV = (W + W') V.  NULL: it cannot. */
+    /* Returns 1 if the encoder computes the similarities itself, else 0. Then
+     * forward() of a whole batch of n rows writes S = V V', [n,n], of V = z /
+     * |z|, to *s, and backward() with dz = NULL reads W + W' from *w: dV = (W +
+     * W') V.  NULL: it cannot. */
     int (*products)(void *self, const float **s, float **w);
 
-    /* Computes the loss of the rows that went forward last, for an encoder that
-     * has it itself; then backward() with dz = NULL takes the gradient of that.
-     * NULL: the encoder has none. */
+    /* Computes the loss of the rows of the last forward(); then backward() with
+     * dz = NULL uses the gradient of that loss.  NULL: the encoder computes no
+     * loss. */
     int (*loss)(void *self, const struct loss_batch *batch,
                 struct loss_report *report, struct err *err);
 
-    /* Makes the gradient of the rows that went forward last, from dz
-     * [to - from,dim]; where `add` is 1 it is added to that of the rows before.
+    /* Computes the gradient of the rows of the last forward() from dz
+     * [to - from,dim].  If `add` is 1, it is added to the gradient of earlier
+     * rows.
      */
     int (*backward)(void *self, size_t from, size_t to, int add,
                     const float *dz, struct err *err);
 
-    /* norm: the length of the gradient; not finite where a number of it is not.
-     * stats_finite: returns 1 when all running statistics are finite, else 0.
+    /* norm: the length of the gradient; not finite if any of its numbers is
+     * not.  stats_finite: returns 1 when all running statistics are finite,
+     * else 0.
      */
     int (*norm)(void *self, double *length, struct err *err);
     int (*stats_finite)(void *self);
@@ -108,60 +111,62 @@ struct train_encoder_ops {
     int (*update)(void *self, double rate, struct err *err);
     int (*average)(void *self, struct err *err);
 
-    /* As train_encoder_undo(); where that fails, the next function does. */
+    /* As train_encoder_undo(); if that fails, the next function fails. */
     void (*undo)(void *self);
 
-    /* get: where its weights are, as they are now, and how many batches they
-     * were trained on.  put: the numbers that were written there are in force.
+    /* get: returns pointers to the current weights, and the number of batches
+     * that they were trained on.  put: applies what was written to those
+     * pointers.
      */
     int (*get)(void *self, struct nn_weights *blocks, long *steps,
                struct err *err);
     int (*put)(void *self, struct err *err);
 
-    /* All else that the next step depends on.  check: refuses to save what is
-     * not finite (NULL: refuses nothing); save and load: files in a folder. */
+    /* All other state of the next step.  check: fails if a number is not finite
+     * and must not be saved (NULL: never fails).  save and load: files in a
+     * folder. */
     int (*check)(void *self, struct err *err);
     int (*save)(void *self, const char *folder, struct err *err);
     int (*load)(void *self, const char *folder, struct err *err);
 
-    /* Loads the first weights from a file; as nn_pretrained_load(). */
+    /* Loads initial weights from a file; as nn_pretrained_load(). */
     int (*init)(void *self, const char *path, char **left, struct err *err);
 
-    /* The settings and kernels that its bits depend on, as text to be given to
-     * free(). */
+    /* Returns the settings and kernels that its bits depend on, as text that
+     * the caller frees. */
     char *(*table)(void *self);
 
     void (*close)(void *self);
 };
 
-/* Read only; filled in by the function that opens it. */
+/* Read only; set by the function that opens the encoder. */
 struct train_encoder {
-    const struct train_encoder_ops *ops; /* NULL: it is not open */
+    const struct train_encoder_ops *ops; /* NULL: not open */
     void *self;
     enum nn_input_kind kind;
     size_t rows, micro; /* as in the spec; micro is never 0 */
-    size_t dim, image;  /* width of an embedding; numbers (pixels x channels) of
-                           an image */
-    size_t parameters;  /* numbers that are trained */
-    int locked;
+    size_t dim, image;  /* numbers of an embedding; of an image (pixels x
+                           channels) */
+    size_t parameters;  /* trained numbers */
+    int frozen;
     size_t n; /* rows of the last forward */
 };
 
-/* train_encoder_init() fills in the members that follow from the spec alone. */
+/* train_encoder_init() sets the members that follow from the spec. */
 void train_encoder_init(struct train_encoder *encoder,
                         const struct train_encoder_spec *spec);
 
-/* train_encoder_close() frees all and leaves it empty; harmless on an empty
- * one. */
+/* train_encoder_close() frees everything; an encoder that is not open is left
+ * alone. */
 void train_encoder_close(struct train_encoder *encoder);
 
 /*
- * train_encoder_forward() encodes rows.  0, or -1 with a sentence, as all
- * functions with an `err` here.
- *   input  images, ids or tokens, 1 <= n <= rows; its arrays must stay until
- *          train_encoder_backward()
+ * train_encoder_forward() encodes rows.  It returns 0, or -1 with an error
+ * message, like all functions with an `err` here.
+ *   input  images, ids or tokens, 1 <= n <= rows; its arrays must be valid
+ *          until train_encoder_backward()
  *   mode   NN_TRAIN: a step, train_encoder_backward() may follow; NN_ENCODE:
- *          embeddings are all that is wanted, nothing moves
+ *          only embeddings, no statistics are updated
  *   z      [n,dim], raw, out
  */
 int train_encoder_forward(struct train_encoder *encoder,
@@ -169,50 +174,51 @@ int train_encoder_forward(struct train_encoder *encoder,
                           float *z, struct err *err);
 
 /*
- * train_encoder_backward() makes dL/dparams, which stays where it is computed.
- *   dz  [n,dim]  dL/dz of the last forward in NN_TRAIN, which takes one
- *       backward.  NULL: see train_encoder_products() and train_encoder_loss()
+ * train_encoder_backward() computes dL/dparams, which is not copied out of the
+ * encoder.
+ *   dz  [n,dim]  dL/dz of the last forward in NN_TRAIN; one backward per
+ *       forward.  NULL: see train_encoder_products() and train_encoder_loss()
  */
 int train_encoder_backward(struct train_encoder *encoder, const float *dz,
                            struct err *err);
 
 /*
- * train_encoder_products() returns 1 where an encoder makes the similarities of
- * a batch itself, which it can where no micro-batches are needed, else 0.  Then
- * train_encoder_forward() of n rows in NN_TRAIN leaves S, [n,n], in *s, and
- * train_encoder_backward() with dz = NULL takes W + W', [n,n], from *w, as
- * struct loss_batch has them.  To be asked before each forward.
+ * train_encoder_products() returns 1 if the encoder computes the similarities
+ * of a batch itself, else 0; with micro-batches it never does.  Then
+ * train_encoder_forward() of n rows in NN_TRAIN writes S, [n,n], to *s, and
+ * train_encoder_backward() with dz = NULL reads W + W', [n,n], from *w, as in
+ * struct loss_batch.  Call it before each forward.
  */
 int train_encoder_products(struct train_encoder *encoder, const float **s,
                            float **w);
 
-/* train_encoder_announce() says before a forward which batch its rows are of.
- * An encoder that is computed in this process has no use for it. */
+/* train_encoder_announce() passes, before a forward, the batch of its rows.  An
+ * encoder in this process ignores it. */
 void train_encoder_announce(struct train_encoder *encoder,
                             const struct batch *batch);
 
 /*
- * train_encoder_loss() takes the loss of the last forward in NN_TRAIN from an
- * encoder that was opened with `loss`: its value and further numbers, whose
- * names stay until the next report.  Then train_encoder_backward() takes dz =
- * NULL.
- *   batch  b, extra, weights and scale are read; weights are NULL unless the
- *          encoder was opened with `weighed`, 2 b + extra at least
+ * train_encoder_loss() computes the loss of the last forward in NN_TRAIN in an
+ * encoder that was opened with `loss`: its value and further numbers; their
+ * names are valid until the next report.  Then call train_encoder_backward()
+ * with dz = NULL.
+ *   batch  reads b, extra, weights and scale; weights are NULL unless the
+ *          encoder was opened with `weighed` >= 2 b + extra
  */
 int train_encoder_loss(struct train_encoder *encoder,
                        const struct loss_batch *batch,
                        struct loss_report *report, struct err *err);
 
-/* train_encoder_expect() says, between backward and norm, or before backward
- * where train_encoder_early() is 1, which batch will come next, so that it can
- * be sent meanwhile to where it is computed.  If it comes, its arrays must stay
- * as those of train_encoder_forward(). */
-int train_encoder_early(const struct train_encoder *encoder);
-void train_encoder_expect(struct train_encoder *encoder,
-                          const struct nn_input *input);
+/* train_encoder_prefetch() announces the next batch, so that it can be sent
+ * ahead to a program or to ranks.  Call it between backward and norm, or before
+ * backward if train_encoder_prefetches_early() is 1.  If that batch comes, its
+ * arrays must be valid as those of train_encoder_forward(). */
+int train_encoder_prefetches_early(const struct train_encoder *encoder);
+void train_encoder_prefetch(struct train_encoder *encoder,
+                            const struct nn_input *input);
 
-/* train_encoder_norm() finds the length of the gradient, 0 of a locked encoder;
- * not finite when a number of it is not. */
+/* train_encoder_norm() returns the length of the gradient, 0 for a frozen
+ * encoder; it is not finite if any number of the gradient is not. */
 int train_encoder_norm(const struct train_encoder *encoder, double *length,
                        struct err *err);
 
@@ -221,48 +227,48 @@ int train_encoder_norm(const struct train_encoder *encoder, double *length,
 int train_encoder_update(struct train_encoder *encoder, double rate,
                          struct err *err);
 
-/* train_encoder_average() counts the weights as they are now for their mean,
- * where one was asked for. */
+/* train_encoder_average() adds the current weights to their mean, if the
+ * encoder was opened with `average`. */
 int train_encoder_average(struct train_encoder *encoder, struct err *err);
 
-/* train_encoder_undo() puts the running statistics back as they were before the
- * last forward: all that a step changes but for its update. */
+/* train_encoder_undo() restores the running statistics from before the last
+ * forward.  Nothing else changes in a step before its update. */
 void train_encoder_undo(struct train_encoder *encoder);
 
 /* train_encoder_stats_finite() returns 1 when all running statistics are
- * finite, else 0; train_encoder_check() returns -1 with a sentence where they,
- * weights or moments of the optimiser are not. */
+ * finite, else 0; train_encoder_check() returns -1 with an error message if
+ * they, the weights or the moments of the optimiser are not. */
 int train_encoder_stats_finite(const struct train_encoder *encoder);
 int train_encoder_check(struct train_encoder *encoder, struct err *err);
 
-/* train_encoder_get() finds its weights (nn/model.h); numbers that are written
- * there are in force after train_encoder_put(). */
+/* train_encoder_get() returns pointers to the weights (nn/model.h); numbers
+ * written there take effect with train_encoder_put(). */
 int train_encoder_get(struct train_encoder *encoder, struct nn_weights *blocks,
                       struct err *err);
 int train_encoder_put(struct train_encoder *encoder, struct err *err);
 
 /*
  * Write and read an encoder's files in a folder: model and head (nn/model.h);
- * the state of the optimiser; that of nn/average.h, where there is a mean.
- * After an error in loading, weights, moments and mean are undefined.
+ * the state of the optimiser; with `average`, that of nn/average.h.  After an
+ * error in loading, weights, moments and mean are undefined.
  */
 int train_encoder_save(struct train_encoder *encoder, const char *folder,
                        struct err *err);
 int train_encoder_load(struct train_encoder *encoder, const char *folder,
                        struct err *err);
 
-/* train_encoder_start() loads the weights of a file, as nn_pretrained_load();
- * *left, to be given to free(), lists what was left out; "" or NULL: none. */
+/* train_encoder_start() loads the weights of a file, as nn_pretrained_load().
+ * *left lists what was left out, "" or NULL if nothing; the caller frees it. */
 int train_encoder_start(struct train_encoder *encoder, const char *path,
                         char **left, struct err *err);
 
-/* train_encoder_table() returns, as text to be given to free(), the settings
- * and kernels that its bits depend on besides the processor, such as
- * nn_net_algorithms(). */
+/* train_encoder_table() returns the settings and kernels that its bits depend
+ * on besides the processor, such as nn_net_algorithms(), as text that the
+ * caller frees. */
 char *train_encoder_table(const struct train_encoder *encoder);
 
-/* train_encoder_part() returns it as a part of a checkpoint, which is refused
- * where a weight is not finite. */
+/* train_encoder_part() returns the encoder as a part of a checkpoint; saving
+ * fails if a weight is not finite. */
 struct train_part train_encoder_part(struct train_encoder *encoder);
 
 #endif

@@ -8,25 +8,25 @@
 #include "util/err.h"
 
 /*
- * The features of past epochs: for each of the last `keep` epochs the latest
- * embeddings that each sample had by the end of that epoch, two views of unit
- * length.  Selectors plan with them; a checkpoint keeps them, so that a run
- * that goes on plans as if it had not been interrupted.
+ * The features of past epochs: for each of the last `keep` epochs, the latest
+ * embeddings of each sample at the end of that epoch, two views of unit length.
+ * Selectors plan with them.  Checkpoints have them, so a resumed run plans as
+ * if it had not been interrupted.
  *
  * Memory: (keep + 1) 2 size dim floats.  Not for two threads at once.
  */
 enum {
     TRAIN_EPOCH_EPOCH, /* the epoch; -1: none */
     TRAIN_EPOCH_STEPS, /* steps in it */
-    TRAIN_EPOCH_EVAL,  /* 1: the features are of a pass that only encodes, after
+    TRAIN_EPOCH_EVAL,  /* 1: the features are from a pass without training after
                           the epoch's steps */
-    TRAIN_EPOCH_ABOUT
+    TRAIN_EPOCH_FIELDS
 };
 
 struct train_epoch {
-    int64_t about[TRAIN_EPOCH_ABOUT];
+    int64_t about[TRAIN_EPOCH_FIELDS];
     float *row;     /* [2,size,dim] */
-    uint8_t *known; /* [size] 1: the sample has had a row */
+    uint8_t *known; /* [size] 1: the sample has a row */
 };
 
 struct train_history {
@@ -34,52 +34,51 @@ struct train_history {
     struct train_epoch now, *past; /* [keep], epoch e at e % keep */
 };
 
-/* train_history_init() begins with nothing known; keep >= 1. */
+/* train_history_init() begins without features; keep >= 1. */
 void train_history_init(struct train_history *history, size_t size, size_t dim,
                         size_t keep);
 void train_history_release(struct train_history *history);
 
 /*
- * train_history_put() takes the rows of a batch of b samples.
+ * train_history_put() stores the rows of a batch of b samples.
  *   ids   [b]      each < size
  *   v     [2,b,dim]
- *   eval  1: of a pass that only encodes
+ *   eval  1: from a pass without training
  */
 void train_history_put(struct train_history *history, size_t b,
                        const int64_t *ids, const float *v, int eval);
 
-/* train_history_turn() keeps the features as those of an epoch, which has just
- * ended, in place of those of epoch - keep.  O(size dim). */
-void train_history_turn(struct train_history *history, int64_t epoch,
-                        int64_t steps);
+/* train_history_end_epoch() stores the features as those of an epoch that has
+ * just ended, and drops those of epoch - keep.  O(size dim). */
+void train_history_end_epoch(struct train_history *history, int64_t epoch,
+                             int64_t steps);
 
-/* train_history_find() returns the features of an epoch while they are kept,
- * else NULL. */
+/* train_history_find() returns the features of an epoch, NULL if they are not
+ * stored. */
 const struct train_epoch *
 train_history_find(const struct train_history *history, int64_t epoch);
 
 /*
- * train_history_cut() copies the rows of up to `most` known samples, from id
- * `from` on:
- *   ids [most], z [2,most,dim], of which [*n] and [2,*n,dim] are filled in
- * Returns the id of the next known sample, or the size when there is none.
+ * train_history_copy() copies the rows of up to `most` samples with a row, from
+ * id `from` on:
+ *   ids [most], z [2,most,dim]; [*n] and [2,*n,dim] of them are written
+ * Returns the id of the next sample with a row, or size if there is none.
  */
-size_t train_history_cut(const struct train_history *history,
-                         const struct train_epoch *kept, size_t from,
-                         size_t most, int64_t *ids, float *z, size_t *n);
+size_t train_history_copy(const struct train_history *history,
+                          const struct train_epoch *entry, size_t from,
+                          size_t most, int64_t *ids, float *z, size_t *n);
 
 /*
- * The file features.safetensors in a folder.  Loading takes the newest epochs
- * that there is room for; a missing file is no error, one of another size or
- * dim is.
+ * The file features.safetensors in a folder.  Loading reads the newest `keep`
+ * epochs.  A missing file is no error; a file of another size or dim is.
  */
 int train_history_save(struct train_history *history, const char *folder,
                        struct err *err);
 int train_history_load(struct train_history *history, const char *folder,
                        struct err *err);
 
-/* train_history_part() returns it as a part of a checkpoint, without a file
- * while there is no history (keep is 0). */
+/* train_history_part() returns the history as a part of a checkpoint; without
+ * history (keep is 0) there is no file. */
 struct train_part train_history_part(struct train_history *history);
 
 #endif

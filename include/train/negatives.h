@@ -6,35 +6,35 @@
 #include "util/err.h"
 
 /*
- * The source of weights of negatives, for objectives that want them
- * (loss/objective.h): a service, or chains in this process.  A learner asks
- * once in each step.  train_samples keeps the sampler's state after the steps
- * that were applied: a sampler gets it back when it was started again, or when
- * a step that it weighed was not applied.
+ * The source of weights of negatives, for objectives that need them
+ * (loss/objective.h): a service, or chains in this process.  A learner calls it
+ * once in each step.  train_samples stores the sampler's state after each
+ * applied step; a sampler loads it after a restart, or after a step that was
+ * weighed but not applied.
  */
 struct train_negatives {
     void *self; /* first argument of each */
 
     /*
-     * draw() is asked before the batch is encoded which samples from outside
-     * are to be encoded with it; its arrays last until weigh().  0 or -1.
-     * NULL: only those that the batch brings.
+     * draw(), called before a batch is encoded, returns the samples from
+     * outside to encode with it; its arrays are valid until weigh().  Returns 0
+     * or -1. NULL: only the batch's own extra samples.
      */
     int (*draw)(void *self, const struct batch *step,
                 struct batch_extra *extras, struct err *err);
 
     /*
-     * weigh() answers: 1 with weights that last until the next call, and whose
-     * tables the store of train_samples can keep; 0 when asked to stop
-     * meanwhile, -1 on error.
-     *   without_service  1: there was no service: the weights are of the batch
-     *                    alone, without numbers for the journal
+     * weigh() returns 1 with weights that are valid until the next call, with
+     * tables for the store of train_samples; 0 if the wait was stopped, -1 on
+     * error.
+     *   without_service  1: there was no service: the weights cover only the
+     *                    batch, without numbers for the journal
      */
     int (*weigh)(void *self, const struct batch *step, struct weights *weights,
                  int *without_service, struct err *err);
 
-    /* refused() follows when the step was not applied. */
-    void (*refused)(void *self);
+    /* undo() is called if the step was not applied. */
+    void (*undo)(void *self);
 };
 
 /*
@@ -43,18 +43,18 @@ struct train_negatives {
  */
 struct train_local_sampler {
     struct sample_source source;
-    struct train_samples *samples; /* with what was kept */
-    int draws_outside;             /* 1: it draws from outside of the batch */
-    int behind;                    /* 1: source has to load what was kept */
+    struct train_samples *samples; /* with the stored state */
+    int draws_outside;             /* 1: it draws from outside the batch */
+    int needs_load;                /* 1: source must load the stored state */
 };
 
 /*
- * train_local_sampler_init() begins with the sampler's tables in
- * samples->store, such as were loaded from a checkpoint.
- *   samples  must stay
+ * train_local_sampler_init() starts with the sampler's tables in
+ * samples->store, for example from a checkpoint.
+ *   samples  must outlive the sampler
  *   how      copied; a horizon counts as 1
- *   draws_outside  1: the samples that the source draws come along, which only
- * an encoder that looks samples up by their ids can take; 0: none do
+ *   draws_outside  1: the samples that the source draws are encoded with the
+ *                  batch, by an encoder that looks samples up by id; 0: not
  */
 void train_local_sampler_init(struct train_local_sampler *sampler,
                               struct train_samples *samples,
@@ -62,8 +62,8 @@ void train_local_sampler_init(struct train_local_sampler *sampler,
                               int draws_outside);
 void train_local_sampler_release(struct train_local_sampler *sampler);
 
-/* train_local_sampler_negatives() returns it as the functions that a learner
- * calls; `sampler` must stay. */
+/* train_local_sampler_negatives() returns the sampler as the functions that a
+ * learner calls; `sampler` must outlive them. */
 struct train_negatives
 train_local_sampler_negatives(struct train_local_sampler *sampler);
 

@@ -4,18 +4,18 @@
 #include "loss/objective.h"
 
 /*
- * The objective `own`: a loss that the program of an encoder computes itself
- * (train/process.h), with its gradient by the embeddings.  Its row is one as in
- * the table loss_objectives, with by_encoder in place of run() and direct(),
- * and no state; its temperature is a hint for strategies.
+ * The objective `own`: a loss that the program of an encoder computes
+ * (train/process.h), with its gradient by the embeddings.  Its row is like
+ * those of loss_objectives, with by_encoder instead of run() and direct(), and
+ * without state.  Its temperature is a hint for strategies.
  *
- * `own-weighed` is the same for a loss that weighs negatives: the program gets
- * the weights of any sampler of struct train_negatives.  Its temperature is
- * that of the sampler.
+ * `own-weighed` is the same for a loss with weights of negatives: the program
+ * gets the weights of a sampler of struct train_negatives.  Its temperature is
+ * the sampler's.
  */
 extern const struct loss_objective train_own, train_own_weighed;
 
-/* train_find_objective() is loss_objective_find(), and finds these two, too. */
+/* train_find_objective() is loss_objective_find() with these two added. */
 const struct loss_objective *train_find_objective(const char *name,
                                                   struct err *err);
 

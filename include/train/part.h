@@ -4,20 +4,19 @@
 #include "util/err.h"
 
 /*
- * A part of a checkpoint (train/checkpoints.h): the functions by which an
- * object that keeps something of a run is written and read.  They return 0 or
- * -1.
+ * A part of a checkpoint (train/checkpoints.h): the functions that write and
+ * read an object with state of a run.  They return 0 or -1.
  */
 struct train_part {
     const char *name;
     void *self; /* first argument of each; any function may be NULL */
 
-    /* Before anything is written: work and checks that have to come first. */
+    /* Called before anything is written, for work and checks. */
     int (*prepare)(void *self, struct err *err);
     int (*save)(void *self, const char *folder, struct err *err);
 
-    /* load() is called where a run goes on from a checkpoint, revert() where it
-     * goes back to its last one; a part without revert() stays as it is. */
+    /* load() is called when a run is resumed from a checkpoint, revert() when
+     * it rolls back to its last one; without revert() a part is not changed. */
     int (*load)(void *self, const char *folder, struct err *err);
     int (*revert)(void *self, const char *folder, struct err *err);
 };

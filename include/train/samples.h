@@ -12,48 +12,48 @@
 #include "util/err.h"
 
 /*
- * The state that a run keeps of each sample, by id: the objective's columns
- * (loss/objective.h), tables for a sampler of negatives (sample/store.h), and
- * which samples could not be used, when.  Not for two threads at once.
+ * The state of each sample, by id: the objective's columns (loss/objective.h),
+ * tables of a sampler of negatives (sample/store.h), and a list of the samples
+ * that could not be used.  Not for two threads at once.
  *
- * Where the objective has sides (columns for each view) and view 1 is one of up
- * to K captions, the columns of view 1 belong to the caption: caption k of
- * sample i has row i K + k.
+ * If the objective has sides (columns for each view) and view 1 is one of up to
+ * K captions, the columns of view 1 belong to the caption: caption k of sample
+ * i has row i K + k.
  */
 struct train_samples {
     const struct loss_objective *objective;
-    const struct train_state *state; /* of the run; lent */
+    const struct train_state *state; /* of the run; the caller's */
     size_t size;                     /* of the data set */
     size_t captions; /* K; 0: view 1 is another view of the sample */
-    float *column;   /* [size,objective->columns]; where the objective has
-                        sides, behind it the rows of view 1, `size` of them or
+    float *column;   /* [size,objective->columns]; if the objective has sides,
+                        followed by the rows of view 1, `size` of them or
                         [size,K] */
-    struct sample_store store; /* what a sampler wants kept */
+    struct sample_store store; /* state of a sampler */
     size_t bad, room;
-    int64_t (*quarantine)[4]; /* [bad]: wanted, used, epoch, step */
+    int64_t (*quarantine)[4]; /* [bad]: sample, substitute, epoch, step */
 };
 
-/* train_samples_init() begins with the objective's initial values. */
+/* train_samples_init() starts with the objective's initial values. */
 void train_samples_init(struct train_samples *samples,
                         const struct loss_objective *objective, size_t size,
                         size_t captions, const struct train_state *state);
 void train_samples_release(struct train_samples *samples);
 
 /*
- * train_samples_get() copies the columns of the samples of a batch out, and
- * train_samples_put() copies them back in.
- *   batch  b, ids, each < size, and where K > 0 captions, each < K
- *   state  [n,columns]; [2n,columns] where the objective has sides
+ * train_samples_get() reads the columns of a batch's samples, and
+ * train_samples_put() writes them.
+ *   batch  b, ids, each < size, and if K > 0 captions, each < K
+ *   state  [n,columns]; [2n,columns] if the objective has sides
  */
 void train_samples_get(const struct train_samples *samples,
                        const struct batch *batch, float *state);
 void train_samples_put(struct train_samples *samples, const struct batch *batch,
                        const float *state);
 
-/* train_samples_refuse() records the samples of a batch that were replaced,
- * with their substitutes. */
-void train_samples_refuse(struct train_samples *samples,
-                          const struct batch *batch);
+/* train_samples_quarantine() records the samples of a batch that were replaced,
+ * and their substitutes. */
+void train_samples_quarantine(struct train_samples *samples,
+                              const struct batch *batch);
 
 /*
  * Write and read the file samples.safetensors in a folder: a tensor for each
@@ -62,11 +62,11 @@ void train_samples_refuse(struct train_samples *samples,
  * trained in the metadata `sampler` and `total`; the list of samples that could
  * not be used as `quarantine`.
  *
- * train_samples_revert() loads all but that list, which stays as it is: for
- * going back to an earlier step.  On error revert has changed nothing; after
- * load all is undefined.  A file in which a sampler's state is laid out as
- * before version 2 of the protocol is refused, as is one of another number of
- * captions.
+ * train_samples_revert() loads everything except that list, which is not
+ * changed: for a rollback to an earlier step.  After an error in revert nothing
+ * has changed; after an error in load everything is undefined.  A file with a
+ * sampler's state from before version 2 of the protocol is refused, as is a
+ * file with another number of captions.
  */
 int train_samples_save(const struct train_samples *samples, const char *folder,
                        struct err *err);
@@ -75,7 +75,7 @@ int train_samples_load(struct train_samples *samples, const char *folder,
 int train_samples_revert(struct train_samples *samples, const char *folder,
                          struct err *err);
 
-/* train_samples_part() returns them as a part of a checkpoint. */
+/* train_samples_part() returns the samples as a part of a checkpoint. */
 struct train_part train_samples_part(struct train_samples *samples);
 
 #endif

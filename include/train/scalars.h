@@ -8,9 +8,9 @@
 
 /*
  * The scalars of an objective in training (struct loss_scalar): numbers such as
- * log(1/tau) that the optimiser moves with the weights of the encoder, by the
- * same rule and rate, without weight decay.  Those that a flag keeps fixed are
- * not among them.  Not for two threads at once.
+ * log(1/tau) that the optimiser updates with the encoder's weights, by the same
+ * rule and rate, without weight decay.  Scalars that a flag fixes are not
+ * included.  Not for two threads at once.
  */
 struct train_scalars {
     size_t n;
@@ -22,8 +22,8 @@ struct train_scalars {
 };
 
 /*
- * train_scalars_open() begins with the values of the settings; -1 where the
- * optimiser makes no sense, with nothing to close.
+ * train_scalars_open() starts with the values of the settings; it returns -1,
+ * with nothing to close, if the optimiser's settings are invalid.
  */
 int train_scalars_open(struct train_scalars *scalars,
                        const struct loss_objective *objective,
@@ -31,24 +31,24 @@ int train_scalars_open(struct train_scalars *scalars,
                        const struct nn_optim_spec *optim, struct err *err);
 void train_scalars_close(struct train_scalars *scalars);
 
-/* train_scalars_apply() writes into settings the parameters that the scalars
- * stand for, such as tau. */
+/* train_scalars_apply() writes the parameters that follow from the scalars,
+ * such as tau, into settings. */
 void train_scalars_apply(const struct train_scalars *scalars,
                          struct loss_settings *settings);
 
-/* train_scalars_finite() returns 1 when all their slopes are finite. */
+/* train_scalars_finite() returns 1 if all slopes are finite. */
 int train_scalars_finite(const struct train_scalars *scalars,
                          const struct loss_report *report);
 
-/* train_scalars_update() takes the optimiser's step along the slopes, and keeps
- * each scalar within its bounds. */
+/* train_scalars_update() takes the optimiser's step along the slopes and clamps
+ * each scalar to its bounds. */
 void train_scalars_update(struct train_scalars *scalars,
                           const struct loss_report *report, double rate);
 
 /*
- * train_scalars_part() returns them as a part of a checkpoint: the file
- * objective.safetensors, with each scalar under its name, f32 of rank 0, and
- * its moments behind it as NAME.MOMENT.  There is no file where there are none.
+ * train_scalars_part() returns the scalars as a part of a checkpoint: the file
+ * objective.safetensors, with each scalar by name, f32 of rank 0, followed by
+ * its moments as NAME.MOMENT.  Without scalars there is no file.
  */
 struct train_part train_scalars_part(struct train_scalars *scalars);
 

@@ -2,6 +2,7 @@
 #define UTIL_ERR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Errors: one sentence about a fault of the outside world.
@@ -44,6 +45,17 @@ int err_name(struct err *err, const char *what, const char *name, size_t len,
  *     log_message("'%s': %zu image%s", path, n, plural(n));
  */
 const char *plural(size_t n);
+
+/* Counts a repeated message, so that only some occurrences are logged. */
+struct tally {
+    uint64_t n;
+};
+
+/*
+ * tally_add() counts an occurrence.  Returns 1 if it should be logged, for the
+ * 1st, 2nd, 4th, 8th ..., with the count added to the sentence; else 0.
+ */
+int tally_add(struct tally *tally, struct err *why);
 
 /* REQUIRE() checks an assumption of our own code.  It is never compiled out. */
 #define REQUIRE(cond) \

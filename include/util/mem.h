@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * mem_array() returns n zeroed items of `size` bytes; the caller frees them.
@@ -28,17 +29,25 @@ void *mem_unset(size_t n, size_t size);
  */
 void mem_grow(void *items, size_t *room, size_t need, size_t size);
 
+/* A growing array of bytes; data_bytes_release() frees it. */
+struct data_bytes {
+    uint8_t *data;
+    size_t len, room;
+};
+void data_bytes_release(struct data_bytes *bytes);
+
 /* mem_text() returns a copy of a string.  The caller frees it. */
 char *mem_text(const char *text);
-
-/* mem_word() appends a blank and a word to a text: it frees `text` and returns
- * the longer one, which the caller frees. */
-char *mem_word(char *text, const char *word);
 
 /* mem_format() returns a formatted string, which the caller frees;
  * mem_format_list() is the same with a va_list. */
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_format_list(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));
+
+/* mem_append() appends formatted text to *text (NULL: none yet), which it
+ * replaces and frees.  The caller frees the new *text.  O(length). */
+void mem_append(char **text, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

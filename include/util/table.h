@@ -40,8 +40,9 @@ void table_column(struct table *table, const char *name);
 /* table_row() begins a row. */
 void table_row(struct table *table);
 
-/* table_put() fills a cell of the last row, once. */
-void table_put(struct table *table, const char *column, const char *text);
+/* table_put() fills a cell of the last row, once, with formatted text. */
+void table_put(struct table *table, const char *column, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /*
  * table_print() prints the table.  Columns that do not fit into `width` columns

@@ -1,7 +1,36 @@
 #ifndef WIRE_BATCH_H
 #define WIRE_BATCH_H
 
-#include "wire/item.h"
+#include "util/batch.h"
+#include "wire/codec.h"
+#include "wire/next.h"
+
+/* The messages of edges plan and batch with samples; wire/next.h has those
+ * about progress. */
+
+/* Limits of the fields of a batch (util/batch.h) in item, batch and pairs. */
+enum {
+    WIRE_VIEW_MAX = 65535,
+    WIRE_BATCH_MAX = 65536,
+    WIRE_CAPTIONS_MAX = 64,       /* captions of a sample */
+    WIRE_TOKENS_MAX = 4096,       /* tokens of a text */
+    WIRE_VOCABULARY_MAX = 1 << 24 /* ids of tokens */
+};
+
+/* item: one step of the plan, from selector to augmenter. */
+struct wire_item {
+    int64_t session;    /* as in wire/next.h */
+    char run[128];      /* of the sender's hello; or "" */
+    int64_t size;       /* images in the data set, >= 1; the bound of ids */
+    char plan[256];     /* the options of the selector, for people; or "" */
+    char order[33];     /* a digest of the order of this epoch; or "" */
+    struct batch batch; /* place, b, ids, each once; v, fixed, view_of and extra
+                         * as wanted */
+    struct wire_msg *msg; /* held by a decoded one; else NULL */
+};
+
+/* wire_item_get() also refuses an item for a data set of another size. */
+WIRE_SIZED(item, WIRE_ITEM)
 
 /*
  * batch: views of a plan item, ready to be trained; augmenter to trainer.
@@ -38,5 +67,16 @@ struct wire_batch {
 };
 
 WIRE_SIZED(batch, WIRE_BATCH)
+
+/* reject: samples that could not be used, from augmenter to selector. */
+struct wire_reject {
+    struct wire_place at; /* of the item that asked for them */
+    char reason[256];
+    size_t n;             /* >= 1 */
+    const int64_t *ids;   /* [n] */
+    struct wire_msg *msg; /* held by a decoded one; else NULL */
+};
+
+WIRE_HELD(reject, WIRE_REJECT)
 
 #endif

@@ -56,14 +56,9 @@ void wire_release(enum wire_kind kind, void *held);
         return wire_decode(kind, to, msg, 0, err);                           \
     }
 
-#define WIRE_HELD(name, kind)                                                  \
-    WIRE_PUT(name, kind)                                                       \
-    WIRE_RELEASE(name, kind)                                                   \
-    static inline int wire_##name##_get(struct wire_##name *to,                \
-                                        struct wire_msg *msg, struct err *err) \
-    {                                                                          \
-        return wire_decode(kind, to, msg, 0, err);                             \
-    }
+#define WIRE_HELD(name, kind) \
+    WIRE_PLAIN(name, kind)    \
+    WIRE_RELEASE(name, kind)
 
 #define WIRE_SIZED(name, kind)                                              \
     WIRE_PUT(name, kind)                                                    \

@@ -44,6 +44,10 @@ int wire_edge_allows_kind(enum wire_edge edge, enum wire_side from,
 int wire_edge_allows_role(enum wire_edge edge, enum wire_side side,
                           const char *role);
 
+/* wire_is_word() returns 1 when a list of words, separated by blanks or commas,
+ * has the text of n bytes. */
+int wire_is_word(const char *list, const char *text, size_t n);
+
 /* wire_edge_is_service() returns 1 for edges of a service: clients may be
  * silent between two requests. */
 int wire_edge_is_service(enum wire_edge edge);

@@ -1,12 +1,9 @@
 #ifndef WIRE_FEED_H
 #define WIRE_FEED_H
 
-#include "wire/drawn.h"
-#include "wire/event.h"
+#include "wire/events.h"
 #include "wire/features.h"
-#include "wire/metrics.h"
 #include "wire/sock.h"
-#include "wire/status.h"
 
 /*
  * Events for subscribers: PUB and SUB.  The publisher never waits; a slow

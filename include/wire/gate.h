@@ -23,30 +23,30 @@ enum wire_gate_refusal {
 /*
  * Functions for binding sockets, called from any thread.  A gate is the
  * listening descriptor; each function ignores other descriptors.
- *
- *   expect_next   sets how many unread bytes a peer may have sent, before it is
- *                 admitted and after, for the socket that this thread binds
- *                 next
- *   take_listener     returns the gate of that socket after zmq_bind(), or -1
- * when ZeroMQ listened by another function expect_known  changes the bytes of
- * an admitted peer note_drained  the socket has no message left count_read    a
- * message of so many parts and bytes was read from fd admit_peer    the peer
- * connected by fd is known has_accepted       returns 1 when a connection was
- * accepted has_received     returns 1 when bytes came take_refused  returns how
- * many connections were refused for that reason since its last call drop_stuck
- * closes the connections that have been stuck since its last call, which was at
- * least a second ago
  */
 struct wire_gate {
+    /* Sets how many unread bytes a peer may have sent, before it is admitted
+     * and after, for the socket that this thread binds next. */
     void (*expect_next)(size_t stranger, size_t known);
+    /* Returns the gate of that socket after zmq_bind(), or -1 when ZeroMQ
+     * listened by another function. */
     int (*take_listener)(void);
+    /* Changes the bytes of an admitted peer. */
     void (*expect_known)(int gate, size_t known);
+    /* The socket has no message left. */
     void (*note_drained)(int gate);
+    /* A message of so many parts and bytes was read from fd. */
     void (*count_read)(int gate, int fd, size_t parts, size_t bytes);
+    /* The peer connected by fd is known. */
     void (*admit_peer)(int gate, int fd);
+    /* Return 1 when a connection was accepted; when bytes came. */
     int (*has_accepted)(int gate);
     int (*has_received)(int gate);
+    /* Returns how many connections were refused for that reason since its last
+     * call. */
     unsigned (*take_refused)(int gate, enum wire_gate_refusal why);
+    /* Closes the connections that have been stuck since its last call, which
+     * was at least a second ago. */
     void (*drop_stuck)(int gate);
 };
 

@@ -36,4 +36,15 @@ struct wire_msg *wire_hello_put(const struct wire_hello *hello);
 int wire_hello_get(struct wire_hello *hello, const struct wire_msg *msg,
                    struct err *err);
 
+/* wire_hello_name() fills in an empty hello->peer with stage, process id and
+ * time: "augment-4711-...". */
+void wire_hello_name(struct wire_hello *hello);
+
+/*
+ * wire_hello_fits() returns 0 when the two can work together, else -1 with a
+ * sentence that names both sides: version, run, data set or recipe differ.
+ */
+int wire_hello_fits(const struct wire_hello *mine,
+                    const struct wire_hello *theirs, struct err *err);
+
 #endif

@@ -56,9 +56,6 @@ void data_siblings_begin(struct siblings *siblings, const char *name,
                          size_t samples);
 void data_siblings_reset(struct siblings *siblings, size_t samples);
 
-/* data_siblings_file() adds the name of a file with a class or captions. */
-void data_siblings_file(struct siblings *siblings, const char *name);
-
 /* data_siblings_captions() reads captions of n bytes, of a .txt, or of a .json;
  * those of a .txt replace those of a .json. */
 void data_siblings_captions(struct siblings *siblings, int json,

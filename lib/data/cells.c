@@ -7,7 +7,6 @@
 #include "util/series.h"
 
 #include "captions.h"
-#include "kind.h"
 
 void
 data_cells_init(struct data_cells *cells, const char *path, char *text,
@@ -128,6 +127,12 @@ data_cells_next(struct data_cells *c, struct err *err)
             return -1;
     } while (c->n == 1 && !c->cell->len);
     return 1;
+}
+
+struct data_cell
+data_cells_get(const struct data_cells *cells, size_t at)
+{
+    return at < cells->n ? cells->cell[at] : (struct data_cell){NULL, 0};
 }
 
 enum { WORDS = 16, NAMED = 12 }; // words of a column; columns in a message

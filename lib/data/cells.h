@@ -44,6 +44,10 @@ void data_cells_release(struct data_cells *cells);
  */
 int data_cells_next(struct data_cells *cells, struct err *err);
 
+/* data_cells_get() returns cell `at` of the record; its text is NULL if there
+ * is none. */
+struct data_cell data_cells_get(const struct data_cells *cells, size_t at);
+
 /* Messages to print at the end. */
 struct data_notes {
     char **text; /* [n] */
@@ -94,7 +98,6 @@ int data_columns_find(const struct data_columns *columns,
 
 /*
  * data_columns_unused() adds a note about the cells that are not in at[].
- *
  */
 void data_columns_unused(const struct data_cells *cells,
                          const size_t at[DATA_COLUMNS],

@@ -10,7 +10,7 @@
 #include "util/mem.h"
 
 #include "export.h"
-#include "kind.h"
+#include "tree.h"
 
 enum {
     MAX_ABOUT = 1 << 20,  // bytes of x.json
@@ -212,7 +212,7 @@ static int
 write_list(const char *path, const char *ending, size_t n, int64_t *list,
            struct err *err)
 {
-    struct data_npy npy = {DATA_I8, 1, {n, 1}, list};
+    struct data_npy npy = {DTYPE_I8, 1, {n, 1}, list};
     char *list_path = sidecar_path(path, ending);
     int rc = list ? data_npy_write(list_path, &npy, err)
                   : remove_sidecar(list_path, err);
@@ -315,7 +315,7 @@ int
 data_features_write(const char *path, const struct data_features *f,
                     struct err *err)
 {
-    struct data_npy npy = {DATA_F4, 2, {f->n, f->d}, f->x};
+    struct data_npy npy = {DTYPE_F4, 2, {f->n, f->d}, f->x};
     struct file_draft rows = {0};
 
     if (data_kind_ends(path, ".csv"))

@@ -48,30 +48,26 @@ count_views(const struct views *views)
     return views->g->at < views->g->want.batch.b ? views->g->want.batch.v : 1;
 }
 
-/* Returns the view of an extra sample: the one that the batch names, or a new
- * one. */
-static struct place
-place_extra(const struct data_wanted *w, size_t extra, uint64_t epoch)
-{
-    const int64_t view = w->batch.extra.view ? w->batch.extra.view[extra] : -1;
-    const size_t row = w->batch.v * w->batch.b + extra;
-    uint64_t named =
-        w->batch.extra.epoch ? (uint64_t)w->batch.extra.epoch[extra] : 0;
-
-    return view < 0 ? (struct place){epoch, w->batch.v, row}
-                    : (struct place){named, (uint64_t)view, row};
-}
-
+/* Returns view v of the current sample; of an extra one, the view that the
+ * batch names, or a new one. */
 static struct place
 place_view(const struct views *views, size_t v)
 {
-    const struct data_wanted *w = &views->g->want;
-    const size_t at = views->g->at, row = v * w->batch.b + at;
+    const struct batch *b = &views->g->want.batch;
+    const size_t at = views->g->at, row = v * b->b + at;
 
-    if (at >= w->batch.b)
-        return place_extra(w, at - w->batch.b, views->epoch);
-    if (w->batch.view_of)
-        return (struct place){0, (uint64_t)w->batch.view_of[row], row};
+    if (at >= b->b) {
+        const size_t extra = at - b->b;
+        const int64_t view = b->extra.view ? b->extra.view[extra] : -1;
+        const int64_t epoch = b->extra.epoch ? b->extra.epoch[extra] : 0;
+
+        return view < 0
+                   ? (struct place){views->epoch, b->v, b->v * b->b + extra}
+                   : (struct place){(uint64_t)epoch, (uint64_t)view,
+                                    b->v * b->b + extra};
+    }
+    if (b->view_of)
+        return (struct place){0, (uint64_t)b->view_of[row], row};
     return (struct place){views->epoch, v, row};
 }
 
@@ -109,8 +105,7 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
     const struct image_region *read = g->want.make ? NULL : &region;
     const int64_t wanted = g->ids[g->at];
     struct batch *batch = &g->batch;
-    const struct image *image =
-        data_pool_region(pool, (size_t)wanted, read, why);
+    const struct image *image = data_pool_get(pool, (size_t)wanted, read, why);
     struct err err;
     int64_t used;
 
@@ -126,23 +121,7 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
              batch->n_substituted + 1, sizeof *batch->substituted);
     batch->substituted[batch->n_substituted][0] = wanted;
     batch->substituted[batch->n_substituted++][1] = g->ids[g->at] = used;
-    return data_pool_region(pool, (size_t)used, read, &err);
-}
-
-static void
-make_view(struct data_gather *g, const struct views *views,
-          const struct image *image, const struct place *place)
-{
-    const size_t area = g->want.size * g->want.size * 3;
-    const int64_t id = g->ids[g->at];
-
-    if (g->want.make)
-        g->want.make(g->want.of, image, id, place->epoch, place->view,
-                     place->row);
-    else
-        image_view(views->recipe, image, views->seed, (uint64_t)id,
-                   place->epoch, place->view, &g->scratch,
-                   g->pixel + place->row * area);
+    return data_pool_get(pool, (size_t)used, read, &err);
 }
 
 int
@@ -151,6 +130,7 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
                  uint64_t epoch, struct err *why)
 {
     struct views views = {g, recipe, seed, epoch};
+    const size_t area = g->want.size * g->want.size * 3;
     const struct image *image;
 
     REQUIRE(recipe->size == g->want.size);
@@ -161,8 +141,14 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
         return -1;
     for (size_t v = 0; v < count_views(&views); v++) {
         const struct place place = place_view(&views, v);
+        const int64_t id = g->ids[g->at];
 
-        make_view(g, &views, image, &place);
+        if (g->want.make)
+            g->want.make(g->want.of, image, id, place.epoch, place.view,
+                         place.row);
+        else
+            image_view(recipe, image, seed, (uint64_t)id, place.epoch,
+                       place.view, &g->scratch, g->pixel + place.row * area);
     }
     g->at++;
     return 1;

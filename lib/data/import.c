@@ -4,7 +4,7 @@
 
 #include "data/import.h"
 #include "data/npy.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/file.h"
 #include "util/gz.h"
 #include "util/mem.h"
@@ -154,7 +154,7 @@ open_npy(struct data_import *import, struct err *err)
         return -1;
     if (data_npy_head(start, len, &head, &why))
         return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
-    if (head.type != (enum data_npy_type)DTYPE_U1)
+    if (head.type != DTYPE_U1)
         return err_set(err, "'%s' holds no bytes: save .astype('u1') of it",
                        path);
     if (data_gz_seek(import->file, path, head.place, err))
@@ -273,12 +273,6 @@ is_folder_name(const char *name)
            !strpbrk(name, "/\t\r\n");
 }
 
-static void
-add_class(struct data_import *import, char *name)
-{
-    import->class[import->classes++] = name;
-}
-
 static int
 read_classes(struct data_import *import, const char *path, struct err *err)
 {
@@ -294,7 +288,7 @@ read_classes(struct data_import *import, const char *path, struct err *err)
         if (!rc && !is_folder_name(line))
             rc = err_set(err, "'%s' in '%s' cannot be the name of a folder",
                          line, path);
-        add_class(import, mem_text(line));
+        import->class[import->classes++] = mem_text(line);
     }
     free(text);
     if (!rc && import->classes < import->form.classes)
@@ -315,8 +309,9 @@ name_classes(struct data_import *import, struct err *err)
     if (import->settings.classes)
         return read_classes(import, import->settings.classes, err);
     for (size_t i = 0; i < form->classes; i++)
-        add_class(import, form->class ? mem_text(form->class[i])
-                                      : mem_format("%0*zu", digits, i));
+        import->class[import->classes++] =
+            form->class ? mem_text(form->class[i])
+                        : mem_format("%0*zu", digits, i);
     return 0;
 }
 

@@ -3,12 +3,12 @@
 
 #include "data/index.h"
 #include "image/codec.h"
+#include "text/text.h"
 #include "util/mem.h"
 
 #include "captions.h"
 #include "cells.h"
 #include "input.h"
-#include "kind.h"
 #include "labels.h"
 
 enum {
@@ -197,7 +197,7 @@ check_image(struct data_index *index, struct layout_sample *sample,
         return -1;
     if (index->settings.decode &&
         image_codec_decode(&index->decoder, bytes->data, bytes->len, most,
-                           IMAGE_REFUSE, &index->image, err))
+                           IMAGE_REFUSE, NULL, &index->image, err))
         return -1;
     sample->width = (uint16_t)width;
     sample->height = (uint16_t)height;
@@ -325,7 +325,7 @@ take_file(struct data_index *index, const struct input_item *item,
     rc = kind == DATA_KIND_CLASS ? take_class(index, item, err)
                                  : take_captions(index, item, kind, err);
     if (!rc) {
-        data_siblings_file(&index->siblings, item->name);
+        text_append(&index->siblings.files, item->name, strlen(item->name) + 1);
         index->sidecars++;
     }
     return rc;
@@ -360,7 +360,8 @@ data_index_next(struct data_index *index, struct err *err)
     if (!rc)
         return 1;
     if (kind == DATA_KIND_IMAGE)
-        data_skipped_image(&index->skipped, item.name);
+        data_names_add(&index->skipped.folders, item.name,
+                       data_kind_folders(item.name));
     return note_bad_file(index, item.name, rc, err);
 }
 
@@ -376,19 +377,31 @@ data_index_size(const struct data_index *index)
     return index->parts.samples;
 }
 
-struct data_index_sum
-data_index_sum(const struct data_index *index)
+struct data_index_report
+data_index_report(const struct data_index *index)
 {
-    return (struct data_index_sum){
+    const struct skipped *skipped = &index->skipped;
+    struct data_index_report report = {
         .images = index->parts.samples,
         .classes = index->parts.classes,
         .unlabelled = index->unlabelled,
         .files = index->files,
         .sidecars = index->sidecars,
-        .skipped = index->skipped.pictures + index->skipped.others,
+        .skipped = {skipped->of[0], skipped->of[1]},
         .bad = index->bad,
         .hidden = index->hidden,
+        .captions = index->captions,
+        .n_complaints = index->bad < COMPLAINTS ? index->bad : COMPLAINTS,
+        .n_notes = index->notes.n,
+        .n_lost = skipped->classes.n,
+        .complaint = index->complaint,
+        .note = index->notes.text,
+        .lost = skipped->classes.name,
     };
+
+    for (size_t i = 0; i < index->parts.samples; i++)
+        report.captions.captioned += index->parts.sample[i].caption != 0;
+    return report;
 }
 
 const char *
@@ -398,40 +411,10 @@ data_index_class(const struct data_index *index, size_t i)
     return index->parts.text + index->parts.class[i];
 }
 
-const char *
-data_index_note(const struct data_index *index, size_t i)
-{
-    return i < index->notes.n ? index->notes.text[i] : NULL;
-}
-
-const char *
-data_index_complaint(const struct data_index *index, size_t i)
-{
-    return i < index->bad && i < COMPLAINTS ? index->complaint[i] : NULL;
-}
-
-size_t
-data_index_skipped(const struct data_index *index, int pictures,
-                   const char **first)
-{
-    const struct skipped *skipped = &index->skipped;
-
-    *first = pictures ? skipped->picture : skipped->other;
-    return pictures ? skipped->pictures : skipped->others;
-}
-
 char *
 data_index_kinds(const struct data_index *index, int pictures)
 {
     return data_skipped_kinds(&index->skipped, pictures);
-}
-
-const char *
-data_index_lost_class(const struct data_index *index, size_t i)
-{
-    const struct names *lost = &index->skipped.classes;
-
-    return i < lost->n ? lost->name[i] : NULL;
 }
 
 int
@@ -443,32 +426,23 @@ data_index_table(struct data_index *index, const char *path,
                            &index->captions, &index->notes, rows, err);
 }
 
-void
-data_index_captions(const struct data_index *index,
-                    struct data_index_captions *captions)
-{
-    *captions = index->captions;
-    for (size_t i = 0; i < index->parts.samples; i++)
-        captions->captioned += index->parts.sample[i].caption != 0;
-}
-
 /* Reports that there is no sample, and what there is instead. */
 static int
 no_sample(const struct data_index *index, const char *path, struct err *err)
 {
     const struct layout_parts *parts = &index->parts;
-    const struct skipped *skipped = &index->skipped;
+    const struct data_index_skipped *pictures = &index->skipped.of[1];
     const char *where =
         parts->files ? parts->text + parts->file[0].absolute : path;
 
     if (index->tars)
         return err_set(err, "there is no image in '%s', only tars: name these",
                        where);
-    if (skipped->pictures)
+    if (pictures->n)
         return err_set(err,
                        "there is no image in '%s', only images of other forms "
                        "(%zu, such as '%s'): convert them to JPEG or PNG first",
-                       where, skipped->pictures, skipped->picture);
+                       where, pictures->n, pictures->first);
     return err_set(err, "there is no image in '%s'", where);
 }
 

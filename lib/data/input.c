@@ -10,17 +10,10 @@
 
 #include "cells.h"
 #include "input.h"
-#include "kind.h"
 #include "tar.h"
 #include "tree.h"
 
 enum { MAX_LIST = 1 << 30 };
-
-static int
-is_stdin(const char *path)
-{
-    return !strcmp(path, "-");
-}
 
 /* Returns 1 for text, which has few control bytes; a tar has zeros in its first
  * block. */
@@ -55,7 +48,7 @@ is_text(const char *path, struct err *err)
 static int
 read_input_list(struct input *input, const char *path, struct err *err)
 {
-    const char *from = is_stdin(path) ? "/dev/stdin" : path;
+    const char *from = !strcmp(path, "-") ? "/dev/stdin" : path;
 
     input->list = file_read(from, MAX_LIST, &input->list_bytes, err);
     if (!input->list)
@@ -86,7 +79,7 @@ open_any(struct input *input, const char *path, struct err *err)
     struct stat st;
     int text;
 
-    if (is_stdin(path)) {
+    if (!strcmp(path, "-")) {
         input->root = mem_text(".");
         return read_input_list(input, path, err);
     }
@@ -170,20 +163,13 @@ read_heading(struct input *input, struct err *err)
     return heading < 0 ? DATA_UNREAD : heading;
 }
 
-/* Returns the cell of a column; NULL if the record has none. */
-static const char *
-cell_of(const struct input *input, enum data_column column)
-{
-    const size_t at = input->at_cell[column];
-
-    return at < input->cells.n ? input->cells.cell[at].text : NULL;
-}
-
 /* Reads the sample of a record; 0 if it names none. */
 static int
 read_record(struct input *input, struct input_item *item)
 {
-    const char *name = cell_of(input, DATA_COLUMN_NAME);
+    const struct data_cells *cells = &input->cells;
+    const size_t *at = input->at_cell;
+    const char *name = data_cells_get(cells, at[DATA_COLUMN_NAME]).text;
 
     while (name && !strncmp(name, "./", 2))
         name += 2;
@@ -192,9 +178,11 @@ read_record(struct input *input, struct input_item *item)
             input->nameless_line = input->cells.line;
         return 0;
     }
-    *item = (struct input_item){.name = name,
-                                .label = cell_of(input, DATA_COLUMN_LABEL),
-                                .caption = cell_of(input, DATA_COLUMN_CAPTION)};
+    *item = (struct input_item){
+        .name = name,
+        .label = data_cells_get(cells, at[DATA_COLUMN_LABEL]).text,
+        .caption = data_cells_get(cells, at[DATA_COLUMN_CAPTION]).text,
+    };
     return 1;
 }
 

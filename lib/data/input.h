@@ -53,7 +53,6 @@ void data_input_close(struct input *input);
 /*
  * data_input_next() finds the next file: 1, 0 at the end, -1 if an archive is
  * damaged, or DATA_UNREAD if it cannot be read, or a list is invalid.
- *
  */
 int data_input_next(struct input *input, struct input_item *item,
                     struct err *err);
@@ -65,7 +64,6 @@ int data_input_read(struct input *input, const struct input_item *item,
 
 /*
  * data_input_size() returns the length of its content; 0 if that is not known.
- *
  */
 uint64_t data_input_size(const struct input *input,
                          const struct input_item *item);

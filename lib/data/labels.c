@@ -6,7 +6,6 @@
 
 #include "util/mem.h"
 
-#include "kind.h"
 #include "labels.h"
 
 int
@@ -103,7 +102,7 @@ data_labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
     }
 }
 
-enum { NONE = -1, TOO_SMALL = -2, TOO_LARGE = -3, NO_NUMBER = -4 };
+enum { NONE = -1, TOO_SMALL = -2, TOO_LARGE = -3, NO_NUMBER = -4, KINDS = 4 };
 
 /* Reads a whole number below the limit, with "1.0" and "+1" for 1, as in tables
  * that were converted from other types of numbers; or returns one of the
@@ -129,19 +128,12 @@ parse_label(const char *text)
     return x < (long)LAYOUT_MAX_CLASSES ? x : TOO_LARGE;
 }
 
-/* Kinds of labels: the number of classes of each kind, and the first one. */
+/* The first label of each kind, or NULL: [0] a number or NONE, then the kinds
+ * above. */
 struct kinds {
-    size_t numbers, too_small, too_large, words;
-    const char *number, *small, *large, *word;
+    const char *first[KINDS];
     size_t classes; // of numbers: the highest plus one
 };
-
-static void
-count_kind(size_t *n, const char **first, const char *name)
-{
-    if (!(*n)++)
-        *first = name;
-}
 
 static struct kinds
 kinds_of(const struct names *names)
@@ -149,17 +141,11 @@ kinds_of(const struct names *names)
     struct kinds k = {0};
 
     for (size_t i = 0; i < names->n; i++) {
-        const char *name = names->name[i];
-        const long x = parse_label(name);
+        const long x = parse_label(names->name[i]);
+        const size_t kind = x < NONE ? (size_t)(NONE - x) : 0;
 
-        if (x == NO_NUMBER)
-            count_kind(&k.words, &k.word, name);
-        else if (x == TOO_SMALL)
-            count_kind(&k.too_small, &k.small, name);
-        else if (x == TOO_LARGE)
-            count_kind(&k.too_large, &k.large, name);
-        else
-            count_kind(&k.numbers, &k.number, name);
+        if (!k.first[kind])
+            k.first[kind] = names->name[i];
         if (x >= 0 && (size_t)x >= k.classes)
             k.classes = (size_t)x + 1;
     }
@@ -170,21 +156,25 @@ kinds_of(const struct names *names)
 static int
 are_numbers(const struct kinds *k, struct data_notes *notes, struct err *err)
 {
-    if (k->words && k->numbers)
+    const char *number = k->first[0], *word = k->first[NONE - NO_NUMBER];
+    const char *small = k->first[NONE - TOO_SMALL];
+    const char *large = k->first[NONE - TOO_LARGE];
+
+    if (word && number)
         data_notes_add(notes,
                        mem_format("labels are numbers (such as '%s') and words "
                                   "(such as '%s'): all are names, and classes "
                                   "have the numbers of their order",
-                                  k->number, k->word));
-    if (k->words || !k->numbers)
+                                  number, word));
+    if (word || !number)
         return 0;
-    if (k->too_small || k->too_large)
+    if (small || large)
         return err_set(
             err,
             "the label '%s' is out of range: labels that are whole numbers "
             "are 0 to %zu, or -1 for none; with a letter in front they are "
             "names",
-            k->too_small ? k->small : k->large, (size_t)LAYOUT_MAX_CLASSES - 1);
+            small ? small : large, (size_t)LAYOUT_MAX_CLASSES - 1);
     return 1;
 }
 

@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/index.h"
 #include "util/err.h"
 
 #include "cells.h"
-#include "kind.h"
 #include "layout.h"
 
 /*
@@ -63,11 +63,10 @@ struct skipped_kind {
 
 /* Skipped files, for messages at the end. */
 struct skipped {
-    size_t pictures, others;   /* files that are not samples by name */
-    char *picture, *other;     /* the first of each, or NULL */
-    struct skipped_kind *kind; /* [kinds] */
+    struct data_index_skipped of[2]; /* as in struct data_index_report */
+    struct skipped_kind *kind;       /* [kinds] */
     size_t kinds, kind_room;
-    struct names folders; /* of one input, with skipped images */
+    struct names folders; /* of one input, of images that were skipped */
     struct names classes; /* of all inputs, with skipped images */
 };
 
@@ -77,9 +76,6 @@ void data_skipped_count(struct skipped *skipped, enum data_kind kind,
 
 /* data_skipped_kinds() is data_index_kinds(). */
 char *data_skipped_kinds(const struct skipped *skipped, int pictures);
-
-/* data_skipped_image() records the folder of an image that was skipped. */
-void data_skipped_image(struct skipped *skipped, const char *name);
 
 /*
  * data_skipped_input() converts the folders of an input to classes, as

@@ -20,8 +20,9 @@ data_layout_parts(uint64_t bytes)
     return (size_t)((bytes + LAYOUT_PART - 1) / LAYOUT_PART);
 }
 
-struct digest
-data_layout_digest_images(const struct layout_parts *parts)
+/* Returns the digest of the samples' digests and labels. */
+static struct digest
+digest_images(const struct layout_parts *parts)
 {
     struct digest_stream *stream = digest_new();
 
@@ -37,9 +38,10 @@ data_layout_digest_images(const struct layout_parts *parts)
     return digest_end(stream);
 }
 
-struct digest
-data_layout_digest_data(const struct layout_parts *parts,
-                        const struct digest *images)
+/* Returns the digest of `images` and all captions, each followed by a zero
+ * byte, or `images` if there are none. */
+static struct digest
+digest_data(const struct layout_parts *parts, const struct digest *images)
 {
     struct digest_stream *stream = digest_new();
     struct digest digest;
@@ -323,8 +325,8 @@ fill_head(struct layout_head *head, const struct layout_parts *parts)
     head->samples = parts->samples;
     head->marks = parts->marks;
     head->text = parts->text_len;
-    head->images = data_layout_digest_images(parts);
-    head->data = data_layout_digest_data(parts, &head->images);
+    head->images = digest_images(parts);
+    head->data = digest_data(parts, &head->images);
 }
 
 /* Fills in the size and the last digests, and writes. */

@@ -146,15 +146,6 @@ void data_layout_release(struct layout_parts *parts);
 /* data_layout_parts() counts the parts of a body. */
 size_t data_layout_parts(uint64_t bytes);
 
-/*
- * data_layout_digest_images() returns the digest of the samples' digests and
- * labels; data_layout_digest_data() the digest of that and all captions, each
- * followed by a zero byte, or that itself if there are none.
- */
-struct digest data_layout_digest_images(const struct layout_parts *parts);
-struct digest data_layout_digest_data(const struct layout_parts *parts,
-                                      const struct digest *images);
-
 /* data_layout_advice() returns the remedy for an index that does not match its
  * data, as the end of a sentence; the caller frees it. */
 char *data_layout_advice(const struct data_set *set);

@@ -15,12 +15,6 @@ enum {
     ALIGN = 64                     // NumPy pads its header to it
 };
 
-size_t
-data_npy_item(enum data_npy_type type)
-{
-    return dtype_about((enum dtype)type)->bytes;
-}
-
 /* Skips blanks, then the word if it follows: 1 if it did. */
 static int
 skip_word(const char **at, const char *word)
@@ -37,13 +31,13 @@ skip_word(const char **at, const char *word)
 static int
 take_descr(const char **at, struct data_npy_head *head)
 {
-    for (int i = 0; i < DTYPES; i++) {
-        const char *descr = dtype_about((enum dtype)i)->npy;
+    for (enum dtype i = 0; i < DTYPES; i++) {
+        const char *descr = dtype_about(i)->npy;
         char quoted[8];
 
         snprintf(quoted, sizeof quoted, "'%s'", descr ? descr : "");
         if (descr && skip_word(at, quoted)) {
-            head->type = (enum data_npy_type)i;
+            head->type = i;
             return 1;
         }
     }
@@ -170,7 +164,7 @@ data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
     npy->shape[0] = head.shape[0];
     npy->shape[1] = head.rank == 2 ? head.shape[1] : 1;
     *place = head.place;
-    item = data_npy_item(npy->type);
+    item = dtype_about(npy->type)->bytes;
     if (npy->shape[1] && npy->shape[0] > SIZE_MAX / item / npy->shape[1])
         return err_set(err, "its shape is too large");
     if (bytes - *place != npy->shape[0] * npy->shape[1] * item)
@@ -191,7 +185,7 @@ read_open(int fd, struct data_npy *npy, struct err *err)
     if (data_npy_parse(start, (size_t)len, (uint64_t)st.st_size, npy, &place,
                        err))
         return -1;
-    size = npy->shape[0] * npy->shape[1] * data_npy_item(npy->type);
+    size = npy->shape[0] * npy->shape[1] * dtype_about(npy->type)->bytes;
     npy->data = mem_aligned(size, 1);
     while (have < size) {
         ssize_t n = pread(fd, (char *)npy->data + have, size - have,
@@ -243,7 +237,7 @@ read_whole(const struct data_npy *npy, size_t i, int64_t *x)
 {
     const void *all = npy->data;
 
-    switch ((enum dtype)npy->type) {
+    switch (npy->type) {
     case DTYPE_U1:
     case DTYPE_BOOL:
         *x = ((const uint8_t *)all)[i];
@@ -281,7 +275,7 @@ data_npy_wholes(const struct data_npy *npy, struct err *err)
     for (size_t i = 0; i < n; i++) {
         const int is = read_whole(npy, i, &x[i]);
 
-        if (is && (x[i] >= 0 || npy->type != (enum data_npy_type)DTYPE_U8))
+        if (is && (x[i] >= 0 || npy->type != DTYPE_U8))
             continue;
         if (is)
             err_set(err, "item %zu is too large", i);
@@ -300,17 +294,17 @@ data_npy_reals(struct data_npy *npy, struct err *err)
     const size_t n = npy->shape[0] * npy->shape[1];
     float *x = npy->data;
 
-    if (npy->type == DATA_F4) {
+    if (npy->type == DTYPE_F4) {
         npy->data = NULL;
         return x;
     }
     x = mem_aligned(n, sizeof *x);
-    if (npy->type == DATA_F8) {
+    if (npy->type == DTYPE_F8) {
         for (size_t i = 0; i < n; i++)
             x[i] = (float)((const double *)npy->data)[i];
         return x;
     }
-    if (npy->type == (enum data_npy_type)DTYPE_F2) {
+    if (npy->type == DTYPE_F2) {
         half_widen(n, npy->data, x);
         return x;
     }
@@ -325,7 +319,7 @@ data_npy_put(FILE *file, const char *path, const struct data_npy *npy,
 {
     uint8_t head[2 * ALIGN + 1];
     size_t items = npy->shape[0] * npy->shape[1];
-    size_t item = data_npy_item(npy->type), n;
+    size_t item = dtype_about(npy->type)->bytes, n;
     char shape[64];
 
     REQUIRE(npy->rank == 2 || (npy->rank == 1 && npy->shape[1] == 1));
@@ -339,7 +333,7 @@ data_npy_put(FILE *file, const char *path, const struct data_npy *npy,
     n = 10 + (size_t)snprintf((char *)head + 10, sizeof head - 10,
                               "{'descr': '%s', 'fortran_order': False, "
                               "'shape': %s, }",
-                              dtype_about((enum dtype)npy->type)->npy, shape);
+                              dtype_about(npy->type)->npy, shape);
     head[n] = ' ';
     n = (n / ALIGN + 1) * ALIGN; // at least one byte for the line end
     head[n - 1] = '\n';

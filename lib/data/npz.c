@@ -16,6 +16,13 @@ struct zip {
 };
 
 static int
+fail_to_write(const struct zip *zip)
+{
+    return err_set(zip->err, "cannot write '%s': %s", zip->path,
+                   archive_error_string(zip->archive));
+}
+
+static int
 add_member(struct zip *zip, const char *name, const void *bytes, size_t len)
 {
     struct archive_entry *entry = archive_entry_new();
@@ -30,9 +37,7 @@ add_member(struct zip *zip, const char *name, const void *bytes, size_t len)
         archive_write_data(zip->archive, bytes, len) == (la_ssize_t)len)
         rc = 0;
     archive_entry_free(entry);
-    return rc ? err_set(zip->err, "cannot write '%s': %s", zip->path,
-                        archive_error_string(zip->archive))
-              : 0;
+    return rc ? fail_to_write(zip) : 0;
 }
 
 static int
@@ -56,7 +61,7 @@ static int
 add_list(struct zip *zip, const char *name, size_t n, int64_t *list)
 {
     return list ? add_array(zip, name,
-                            &(struct data_npy){DATA_I8, 1, {n, 1}, list})
+                            &(struct data_npy){DTYPE_I8, 1, {n, 1}, list})
                 : 0;
 }
 
@@ -78,21 +83,18 @@ add_texts(struct zip *zip, const struct data_features *f)
 static int
 add_members(struct zip *zip, FILE *file, const struct data_features *f)
 {
-    const struct data_npy x = {DATA_F4, 2, {f->n, f->d}, f->x};
+    const struct data_npy x = {DTYPE_F4, 2, {f->n, f->d}, f->x};
 
     if (archive_write_set_format_zip(zip->archive) != ARCHIVE_OK ||
         archive_write_zip_set_compression_store(zip->archive) != ARCHIVE_OK ||
         archive_write_open_FILE(zip->archive, file) != ARCHIVE_OK)
-        return err_set(zip->err, "cannot write '%s': %s", zip->path,
-                       archive_error_string(zip->archive));
+        return fail_to_write(zip);
     if (add_array(zip, "x.npy", &x) || add_list(zip, "ids.npy", f->n, f->ids) ||
         add_list(zip, "labels.npy", f->n, f->labels) ||
         add_list(zip, "same.npy", f->n, f->same) || add_texts(zip, f))
         return -1;
-    return archive_write_close(zip->archive) == ARCHIVE_OK
-               ? 0
-               : err_set(zip->err, "cannot write '%s': %s", zip->path,
-                         archive_error_string(zip->archive));
+    return archive_write_close(zip->archive) == ARCHIVE_OK ? 0
+                                                           : fail_to_write(zip);
 }
 
 int

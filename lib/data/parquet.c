@@ -14,9 +14,7 @@ enum {
     COLUMNS_MOST = 5
 };
 
-/* --------------------------- Thrift's compact protocol, as far as it is
- * used */
-
+/* Thrift's compact protocol, as far as it is used. */
 enum thrift {
     THRIFT_INT32 = 5,
     THRIFT_INT64,
@@ -76,8 +74,6 @@ end_struct(FILE *to)
 {
     putc(0, to);
 }
-
-/* ---------------------------------------------------------------- columns */
 
 enum type { TYPE_INT64 = 2, TYPE_FLOAT = 4, TYPE_TEXT = 6 };
 enum { REQUIRED = 0, REPEATED = 2, UTF8 = 0, LIST = 3, PLAIN = 0, RLE = 3 };
@@ -173,8 +169,6 @@ list_columns(const struct data_features *f, struct column *column)
     column[n++] = (struct column){"x", TYPE_FLOAT, NULL};
     return n;
 }
-
-/* -------------------------------------------------------------------- file */
 
 /* Position of the values of a column of a group of rows. */
 struct chunk {

@@ -89,14 +89,8 @@ cache_image(struct data_pool *pool, size_t id)
 }
 
 const struct image *
-data_pool_get(struct data_pool *pool, size_t id, struct err *err)
-{
-    return data_pool_region(pool, id, NULL, err);
-}
-
-const struct image *
-data_pool_region(struct data_pool *pool, size_t id,
-                 const struct image_region *region, struct err *err)
+data_pool_get(struct data_pool *pool, size_t id,
+              const struct image_region *region, struct err *err)
 {
     struct request request = {pool, region};
     const struct image_region read = {box_of_request, &request};
@@ -115,9 +109,9 @@ data_pool_region(struct data_pool *pool, size_t id,
     pool->unread = rc == DATA_UNREAD;
     if (rc)
         goto bad;
-    if (image_codec_region(&pool->decoder, pool->bytes.data, pool->bytes.len,
-                           pool->settings.max_pixels, pool->settings.policy, &read,
-                           &pool->image, &why)) {
+    if (image_codec_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
+                           pool->settings.max_pixels, pool->settings.policy,
+                           &read, &pool->image, &why)) {
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;
     }
@@ -169,7 +163,7 @@ data_pool_substitute(struct data_pool *pool, uint64_t seed, size_t id,
 
         if (pool->bad[at] || is_among((int64_t)at, n, taken))
             continue;
-        if (data_pool_get(pool, at, err))
+        if (data_pool_get(pool, at, NULL, err))
             return (int64_t)at;
         if (pool->unread)
             return -1;

@@ -247,10 +247,13 @@ data_labels_of(const struct data_set *set)
     return label;
 }
 
-enum image_codec
-data_codec(const struct data_set *set, size_t id)
+struct data_file
+data_file(const struct data_set *set, size_t id)
 {
-    return (enum image_codec)sample_of(set, id)->codec;
+    const struct layout_sample *sample = sample_of(set, id);
+
+    return (struct data_file){(enum image_codec)sample->codec, sample->bytes,
+                              sample->width, sample->height};
 }
 
 const char *
@@ -276,24 +279,6 @@ data_captions_most(const struct data_set *set)
         most = n > most ? n : most;
     }
     return most;
-}
-
-size_t
-data_length(const struct data_set *set, size_t id)
-{
-    return sample_of(set, id)->bytes;
-}
-
-size_t
-data_width(const struct data_set *set, size_t id)
-{
-    return sample_of(set, id)->width;
-}
-
-size_t
-data_height(const struct data_set *set, size_t id)
-{
-    return sample_of(set, id)->height;
 }
 
 char *

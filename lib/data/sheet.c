@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "data/sheet.h"
+#include "image/codec.h"
 #include "image/corrupt.h"
 #include "letters.h"
 #include "util/mem.h"
+#include "util/opt.h"
 
 /* In pixels: a view is enlarged to about CELL; views are GAP apart, samples and
  * the edge RIM; a frame is FRAME wide; a name is BELOW under its image, and
@@ -13,191 +15,163 @@ enum { CELL = 96, GAP = 3, RIM = 12, FRAME = 3, BELOW = 4 };
 
 /* Geometry of the sheet, in pixels. */
 struct grid {
-    size_t zoom, cell, gap, step_x, step_y, width, height;
+    size_t zoom, cell, gap, step_x, step_y;
     size_t text; /* zoom of letters; 0: none */
 };
 
 static struct grid
-grid_of(const struct data_sheet *sheet, size_t size)
+grid_of(const struct data_sheet *sheet)
 {
-    struct grid g = {.zoom = size < CELL ? CELL / size : 1};
+    struct grid g = {.zoom = sheet->size < CELL ? CELL / sheet->size : 1};
 
-    g.cell = g.zoom * size;
+    g.cell = g.zoom * sheet->size;
     g.gap = sheet->letters ? RIM : GAP;
     g.step_x = (sheet->views + 1) * (g.cell + g.gap) - g.gap + RIM;
     if (sheet->letters)
         g.text = 2 * LETTER_STEP * sheet->letters <= g.cell ? 2 : 1;
     g.step_y = g.cell + RIM + (g.text ? BELOW + g.text * LETTER_HEIGHT : 0);
-    g.width = sheet->columns * g.step_x + RIM;
-    g.height = sheet->rows * g.step_y + RIM;
     return g;
 }
 
 void
-data_sheet_size(const struct data_sheet *sheet,
-                const struct image_recipe *recipe, size_t *width,
-                size_t *height)
+data_sheet_measure(struct data_sheet *sheet)
 {
-    struct grid g = grid_of(sheet, recipe->size);
+    const struct grid g = grid_of(sheet);
 
-    *width = g.width;
-    *height = g.height;
-}
-
-/* Draws a view, enlarged, with its corner at (x, y). */
-static void
-paste_view(const struct grid *g, const uint8_t *view, size_t x, size_t y,
-           uint8_t *pixel)
-{
-    const size_t size = g->cell / g->zoom;
-
-    for (size_t j = 0; j < g->cell; j++)
-        for (size_t i = 0; i < g->cell; i++)
-            memcpy(pixel + 3 * ((y + j) * g->width + x + i),
-                   view + 3 * (j / g->zoom * size + i / g->zoom), 3);
+    sheet->width = sheet->columns * g.step_x + RIM;
+    sheet->height = sheet->rows * g.step_y + RIM;
 }
 
 void
-data_sheet_clear(const struct data_sheet *sheet, size_t size, uint8_t *pixel)
+data_sheet_begin(struct data_sheet *sheet)
 {
-    const struct grid g = grid_of(sheet, size);
-
-    memset(pixel, 255, 3 * g.width * g.height);
+    data_sheet_measure(sheet);
+    sheet->pixel = mem_array(sheet->width * sheet->height, 3);
+    memset(sheet->pixel, 255, sheet->width * sheet->height * 3);
 }
 
-void
-data_sheet_paste(const struct data_sheet *sheet, size_t size, size_t place,
-                 size_t column, const uint8_t *view, uint8_t *pixel)
+/* Returns the upper left pixel of a view. */
+static uint8_t *
+corner_of(const struct data_sheet *sheet, const struct grid *g, size_t place,
+          size_t column)
 {
-    const struct grid g = grid_of(sheet, size);
+    const size_t x =
+        RIM + place % sheet->columns * g->step_x + column * (g->cell + g->gap);
+    const size_t y = RIM + place / sheet->columns * g->step_y;
 
     REQUIRE(place < sheet->rows * sheet->columns && column <= sheet->views);
-    paste_view(&g, view,
-               RIM + place % sheet->columns * g.step_x +
-                   column * (g.cell + g.gap),
-               RIM + place / sheet->columns * g.step_y, pixel);
+    return sheet->pixel + 3 * (y * sheet->width + x);
 }
 
-/* A sample on the sheet: its id, its image, the corner of its row of views. */
-struct spot {
-    size_t id, x, y;
-    const struct image *image;
-};
-
-/* Finds the i-th of n samples that are spread over a set of `size`; 0 if it has
- * no sound image: its place stays empty. */
-static int
-find_spot(const struct data_sheet *sheet, const struct grid *g, size_t i,
-          size_t n, size_t size, struct data_pool *pool, struct spot *spot,
-          struct err *why)
+void
+data_sheet_paste(struct data_sheet *sheet, size_t place, size_t column,
+                 const uint8_t *view)
 {
-    spot->id = i * size / n;
-    spot->x = RIM + i % sheet->columns * g->step_x;
-    spot->y = RIM + i / sheet->columns * g->step_y;
-    spot->image = data_pool_get(pool, spot->id, why);
-    return spot->image != NULL;
+    const struct grid g = grid_of(sheet);
+    uint8_t *to = corner_of(sheet, &g, place, column);
+
+    for (size_t j = 0; j < g.cell; j++)
+        for (size_t i = 0; i < g.cell; i++)
+            memcpy(to + 3 * (j * sheet->width + i),
+                   view + 3 * (j / g.zoom * sheet->size + i / g.zoom), 3);
 }
 
-size_t
-data_sheet_draw(const struct data_sheet *sheet,
-                const struct image_recipe *recipe, size_t size,
-                struct data_pool *pool, uint8_t *pixel, struct err *why)
+/* Returns the image of a sample; if there is no sound one, counts it as white
+ * and returns NULL. */
+static const struct image *
+image_of(struct data_sheet *sheet, struct data_pool *pool, size_t id)
 {
-    const struct grid g = grid_of(sheet, recipe->size);
+    const struct image *image = data_pool_get(pool, id, NULL, &sheet->why);
+
+    sheet->white += !image;
+    return image;
+}
+
+void
+data_sheet_draw(struct data_sheet *sheet, const struct image_recipe *recipe,
+                size_t samples, struct data_pool *pool)
+{
     struct image_scratch *scratch = NULL;
-    uint8_t *view = mem_array(recipe->size * recipe->size, 3);
+    uint8_t *view = mem_array(sheet->size * sheet->size, 3);
     const size_t places = sheet->rows * sheet->columns;
-    const size_t n = size < places ? size : places;
-    size_t white = 0;
+    const size_t n = samples < places ? samples : places;
 
-    memset(pixel, 255, 3 * g.width * g.height);
+    REQUIRE(recipe->size == sheet->size);
     for (size_t i = 0; i < n; i++) {
-        struct spot s;
+        const size_t id = i * samples / n;
+        const struct image *image = image_of(sheet, pool, id);
 
-        if (!find_spot(sheet, &g, i, n, size, pool, &s, why)) {
-            white++;
+        if (!image)
             continue;
-        }
-        image_plain(recipe->size, s.image, &scratch, view);
-        paste_view(&g, view, s.x, s.y, pixel);
+        image_plain(sheet->size, image, &scratch, view);
+        data_sheet_paste(sheet, i, 0, view);
         for (size_t v = 0; v < sheet->views; v++) {
-            image_view(recipe, s.image, sheet->seed, s.id, 0, v, &scratch,
-                       view);
-            paste_view(&g, view, s.x + (v + 1) * (g.cell + g.gap), s.y, pixel);
+            image_view(recipe, image, sheet->seed, id, 0, v, &scratch, view);
+            data_sheet_paste(sheet, i, v + 1, view);
         }
     }
     free(view);
     image_scratch_free(scratch);
-    return white;
 }
 
-/* Draws a name, centred below a view or row with the corner (x, y) and that
- * width. */
+/* Draws a name, centred below a view, or a row of views, of that width. */
 static void
-draw_name(const struct grid *g, const char *name, size_t x, size_t y,
-          size_t width, uint8_t *pixel)
+draw_name(struct data_sheet *sheet, const char *name, size_t place,
+          size_t column, size_t width)
 {
-    const size_t step = g->text * LETTER_STEP, most = width / step;
+    const struct grid g = grid_of(sheet);
+    const size_t step = g.text * LETTER_STEP, most = width / step;
     size_t n = data_letters_count(name);
 
     n = n < most ? n : most;
-    x += (width - n * step) / 2;
-    y += g->cell + BELOW;
-    data_letters_write(name, most, g->text, g->width,
-                       pixel + 3 * (y * g->width + x));
+    data_letters_write(
+        name, most, g.text, sheet->width,
+        corner_of(sheet, &g, place, column) +
+            3 * ((g.cell + BELOW) * sheet->width + (width - n * step) / 2));
 }
 
-size_t
-data_sheet_corruptions(const struct data_sheet *sheet,
-                       const struct image_recipe *recipe, size_t size,
-                       struct data_pool *pool, uint8_t *pixel, struct err *why)
+void
+data_sheet_corruptions(struct data_sheet *sheet, size_t samples,
+                       struct data_pool *pool)
 {
-    const struct grid g = grid_of(sheet, recipe->size);
     struct image_scratch *scratch = NULL;
     struct image plain = {0}, damaged = {0};
-    size_t white = 0;
 
-    REQUIRE(sheet->rows * sheet->columns >= IMAGE_CORRUPTIONS);
-    memset(pixel, 255, 3 * g.width * g.height);
-    image_size(&plain, recipe->size, recipe->size);
+    image_size(&plain, sheet->size, sheet->size);
     for (size_t kind = 0; kind < IMAGE_CORRUPTIONS; kind++) {
-        struct spot s;
+        const size_t id = kind * samples / IMAGE_CORRUPTIONS;
+        const struct image *image = image_of(sheet, pool, id);
 
-        if (!find_spot(sheet, &g, kind, IMAGE_CORRUPTIONS, size, pool, &s,
-                       why)) {
-            white++;
+        if (!image)
             continue;
-        }
-        image_plain(recipe->size, s.image, &scratch, plain.pixel);
-        paste_view(&g, plain.pixel, s.x, s.y, pixel);
-        if (g.text)
-            draw_name(&g, image_corrupt_name(kind), s.x, s.y, g.step_x - RIM,
-                      pixel);
+        image_plain(sheet->size, image, &scratch, plain.pixel);
+        data_sheet_paste(sheet, kind, 0, plain.pixel);
+        if (sheet->letters)
+            draw_name(sheet, image_corrupt_name(kind), kind, 0,
+                      grid_of(sheet).step_x - RIM);
         for (size_t v = 0; v < sheet->views && v < IMAGE_SEVERITIES; v++) {
-            image_corrupt(kind, (int)v + 1, sheet->seed, s.id, &plain,
-                          &damaged);
-            paste_view(&g, damaged.pixel, s.x + (v + 1) * (g.cell + g.gap), s.y,
-                       pixel);
+            image_corrupt(kind, (int)v + 1, sheet->seed, id, &plain, &damaged);
+            data_sheet_paste(sheet, kind, v + 1, damaged.pixel);
         }
     }
     image_release(&plain);
     image_release(&damaged);
     image_scratch_free(scratch);
-    return white;
 }
 
 /* Draws a frame of that kind on the edge of a view. */
 static void
-draw_frame(const struct grid *g, char kind, size_t x, size_t y, uint8_t *pixel)
+draw_frame(struct data_sheet *sheet, char kind, size_t place, size_t column)
 {
     static const uint8_t colours[][3] = {{0, 160, 0}, {210, 0, 0}};
+    const struct grid g = grid_of(sheet);
+    uint8_t *to = corner_of(sheet, &g, place, column);
 
-    for (size_t j = 0; j < g->cell; j++)
-        for (size_t i = 0; i < g->cell; i++)
-            if (i < FRAME || j < FRAME || i + FRAME >= g->cell ||
-                j + FRAME >= g->cell)
-                memcpy(pixel + 3 * ((y + j) * g->width + x + i),
-                       colours[kind - 1], 3);
+    for (size_t j = 0; j < g.cell; j++)
+        for (size_t i = 0; i < g.cell; i++)
+            if (i < FRAME || j < FRAME || i + FRAME >= g.cell ||
+                j + FRAME >= g.cell)
+                memcpy(to + 3 * (j * sheet->width + i), colours[kind - 1], 3);
 }
 
 size_t
@@ -214,36 +188,41 @@ data_sheet_letters(const struct data_sheet_list *list)
     return most;
 }
 
-size_t
-data_sheet_lists(const struct data_sheet *sheet, size_t size,
-                 const struct data_sheet_list *list, struct data_pool *first,
-                 struct data_pool *rest, uint8_t *pixel, struct err *why)
+void
+data_sheet_lists(struct data_sheet *sheet, const struct data_sheet_list *list,
+                 struct data_pool *first, struct data_pool *rest)
 {
-    const struct grid g = grid_of(sheet, size);
     struct image_scratch *scratch = NULL;
-    uint8_t *view = mem_array(size * size, 3);
-    size_t white = 0;
+    uint8_t *view = mem_array(sheet->size * sheet->size, 3);
 
     REQUIRE(sheet->columns == 1);
-    memset(pixel, 255, 3 * g.width * g.height);
     for (size_t i = 0; i < sheet->rows; i++)
         for (size_t v = 0; v <= sheet->views && v < list[i].n; v++) {
-            const size_t x = RIM + v * (g.cell + g.gap), y = RIM + i * g.step_y;
             const struct image *image =
-                data_pool_get(v ? rest : first, (size_t)list[i].id[v], why);
+                image_of(sheet, v ? rest : first, (size_t)list[i].id[v]);
 
-            if (g.text && list[i].name[v])
-                draw_name(&g, list[i].name[v], x, y, g.cell, pixel);
-            if (!image) {
-                white++;
+            if (sheet->letters && list[i].name[v])
+                draw_name(sheet, list[i].name[v], i, v, grid_of(sheet).cell);
+            if (!image)
                 continue;
-            }
-            image_plain(size, image, &scratch, view);
-            paste_view(&g, view, x, y, pixel);
+            image_plain(sheet->size, image, &scratch, view);
+            data_sheet_paste(sheet, i, v, view);
             if (list[i].framed[v])
-                draw_frame(&g, list[i].framed[v], x, y, pixel);
+                draw_frame(sheet, list[i].framed[v], i, v);
         }
     free(view);
     image_scratch_free(scratch);
-    return white;
+}
+
+void
+data_sheet_write_or_die(struct data_sheet *sheet, const char *path)
+{
+    struct err err;
+
+    if (image_png_write(path, sheet->pixel, sheet->width, sheet->height, &err))
+        die("%s", err.msg);
+    if (sheet->white)
+        log_message("'%s': %zu image%s left white, such as %s", path,
+                    sheet->white, plural(sheet->white), sheet->why.msg);
+    free(sheet->pixel);
 }

@@ -7,7 +7,6 @@
 #include "util/mem.h"
 
 #include "captions.h"
-#include "kind.h"
 
 size_t
 data_captions_tidy(char *text, size_t n)
@@ -24,27 +23,6 @@ data_captions_tidy(char *text, size_t n)
     while (len && text[len - 1] == ' ')
         len--;
     return len;
-}
-
-/* Appends a text with U+FFFD for invalid UTF-8; returns 1 if there was any. */
-static int
-append_utf8(struct data_bytes *to, const char *text, size_t n)
-{
-    int repaired = 0;
-
-    for (size_t at = 0, more; at < n; at += more) {
-        uint32_t c;
-
-        more = text_utf8_next(text + at, n - at, &c);
-        if (c == UTF8_BAD &&
-            (more != 3 || memcmp(text + at, "\xef\xbf\xbd", 3))) {
-            text_append(to, "\xef\xbf\xbd", 3);
-            repaired = 1;
-        } else {
-            text_append(to, text + at, more);
-        }
-    }
-    return repaired;
 }
 
 static size_t
@@ -73,7 +51,7 @@ data_captions_line(const char *text, size_t n, struct data_bytes *lines,
         if (lines->len)
             text_append(lines, "\n", 1);
         start = lines->len;
-        notes->repaired += (size_t)append_utf8(lines, copy, len);
+        notes->repaired += (size_t)text_append_utf8(lines, copy, len);
         len = text_utf8_cut(lines->data + start, lines->len - start,
                             TEXT_CAPTION_BYTES);
         notes->cut += len < lines->len - start;
@@ -161,12 +139,6 @@ data_siblings_begin(struct siblings *siblings, const char *name, size_t samples)
     mem_grow(&siblings->key, &siblings->room, len, 1);
     memcpy(siblings->key, name, len);
     siblings->len = len;
-}
-
-void
-data_siblings_file(struct siblings *siblings, const char *name)
-{
-    text_append(&siblings->files, name, strlen(name) + 1);
 }
 
 void

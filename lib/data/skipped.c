@@ -87,23 +87,15 @@ data_skipped_count(struct skipped *skipped, enum data_kind kind,
                    const char *name)
 {
     const int picture = kind == DATA_KIND_PICTURE;
-    char **first = picture ? &skipped->picture : &skipped->other;
+    struct data_index_skipped *of = &skipped->of[picture];
 
     if (kind == DATA_KIND_HIDDEN)
         return;
-    if (!*first)
-        *first = mem_text(name);
-    skipped->pictures += (size_t)picture;
-    skipped->others += !picture;
+    if (!of->n++)
+        of->first = mem_text(name);
     count_kind(skipped, picture, name);
     if (picture)
-        data_skipped_image(skipped, name);
-}
-
-void
-data_skipped_image(struct skipped *skipped, const char *name)
-{
-    data_names_add(&skipped->folders, name, data_kind_folders(name));
+        data_names_add(&skipped->folders, name, data_kind_folders(name));
 }
 
 void
@@ -153,7 +145,7 @@ data_skipped_release(struct skipped *skipped)
     data_names_release(&skipped->folders);
     data_names_release(&skipped->classes);
     free(skipped->kind);
-    free(skipped->picture);
-    free(skipped->other);
+    free(skipped->of[0].first);
+    free(skipped->of[1].first);
     *skipped = (struct skipped){0};
 }

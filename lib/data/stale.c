@@ -5,7 +5,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "kind.h"
 #include "layout.h"
 #include "tree.h"
 

@@ -8,7 +8,6 @@
 #include "util/mem.h"
 
 #include "captions.h"
-#include "kind.h"
 
 enum { MAX_TABLE = 1 << 30, UNCLEAR = -2 };
 
@@ -333,13 +332,8 @@ static void
 read_row(struct table *table, const struct layout_parts *parts,
          const struct data_cells *cells, struct data_index_rows *rows)
 {
-    const struct data_cell none = {NULL, 0};
-    const struct data_cell name = table->name < cells->n
-                                      ? cells->cell[table->name]
-                                      : none,
-                           caption = table->caption < cells->n
-                                         ? cells->cell[table->caption]
-                                         : none;
+    const struct data_cell name = data_cells_get(cells, table->name);
+    const struct data_cell caption = data_cells_get(cells, table->caption);
     int64_t sample;
 
     if (!name.text || !caption.len) {

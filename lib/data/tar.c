@@ -13,8 +13,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "kind.h"
 #include "tar.h"
+#include "tree.h"
 
 enum { BLOCK = 512, READ_AHEAD = 1 << 16 };
 enum { MAX_LINKS = 8 }; // in a chain

@@ -6,6 +6,31 @@
 
 #include "util/err.h"
 
+/*
+ * The kind of a file of a data set, by its name: a sample, a file that belongs
+ * to one, or one that an index skips.
+ */
+enum data_kind {
+    DATA_KIND_IMAGE,   /* .jpg .jpeg .jfif .jpe .png .webp */
+    DATA_KIND_CAPTION, /* .txt */
+    DATA_KIND_CLASS,   /* .cls */
+    DATA_KIND_JSON,    /* .json: captions, perhaps */
+    DATA_KIND_PICTURE, /* an image of another form, such as .gif */
+    DATA_KIND_HIDDEN,  /* begins with a dot */
+    DATA_KIND_OTHER
+};
+
+/* data_kind_of() returns the kind of a path by its last part, in either
+ * case. */
+enum data_kind data_kind_of(const char *path);
+
+/* data_kind_ends() returns 1 if a path ends in the suffix, in either case. */
+int data_kind_ends(const char *path, const char *suffix);
+
+/* data_kind_folders() returns the length of the folders in a path, with the
+ * slash after them; 0 if there are none. */
+size_t data_kind_folders(const char *path);
+
 /* The entries of a folder that do not begin with a dot, in byte order. */
 struct tree_names {
     struct tree_name {
@@ -19,8 +44,8 @@ struct tree_names {
 /*
  * The state of a folder, to detect changes.  The time only shows that it may
  * have changed; count and sum are of the names of its folders and of the files
- * that an index uses (see kind.h), in any order.  For a text file they are its
- * size in bytes and a digest.
+ * that an index uses (by their kind), in any order.  For a text file they are
+ * its size in bytes and a digest.
  */
 struct tree_state {
     int64_t time; /* last change of an entry [ns]; 0: too recent to use */
@@ -43,7 +68,6 @@ void data_tree_text_state(const char *text, size_t n, struct tree_state *state);
 /*
  * data_tree_names_find() returns 1 if there is an entry of that name.  O(log
  * n).
- *
  */
 int data_tree_names_find(const struct tree_names *names, const char *name);
 

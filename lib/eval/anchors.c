@@ -160,9 +160,9 @@ measure_anchor(const struct eval_views *rows,
 }
 
 void
-eval_anchors(const struct eval_views *rows, const struct eval_anchors_settings *how,
-             size_t m, const size_t *row, const double *tau,
-             struct eval_anchor *out)
+eval_anchors(const struct eval_views *rows,
+             const struct eval_anchors_settings *how, size_t m,
+             const size_t *row, const double *tau, struct eval_anchor *out)
 {
     const size_t n = eval_views_count(rows);
     float *work = mem_array(m * rows->d, sizeof *work);

@@ -49,6 +49,37 @@ eval_order(size_t n, const double *x)
     return order;
 }
 
+/* A key and its index. */
+struct keyed {
+    int64_t key;
+    size_t at;
+};
+
+static int
+rising_keys(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+size_t *
+eval_order_by_key(size_t n, const int64_t *key)
+{
+    struct keyed *keyed = mem_array(n, sizeof *keyed);
+    size_t *order = mem_array(n, sizeof *order);
+
+    for (size_t i = 0; i < n; i++)
+        keyed[i] = (struct keyed){key[i], i};
+    qsort(keyed, n, sizeof *keyed, rising_keys);
+    for (size_t i = 0; i < n; i++)
+        order[i] = keyed[i].at;
+    free(keyed);
+    return order;
+}
+
 double
 eval_quantile(size_t n, const double *sorted, double q)
 {

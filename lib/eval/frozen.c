@@ -25,7 +25,8 @@ struct eval_frozen {
 
 /* Checks that an objective needs only rows. */
 static int
-check_objective(const struct eval_frozen_settings *how, size_t d, struct err *err)
+check_objective(const struct eval_frozen_settings *how, size_t d,
+                struct err *err)
 {
     const struct loss_objective *objective = how->objective;
 
@@ -118,8 +119,6 @@ eval_frozen_steps(const struct eval_frozen *f)
 {
     return f->layout.steps;
 }
-
-/* ------------------------------------------------------------- the batch */
 
 /* Returns the ids of a batch; the first batch of an epoch makes the order. */
 static const int64_t *
@@ -276,8 +275,6 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
     *batch = f->batch;
     return 0;
 }
-
-/* ---------------------------------------------------------- the objective */
 
 /* Copies the state of the batch's images from the table, or back into it. */
 static void

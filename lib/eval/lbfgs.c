@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/logistic.h"
 #include "num/vec.h"
 #include "util/mem.h"
-
-#include "lbfgs.h"
 
 enum { PAIRS = 10, TRIES = 30 };
 

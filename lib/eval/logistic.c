@@ -6,8 +6,6 @@
 #include "num/gemm.h"
 #include "util/mem.h"
 
-#include "lbfgs.h"
-
 enum { BLOCK = 1024 }; // rows at a time, so that they stay in the cache
 
 /* What eval_lbfgs() minimises. */
@@ -61,19 +59,15 @@ find_top(size_t classes, float *logit, const float *b)
 
 /*
  * Turns the logits of one row, without b, into dL/dlogit = p - [c = y] and
- * returns -log p_y; *right counts the rows where y is the first of the largest.
+ * returns -log p_y.
  */
 static double
-softmax_gradient(size_t classes, float *logit, const float *b, size_t y,
-                 size_t *right)
+softmax_gradient(size_t classes, float *logit, const float *b, size_t y)
 {
-    const size_t top = find_top(classes, logit, b);
-    double sum = 0, own;
-    float most;
+    const float most = logit[find_top(classes, logit, b)];
+    const double own = logit[y] - most;
+    double sum = 0;
 
-    *right += top == y;
-    most = logit[top];
-    own = logit[y] - most;
     for (size_t c = 0; c < classes; c++) {
         double odds = exp((double)logit[c] - most);
 
@@ -88,18 +82,15 @@ softmax_gradient(size_t classes, float *logit, const float *b, size_t y,
 
 double
 eval_logistic_sum(const struct eval_linear *linear,
-                  const struct eval_rows *rows, float *grad, float *work,
-                  size_t *right)
+                  const struct eval_rows *rows, float *grad, float *work)
 {
-    size_t n = rows->n, d = linear->d, classes = linear->classes, hits = 0;
+    size_t n = rows->n, d = linear->d, classes = linear->classes;
     double loss = 0;
 
     num_gemm_nt(n, classes, d, 1, rows->x, linear->w, 0, work);
     for (size_t i = 0; i < n; i++)
         loss += softmax_gradient(classes, work + i * classes, linear->b,
-                                 (size_t)rows->y[i], &hits);
-    if (right)
-        *right = hits;
+                                 (size_t)rows->y[i]);
     if (!grad)
         return loss;
     num_gemm_tn(classes, d, n, 1, work, rows->x, 0, grad);
@@ -115,38 +106,27 @@ eval_logistic_sum(const struct eval_linear *linear,
 
 double
 eval_logistic_accuracy(const struct eval_linear *linear,
-                       const struct eval_rows *rows)
-{
-    float *work = mem_array(BLOCK * linear->classes, sizeof *work);
-    size_t right = 0;
-
-    for (size_t first = 0; first < rows->n; first += BLOCK) {
-        struct eval_rows block = block_of(rows, first);
-        size_t hits;
-
-        eval_logistic_sum(linear, &block, NULL, work, &hits);
-        right += hits;
-    }
-    free(work);
-    return (double)right / (double)rows->n;
-}
-
-void
-eval_logistic_count(const struct eval_linear *linear,
-                    const struct eval_rows *rows, size_t *count)
+                       const struct eval_rows *rows, size_t *count)
 {
     const size_t classes = linear->classes;
     float *work = mem_array(BLOCK * classes, sizeof *work);
+    size_t right = 0;
 
     for (size_t first = 0; first < rows->n; first += BLOCK) {
         const struct eval_rows block = block_of(rows, first);
 
         num_gemm_nt(block.n, classes, block.d, 1, block.x, linear->w, 0, work);
-        for (size_t i = 0; i < block.n; i++)
-            count[(size_t)block.y[i] * classes +
-                  find_top(classes, work + i * classes, linear->b)]++;
+        for (size_t i = 0; i < block.n; i++) {
+            const size_t y = (size_t)block.y[i];
+            const size_t top = find_top(classes, work + i * classes, linear->b);
+
+            right += top == y;
+            if (count)
+                count[y * classes + top]++;
+        }
     }
     free(work);
+    return (double)right / (double)rows->n;
 }
 
 /* The function that is minimised: loss and gradient at w, in double. */
@@ -167,8 +147,8 @@ penalised_loss(void *self, const double *w, double *g)
     for (size_t first = 0; first < problem->rows->n; first += BLOCK) {
         struct eval_rows block = block_of(problem->rows, first);
 
-        loss += scale * eval_logistic_sum(linear, &block, problem->grad,
-                                          problem->work, NULL);
+        loss += scale *
+                eval_logistic_sum(linear, &block, problem->grad, problem->work);
         for (size_t i = 0; i < count; i++)
             g[i] += scale * problem->grad[i];
     }

@@ -70,8 +70,6 @@ list_members(const struct eval_pairs *pairs)
     return m;
 }
 
-/* ------------------------------------------------------------------ pairs */
-
 /* Counts over all samples, each pair twice. */
 struct pair_counts {
     double all, distinct, hardest;
@@ -102,8 +100,6 @@ count_partners(const struct eval_pairs *pairs, const struct members *m,
         sum->hardest += partner_of[near[i * k + j]] == i + 1;
 }
 
-/* ------------------------------------------------------------- components */
-
 static size_t
 count_components(const struct eval_pairs *pairs)
 {
@@ -117,8 +113,6 @@ count_components(const struct eval_pairs *pairs)
     free(up);
     return parts;
 }
-
-/* ------------------------------------------------------------- eigenvalue */
 
 /* y = D^-1/2 A D^-1/2 x, batch by batch. */
 static void

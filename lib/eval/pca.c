@@ -99,8 +99,6 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
     return pca;
 }
 
-/* -------------------------------------------------------------------- CCA */
-
 /* One side, in its principal directions. */
 struct whitened {
     size_t n, d, p;

@@ -21,13 +21,6 @@ struct standard {
     double *mean, *scale; /* [d] */
 };
 
-/* A standardised copy of rows. */
-struct copy {
-    struct eval_rows rows;
-    float *x;
-    int64_t *y;
-};
-
 static void
 standard_init(struct standard *standard, const struct eval_rows *rows)
 {
@@ -51,33 +44,33 @@ standard_init(struct standard *standard, const struct eval_rows *rows)
     }
 }
 
-/* Copies rows, in the order of ids unless it is NULL. */
-static void
-copy_init(struct copy *copy, const struct standard *standard,
-          const struct eval_rows *rows, const int64_t *ids)
+/* Returns a standardised copy of rows, in the order of ids unless it is NULL.
+ * The caller frees x and y. */
+static struct eval_rows
+standardise_rows(const struct standard *standard, const struct eval_rows *rows,
+                 const int64_t *ids)
 {
-    size_t d = rows->d;
+    const size_t d = rows->d;
+    float *copy = mem_array(rows->n * d, sizeof *copy);
+    int64_t *y = mem_array(rows->n, sizeof *y);
 
-    copy->x = mem_array(rows->n * d, sizeof *copy->x);
-    copy->y = mem_array(rows->n, sizeof *copy->y);
     for (size_t i = 0; i < rows->n; i++) {
-        size_t from = ids ? (size_t)ids[i] : i;
+        const size_t from = ids ? (size_t)ids[i] : i;
         const float *x = rows->x + from * d;
 
         for (size_t j = 0; j < d; j++)
-            copy->x[i * d + j] =
+            copy[i * d + j] =
                 (float)((x[j] - standard->mean[j]) * standard->scale[j]);
-        copy->y[i] = rows->y[from];
+        y[i] = rows->y[from];
     }
-    copy->rows = (struct eval_rows){rows->n, d, copy->x, copy->y};
+    return (struct eval_rows){rows->n, d, copy, y};
 }
 
 static void
-copy_release(struct copy *copy)
+release_rows(struct eval_rows *rows)
 {
-    free(copy->x);
-    free(copy->y);
-    *copy = (struct copy){0};
+    free((void *)rows->x);
+    free((void *)rows->y);
 }
 
 /*
@@ -102,7 +95,7 @@ choose_penalty(const struct eval_probe_spec *spec, const struct eval_rows *rows,
 
         eval_logistic_fit(&trial, &fit, eval_probe_grid[i], spec->iterations,
                           spec->tolerance, spec->watch, NULL);
-        accuracy = eval_logistic_accuracy(&trial, &validation);
+        accuracy = eval_logistic_accuracy(&trial, &validation, NULL);
         worse++;
         if (accuracy < probe->held_out + margin)
             continue;
@@ -121,7 +114,7 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
 {
     size_t n_validation = (size_t)ceil(spec->share * (double)train->n);
     int64_t *order = mem_array(train->n, sizeof *order);
-    struct copy fit, tested;
+    struct eval_rows fit, tested;
     struct standard standard;
     struct eval_linear linear;
     struct rng rng;
@@ -134,29 +127,25 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
     rng_init(&rng, spec->seed, RNG_SPLIT, 0, 0, 0);
     rng_shuffle(&rng, train->n, order);
     standard_init(&standard, train);
-    copy_init(&fit, &standard, train, order);
-    copy_init(&tested, &standard, test, NULL);
+    fit = standardise_rows(&standard, train, order);
+    tested = standardise_rows(&standard, test, NULL);
     eval_linear_init(&linear, train->d, spec->classes);
 
     *probe = (struct eval_probe){.l2 = spec->l2};
     if (spec->l2 <= 0)
-        choose_penalty(spec, &fit.rows, n_validation, &linear, probe);
+        choose_penalty(spec, &fit, n_validation, &linear, probe);
     probe->iterations =
-        eval_logistic_fit(&linear, &fit.rows, probe->l2, spec->iterations,
+        eval_logistic_fit(&linear, &fit, probe->l2, spec->iterations,
                           spec->tolerance, spec->watch, &probe->loss);
-    probe->train = eval_logistic_accuracy(&linear, &fit.rows);
-    probe->accuracy = eval_logistic_accuracy(&linear, &tested.rows);
-    if (spec->count)
-        eval_logistic_count(&linear, &tested.rows, spec->count);
+    probe->train = eval_logistic_accuracy(&linear, &fit, NULL);
+    probe->accuracy = eval_logistic_accuracy(&linear, &tested, spec->count);
 
     eval_linear_release(&linear);
-    copy_release(&tested);
-    copy_release(&fit);
+    release_rows(&tested);
+    release_rows(&fit);
     free(standard.mean);
     free(order);
 }
-
-/* -------------------------------------------------------------------- SGD */
 
 static const float momentum = 0.9f;
 
@@ -283,8 +272,7 @@ run_epoch(struct run *run, uint64_t seed, size_t epoch)
                    d * sizeof *run->x);
             run->y[i] = run->train->y[from];
         }
-        loss +=
-            eval_logistic_sum(&run->linear, &batch, run->grad, run->work, NULL);
+        loss += eval_logistic_sum(&run->linear, &batch, run->grad, run->work);
         num_scale(run->count, momentum, run->velocity);
         num_axpy(run->count, 1 / (float)rows, run->grad, run->velocity);
         if (run->sgd->nesterov) {
@@ -321,7 +309,7 @@ eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
             break;
         }
         if (sgd->best || last) {
-            double accuracy = eval_logistic_accuracy(&run.linear, test);
+            double accuracy = eval_logistic_accuracy(&run.linear, test, NULL);
 
             if (!sgd->best || !epoch || accuracy > probe->accuracy) {
                 probe->accuracy = accuracy;
@@ -329,12 +317,12 @@ eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
                 if (spec->count) {
                     memset(spec->count, 0,
                            spec->classes * spec->classes * sizeof *spec->count);
-                    eval_logistic_count(&run.linear, test, spec->count);
+                    eval_logistic_accuracy(&run.linear, test, spec->count);
                 }
             }
         }
     }
-    probe->train = eval_logistic_accuracy(&run.linear, train);
+    probe->train = eval_logistic_accuracy(&run.linear, train, NULL);
     run_release(&run);
     return rc;
 }

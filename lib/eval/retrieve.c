@@ -11,32 +11,16 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* A candidate with its key. */
-struct keyed {
-    int64_t key;
-    size_t j;
-};
-
-static int
-by_key(const void *a, const void *b)
-{
-    const struct keyed *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->j < y->j ? -1 : 1;
-}
-
-/* Returns the first index with a key that is not below `key`. */
+/* Returns the first place in the order of keys that is not below `key`. */
 static size_t
-lower_bound(size_t m, const struct keyed *k, int64_t key)
+lower_bound(size_t m, const int64_t *keys, const size_t *order, int64_t key)
 {
     size_t from = 0;
 
     while (m) {
         const size_t half = m / 2;
 
-        if (k[from + half].key < key) {
+        if (keys[order[from + half]] < key) {
             from += half + 1;
             m -= half + 1;
         } else {
@@ -50,23 +34,19 @@ struct eval_answers
 eval_answers_by_key(size_t n, const int64_t *query, size_t m,
                     const int64_t *candidate)
 {
-    struct keyed *k = mem_array(m, sizeof *k);
+    size_t *order = eval_order_by_key(m, candidate), room = 0, count = 0;
     struct eval_answers a = {.n = n};
-    size_t room = 0, count = 0;
 
-    for (size_t j = 0; j < m; j++)
-        k[j] = (struct keyed){candidate[j], j};
-    qsort(k, m, sizeof *k, by_key);
     a.offset = mem_array(n + 1, sizeof *a.offset);
     for (size_t i = 0; i < n; i++) {
-        for (size_t at = lower_bound(m, k, query[i]);
-             at < m && k[at].key == query[i]; at++) {
+        for (size_t at = lower_bound(m, candidate, order, query[i]);
+             at < m && candidate[order[at]] == query[i]; at++) {
             mem_grow(&a.j, &room, count + 1, sizeof *a.j);
-            a.j[count++] = k[at].j;
+            a.j[count++] = order[at];
         }
         a.offset[i + 1] = count;
     }
-    free(k);
+    free(order);
     return a;
 }
 
@@ -140,8 +120,6 @@ eval_answers_chance(const struct eval_answers *answers, size_t m)
     }
     return with ? sum / (double)with : 0;
 }
-
-/* ---------------------------------------------------------------- ranking */
 
 /*
  * Scores of queries u with candidates v: a tile at a time in f32, one at a time

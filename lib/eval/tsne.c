@@ -17,8 +17,6 @@ enum {
     DEPTH = 40      // points closer than 2^-40 of the square share a cell
 };
 
-/* --------------------------------------------------------------- affinity */
-
 /* Computes p(j|i) of the neighbours for b; returns the entropy. */
 static double
 weigh_near(size_t k, const double *square, double b, double *p)
@@ -143,8 +141,6 @@ eval_affinity_release(struct affinity *affinity)
     free(affinity->start);
     free(affinity->pair);
 }
-
-/* --------------------------------------------------------------- quadtree */
 
 /* A square: its centre, half of its side, and its depth in the tree. */
 struct square {
@@ -317,8 +313,6 @@ eval_quadtree_repel(const struct quadtree *tree, const float *y, size_t first,
         sum[order[i]] = group.sum[i];
     }
 }
-
-/* -------------------------------------------------------------------- map */
 
 static const float theta = 0.5F;
 

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/hello.h"
 #include "util/mem.h"
 
 #include "client_impl.h"
@@ -141,7 +140,7 @@ on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
 
     if (wire_hello_get(&who, client->link.msg, &news->why))
         return refuse_message(client, news);
-    if (flow_hello_fits(&client->link.hello, &who, err)) {
+    if (wire_hello_fits(&client->link.hello, &who, err)) {
         flow_link_end(&client->link, err);
         return -1;
     }
@@ -190,13 +189,14 @@ check_run(const struct flow_client *client, struct err *err)
 }
 
 static int
-get_item(struct flow_client *client, struct err *err)
+get_item(struct flow_client *client, struct flow_news *news)
 {
     const int64_t ours = client->link.hello.size,
                   size = ours ? ours : client->who.size;
 
-    return wire_item_get(&client->item, client->link.msg, size, err) ||
-                   check_run(client, err)
+    news->item = &client->item;
+    return wire_item_get(&client->item, client->link.msg, size, &news->why) ||
+                   check_run(client, &news->why)
                ? -1
                : 0;
 }
@@ -219,7 +219,7 @@ on_message(struct flow_client *client, struct flow_news *news, struct err *err)
     wire_subject_of(&subject, client->link.msg);
     if (flow_link_check(&client->link, kind, &subject, &news->why) ||
         flow_link_decode(&client->link, news) ||
-        (kind == WIRE_ITEM && get_item(client, &news->why)))
+        (kind == WIRE_ITEM && get_item(client, news)))
         return flow_client_refuse_subject(client, &subject, news);
     return 1;
 }
@@ -271,8 +271,6 @@ flow_client_next(struct flow_client *client, struct flow_news *news,
                : flow_client_read(client, news, err);
 }
 
-/* ---- sending and state ------------------------------------------------- */
-
 int
 flow_client_trouble(const struct flow_client *client, struct err *why)
 {
@@ -287,20 +285,6 @@ const struct wire_hello *
 flow_client_binder_hello(const struct flow_client *client)
 {
     return &client->who;
-}
-
-const struct wire_item *
-flow_client_item(const struct flow_client *client)
-{
-    REQUIRE(client->item.msg);
-    return &client->item;
-}
-
-const struct wire_next *
-flow_client_snapshot(const struct flow_client *client)
-{
-    REQUIRE(client->link.next.msg);
-    return &client->link.next;
 }
 
 void

@@ -91,9 +91,6 @@ flow_consumer_resize(struct flow_consumer *c, size_t window)
     c->window = window;
 }
 
-/* ---- received items ---------------------------------------------------- */
-
-/* How many held items are before a place. */
 static size_t
 count_before(const struct flow_consumer *c, const struct wire_place *at)
 {
@@ -242,8 +239,6 @@ flow_consumer_ended(const struct flow_consumer *c)
     return !some ? FLOW_NONE_ENDED : all ? FLOW_ALL_ENDED : FLOW_SOME_ENDED;
 }
 
-/* ---- snapshots --------------------------------------------------------- */
-
 void
 flow_consumer_mark_waiting(struct flow_consumer *c, double now)
 {
@@ -329,8 +324,6 @@ flow_consumer_due(const struct flow_consumer *c, double now)
     }
     return c->urgent ? 0 : due;
 }
-
-/* ---- state ------------------------------------------------------------- */
 
 struct wire_place
 flow_consumer_place(const struct flow_consumer *c)

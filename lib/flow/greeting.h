@@ -1,11 +1,18 @@
 #ifndef FLOW_GREETING_H
 #define FLOW_GREETING_H
 
+#include "wire/hello.h"
+#include "wire/next.h"
+#include "wire/sock.h"
+
+#include "link.h"
+
 /*
- * The greeting of the connecting end, as a state machine without socket and
- * clock.  Its caller passes it what was received and the time (`now`, in
- * seconds from any start, never decreasing).  lib/flow/client.c connects it to
- * a socket; lib/flow/peer_table.h is the other end's.
+ * The greeting, for both ends, as state machines without socket and clock.
+ * Their callers pass them what was received and the time (`now`, in seconds
+ * from any start, never decreasing).
+ *
+ * The connecting end, which lib/flow/client.c connects to a socket:
  *
  *     OUT       no connection, or one on which no hello was sent
  *     GREETING  hello was sent and is not answered: it is sent again each
@@ -21,7 +28,7 @@
  *     any       the connection is lost        OUT
  *
  * Nothing else changes the state, such as a second hello in IN, or an error
- * with `again` in GREETING. hello is under way.
+ * with `again` in GREETING, where a hello is in transit.
  */
 enum flow_greeting_state { FLOW_OUT, FLOW_GREETING, FLOW_IN };
 
@@ -50,5 +57,111 @@ int flow_greeting_hello(struct flow_greeting *greeting);
  * loss of the connection. */
 void flow_greeting_again(struct flow_greeting *greeting);
 void flow_greeting_lost(struct flow_greeting *greeting);
+
+/*
+ * The binding end and its peers, which lib/flow/server.c connects to a socket:
+ *
+ *     connection  received                then
+ *     unknown     a hello that fits       it becomes a peer and gets an answer.
+ *                                         A peer of that name on another
+ *                                         connection leaves: messages in
+ *                                         transit there may be lost
+ *     unknown     anything else           an error with `again`, at most one a
+ *                                         second for each connection
+ *     known       a hello that fits       gets an answer, changes nothing
+ *     known       nothing for 3 seconds   it leaves; its address is stored
+ *
+ * Silence is checked only when all pending messages are read, and twice, 0.1 s
+ * apart.
+ *
+ * Peers are found by routing id (the sender of a message), by number (the
+ * tool's name for a peer) and by the name in their hello (a reconnection).
+ * Searches are linear: there are tens, at most FLOW_PEERS_MAX.
+ */
+enum { FLOW_PEERS_MAX = 1024 };
+
+struct flow_known_peer {
+    uint64_t number;
+    struct wire_id id;
+    struct wire_hello hello;
+    struct wire_beat beat; /* the last */
+    double last_seen;      /* time of its last message: the caller sets it */
+    double overdue; /* since when its silence is too long; 0: it is not */
+    int over_sent;  /* the end of the run was sent to it */
+    int gone;       /* sending failed: it leaves when all messages are read */
+    struct flow_refusal refusal; /* of its messages */
+};
+
+/* A connection without hello that was asked for it. */
+struct flow_unknown_peer {
+    struct wire_id id;
+    double asked; /* when */
+};
+
+struct flow_peer_table {
+    int keeps_silent; /* silent peers stay; when the table is full, the one that
+                       * was silent for longest is dropped */
+    size_t n, room;
+    struct flow_known_peer *peer; /* [n] */
+    uint64_t last_number;         /* highest number in use so far */
+    size_t n_left, room_left;
+    uint64_t *left; /* [n_left] numbers, not reported yet */
+    size_t n_silent, room_silent;
+    struct wire_id *silent; /* [n_silent] peers that left by silence: they may
+                             * only be slow, and still receive */
+    size_t n_unknown, room_unknown, next_unknown;
+    struct flow_unknown_peer *unknown; /* [n_unknown] the most recent ones */
+};
+
+void flow_peer_table_release(struct flow_peer_table *table);
+
+/* These return NULL when there is none. */
+struct flow_known_peer *
+flow_peer_table_by_id(const struct flow_peer_table *table,
+                      const struct wire_id *id);
+struct flow_known_peer *
+flow_peer_table_by_number(const struct flow_peer_table *table, uint64_t number);
+struct flow_known_peer *
+flow_peer_table_by_name(const struct flow_peer_table *table, const char *name);
+
+/*
+ * flow_peer_table_greet() takes a hello that fits.  *peer is its sender, to be
+ * answered; a new peer has a new number.
+ */
+enum flow_entry {
+    FLOW_TABLE_FULL = -1, /* the table is full: no peer */
+    FLOW_KNOWN,           /* a known connection: nothing has changed */
+    FLOW_ADDED
+};
+enum flow_entry flow_peer_table_greet(struct flow_peer_table *table,
+                                      const struct wire_id *id,
+                                      const struct wire_hello *hello,
+                                      double now,
+                                      struct flow_known_peer **peer);
+
+/*
+ * flow_peer_table_unknown() takes any other message of an unknown connection.
+ * Returns 1 when a hello is to be requested of it.
+ */
+int flow_peer_table_unknown(struct flow_peer_table *table,
+                            const struct wire_id *id, double now);
+
+/* flow_peer_table_left() returns the number of a peer that left and is not
+ * reported yet, or 0. */
+uint64_t flow_peer_table_left(struct flow_peer_table *table);
+
+/*
+ * flow_peer_table_remove_gone() removes the peers to which sending failed.
+ * Call it when all messages are read, as their END may be among them.
+ */
+void flow_peer_table_remove_gone(struct flow_peer_table *table);
+
+/*
+ * flow_peer_table_expire() removes peers that were silent for WIRE_SILENCE and
+ * still are at a second check 0.1 s later: at the first check after a pause of
+ * ours, their beats may be in transit.  The addresses of the last
+ * FLOW_PEERS_MAX are stored in `silent`.
+ */
+void flow_peer_table_expire(struct flow_peer_table *table, double now);
 
 #endif

@@ -2,15 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "flow/hello.h"
 #include "util/clock.h"
 
 #include "link.h"
 
 /* Seconds for which the last error has time to leave. */
 static const double error_pause_s = 0.1;
-
-/* ---- refusals of one sender -------------------------------------------- */
 
 int
 flow_refusal_add(struct flow_refusal *refusal, double now)
@@ -47,8 +44,6 @@ flow_error_about(const struct wire_error *error)
     return error->id >= 0 ? FLOW_ABOUT_REQUEST : FLOW_ABOUT_US;
 }
 
-/* ---- an end ------------------------------------------------------------ */
-
 void
 flow_link_init(struct flow_link *link, struct wire *wire, enum wire_edge edge,
                enum wire_side side, const struct wire_hello *hello)
@@ -56,7 +51,7 @@ flow_link_init(struct flow_link *link, struct wire *wire, enum wire_edge edge,
     *link = (struct flow_link){
         .wire = wire, .edge = edge, .side = side, .hello = *hello};
     link->hello.version = WIRE_VERSION;
-    flow_hello_name(&link->hello);
+    wire_hello_name(&link->hello);
 }
 
 void
@@ -123,18 +118,16 @@ flow_link_check(const struct flow_link *link, enum wire_kind kind,
                : wire_session_check(subject->at.session, err);
 }
 
-int
+void
 flow_link_error(struct flow_link *link, const struct wire_id *to,
                 struct wire_error error, const char *reason)
 {
     struct wire_msg *msg;
-    int rc;
 
     snprintf(error.reason, sizeof error.reason, "%s", reason);
     msg = wire_error_put(&error);
-    rc = wire_sock_send(link->sock, to, msg);
+    wire_sock_send(link->sock, to, msg);
     wire_msg_free(msg);
-    return rc;
 }
 
 /* An error is never answered with an error: two ends would never stop. */

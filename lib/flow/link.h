@@ -2,7 +2,7 @@
 #define FLOW_LINK_H
 
 #include "flow/news.h"
-#include "util/tally.h"
+#include "util/err.h"
 #include "wire/error.h"
 #include "wire/hello.h"
 #include "wire/sock.h"
@@ -101,9 +101,9 @@ int flow_link_check(const struct flow_link *link, enum wire_kind kind,
                     const struct wire_subject *subject, struct err *err);
 
 /* flow_link_error() sends an error with that reason to a peer, or to the only
- * other end when `to` is NULL; returns what wire_sock_send() does. */
-int flow_link_error(struct flow_link *link, const struct wire_id *to,
-                    struct wire_error error, const char *reason);
+ * other end when `to` is NULL. */
+void flow_link_error(struct flow_link *link, const struct wire_id *to,
+                     struct wire_error error, const char *reason);
 
 /*
  * flow_link_refuse() refuses a message: it sends the reason, and *news becomes

@@ -111,8 +111,6 @@ flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
     return rc;
 }
 
-/* ---- sending ----------------------------------------------------------- */
-
 int
 flow_outlet_send_item(struct flow_outlet *outlet,
                       const struct flow_send_item *turn, struct wire_msg *item)

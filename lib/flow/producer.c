@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flow/producer.h"
 #include "util/mem.h"
@@ -11,6 +12,66 @@
  */
 static const double older_wait_s = 1, refusal_pause_s = 1,
                     refusal_pause_max_s = 32;
+
+void
+flow_leases_release(struct flow_leases *leases)
+{
+    free(leases->lease);
+    *leases = (struct flow_leases){0};
+}
+
+struct flow_lease *
+flow_leases_add(struct flow_leases *leases, const struct wire_place *at)
+{
+    struct flow_lease *last;
+
+    REQUIRE(!leases->n ||
+            wire_place_cmp(&leases->lease[leases->n - 1].at, at) < 0);
+    mem_grow(&leases->lease, &leases->room, leases->n + 1,
+             sizeof *leases->lease);
+    last = &leases->lease[leases->n++];
+    *last = (struct flow_lease){.at = *at};
+    return last;
+}
+
+size_t
+flow_leases_before(const struct flow_leases *leases,
+                   const struct wire_place *at)
+{
+    return flow_places_before(leases->lease, leases->n, sizeof *leases->lease,
+                              at);
+}
+
+struct flow_lease *
+flow_leases_find(const struct flow_leases *leases, const struct wire_place *at)
+{
+    const size_t i = flow_leases_before(leases, at);
+
+    return i < leases->n && !wire_place_cmp(&leases->lease[i].at, at)
+               ? &leases->lease[i]
+               : NULL;
+}
+
+void
+flow_leases_forget(struct flow_leases *leases, size_t n)
+{
+    REQUIRE(n <= leases->n);
+    leases->n -= n;
+    if (n && leases->n)
+        memmove(leases->lease, leases->lease + n,
+                leases->n * sizeof *leases->lease);
+}
+
+struct flow_lease *
+flow_leases_free(const struct flow_leases *leases, size_t n, int highest)
+{
+    struct flow_lease *found = NULL;
+
+    for (size_t i = 0; i < n && i < leases->n && (highest || !found); i++)
+        if (leases->lease[i].state == FLOW_FREE)
+            found = &leases->lease[i];
+    return found;
+}
 
 struct flow_producer *
 flow_producer_new(double lease)
@@ -41,9 +102,6 @@ flow_producer_join(struct flow_producer *p, uint64_t peer)
     flow_peers_join(&p->peers, peer);
 }
 
-/* ---- leases ------------------------------------------------------------ */
-
-/* Revoke a lease. */
 static void
 revoke_lease(struct flow_producer *p, struct flow_lease *lease)
 {
@@ -109,7 +167,6 @@ flow_producer_on_refusal(struct flow_producer *p, uint64_t number,
     peer->refused++;
 }
 
-/* ---- messages of peers ------------------------------------------------- */
 static void
 clear_book(struct flow_producer *p)
 {
@@ -154,7 +211,6 @@ update_leases(struct flow_producer *p)
         p->fresh = p->newest.at;
 }
 
-/* Replace the newest snapshot. */
 static enum flow_news_kind
 adopt_snapshot(struct flow_producer *p, const struct wire_next *next,
                double now)
@@ -247,8 +303,6 @@ flow_producer_on_end(struct flow_producer *p, uint64_t number,
     peer->ended = 1;
 }
 
-/* ---- the book ---------------------------------------------------------- */
-
 int
 flow_producer_short(const struct flow_producer *p)
 {
@@ -269,12 +323,12 @@ flow_producer_add(struct flow_producer *p, const struct wire_place *at,
 }
 
 void
-flow_producer_close(struct flow_producer *p)
+flow_producer_close(struct flow_producer *p, const struct wire_place *end)
 {
+    if (wire_place_cmp(end, &p->fresh) > 0)
+        p->fresh = *end;
     p->closed = 1;
 }
-
-/* ---- state ------------------------------------------------------------- */
 
 /* At least one peer reports that the consumer is after the end of the plan, and
  * there was time to correct that. */

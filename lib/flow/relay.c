@@ -51,8 +51,6 @@ flow_relay_free(struct flow_relay *r)
     free(r);
 }
 
-/* ---- items ------------------------------------------------------------- */
-
 static size_t
 count_entries(const struct flow_relay *r, enum state state)
 {
@@ -217,8 +215,6 @@ flow_relay_drop(struct flow_relay *r, void **item, void **batch)
     return 1;
 }
 
-/* ---- snapshots for the producer ---------------------------------------- */
-
 void
 flow_relay_resend_snapshot(struct flow_relay *r)
 {
@@ -254,8 +250,6 @@ flow_relay_mark_snapshot_sent(struct flow_relay *r, int sent, double now)
     r->room_sent = count_room(r);
     r->sent_at = sent ? now : now + retry_s;
 }
-
-/* ---- state ------------------------------------------------------------- */
 
 struct wire_place
 flow_relay_place(const struct flow_relay *r)

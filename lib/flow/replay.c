@@ -13,7 +13,6 @@
 
 #include "window.h"
 
-/* The file offset of a step. */
 struct step_offset {
     struct wire_place at;
     off_t offset;
@@ -46,25 +45,25 @@ read_message(struct flow_replay *replay, off_t offset, struct err *err)
     return msg;
 }
 
+union step {
+    struct wire_batch batch;
+    struct wire_item item;
+};
+
 /* Get the place of a batch or item; -1 when it is invalid. */
 static int
 get_place(struct wire_msg *msg, struct wire_place *at)
 {
-    struct wire_batch batch;
-    struct wire_item item;
+    const enum wire_kind kind = wire_msg_kind(msg);
+    union step step;
     struct err err;
 
-    if (wire_msg_kind(msg) == WIRE_BATCH) {
-        if (wire_batch_get(&batch, msg, 0, &err))
-            return -1;
-        *at = wire_place_of(batch.session, &batch.batch);
-        wire_batch_release(&batch);
-        return 0;
-    }
-    if (wire_item_get(&item, msg, 0, &err))
+    if (wire_decode(kind, &step, msg, 0, &err))
         return -1;
-    *at = wire_place_of(item.session, &item.batch);
-    wire_item_release(&item);
+    *at = kind == WIRE_BATCH
+              ? wire_place_of(step.batch.session, &step.batch.batch)
+              : wire_place_of(step.item.session, &step.item.batch);
+    wire_release(kind, &step);
     return 0;
 }
 
@@ -169,7 +168,6 @@ flow_replay_edge(const struct flow_replay *replay)
     return replay->kind == WIRE_BATCH ? "batch" : "plan";
 }
 
-/* Go to the first step that is not before `at`. */
 static void
 seek_place(struct flow_replay *replay, const struct wire_place *at)
 {
@@ -184,26 +182,21 @@ restamp_message(struct flow_replay *replay, size_t i, int64_t session,
 {
     struct wire_msg *old = read_message(replay, replay->steps[i].offset, err);
     struct wire_msg *msg = NULL;
-    struct wire_batch batch;
-    struct wire_item item;
+    union step step;
 
     if (!old)
         return NULL;
-    if (replay->kind == WIRE_BATCH && !wire_batch_get(&batch, old, 0, err)) {
-        batch.session = session;
-        msg = wire_batch_put(&batch);
-        wire_batch_release(&batch);
-    }
-    if (replay->kind == WIRE_ITEM && !wire_item_get(&item, old, 0, err)) {
-        item.session = session;
-        msg = wire_item_put(&item);
-        wire_item_release(&item);
+    if (!wire_decode(replay->kind, &step, old, 0, err)) {
+        if (replay->kind == WIRE_BATCH)
+            step.batch.session = session;
+        else
+            step.item.session = session;
+        msg = wire_encode(replay->kind, &step);
+        wire_release(replay->kind, &step);
     }
     wire_msg_free(old);
     return msg;
 }
-
-/* ---- as an augmenter, and as the selector ------------------------------ */
 
 /* Add the recorded places of the window. */
 static void
@@ -215,7 +208,7 @@ fill_book(struct flow_replay *replay, struct flow_producer *producer)
 
         seek_place(replay, &at);
         if (replay->next == replay->n) {
-            flow_producer_close(producer);
+            flow_producer_close(producer, &at);
             return;
         }
         at = after = replay->steps[replay->next].at;
@@ -293,14 +286,12 @@ receive_trainer(struct player *p, struct err *err)
             flow_producer_join(p->producer, TRAINER);
         }
         if (news.what == FLOW_MESSAGE)
-            flow_producer_on_snapshot(p->producer, TRAINER,
-                                      flow_client_snapshot(p->client),
+            flow_producer_on_snapshot(p->producer, TRAINER, news.next,
                                       clock_now());
     }
     return rc;
 }
 
-/* Read messages of augmenters. */
 static int
 receive_augmenters(struct player *p)
 {

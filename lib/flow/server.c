@@ -3,13 +3,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "flow/hello.h"
 #include "flow/server.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
+#include "greeting.h"
 #include "link.h"
-#include "peer_table.h"
 #include "request.h"
 
 /* Seconds for which the last message waits for room in a peer's full queue. */
@@ -61,29 +60,20 @@ flow_server_close(struct flow_server *server)
     free(server);
 }
 
-/* ---- sending ----------------------------------------------------------- */
-
-/* Handle the result of a send: 1 sent, 0 not.  A peer that is gone leaves when
+/* Returns 1 when the message was sent, else 0.  A peer that is gone leaves when
  * all its messages are read.  A full queue means only a slow peer, which leaves
  * by silence alone. */
-static int
-note_sent(struct flow_known_peer *peer, int rc)
-{
-    if (rc < 0)
-        peer->gone = 1;
-    return rc == 1;
-}
-
 static int
 send_peer(struct flow_server *server, struct flow_known_peer *peer,
           struct wire_msg *msg)
 {
-    return note_sent(
-        peer,
-        peer->gone ? -1 : wire_sock_send(server->link.sock, &peer->id, msg));
+    const int rc =
+        peer->gone ? -1 : wire_sock_send(server->link.sock, &peer->id, msg);
+
+    peer->gone = rc < 0;
+    return rc == 1;
 }
 
-/* Send a message and free it. */
 static int
 send_and_free(struct flow_server *server, struct flow_known_peer *peer,
               struct wire_msg *msg)
@@ -106,12 +96,10 @@ static int
 send_failure(struct flow_server *server, struct flow_known_peer *peer,
              int64_t id, const struct err *why)
 {
-    const struct wire_error error = {.id = id};
+    struct wire_error error = {.id = id};
 
-    return note_sent(
-        peer, peer->gone
-                  ? -1
-                  : flow_link_error(&server->link, &peer->id, error, why->msg));
+    snprintf(error.reason, sizeof error.reason, "%s", why->msg);
+    return send_and_free(server, peer, wire_error_put(&error));
 }
 
 /* Errors for a connection that is refused, or has to send hello. */
@@ -249,7 +237,7 @@ on_hello(struct flow_server *server, const struct wire_id *from,
     struct flow_known_peer *peer;
 
     if (wire_hello_get(&hello, msg, &news->why) ||
-        flow_hello_fits(&server->link.hello, &hello, &news->why) ||
+        wire_hello_fits(&server->link.hello, &hello, &news->why) ||
         check_recipe(server, &hello, &news->why) ||
         (server->check && server->check(server->self, &hello, &news->why)))
         return refuse_connection(server, from, news);
@@ -394,8 +382,6 @@ flow_server_next(struct flow_server *server, struct flow_news *news,
     news->peer = flow_peer_table_left(&server->peers);
     return news->peer != 0;
 }
-
-/* ---- the tool's side --------------------------------------------------- */
 
 const struct wire_hello *
 flow_server_hello(const struct flow_server *server)

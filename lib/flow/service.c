@@ -10,12 +10,11 @@
 
 struct flow_service {
     struct flow_client *client;
-    struct flow_service_config config;
+    double report_every_s;
     struct flow_request pending;
     struct wire_msg *request;    /* NULL: none */
     struct wire_subject subject; /* of the answer that the caller has */
     struct err unfit; /* why the request cannot be sent; "": it can */
-    uint64_t retries;
     uint64_t greetings;
     double reported; /* time of the last report that no answer has come */
 };
@@ -24,23 +23,17 @@ struct flow_service *
 flow_service_open(struct wire *wire, const struct flow_service_config *config,
                   struct err *err)
 {
-    const struct flow_client_config client = {config->endpoint, config->role,
-                                              config->edge, config->hello,
-                                              config->limits};
     struct flow_service *service = mem_array(1, sizeof *service);
 
-    REQUIRE(wire_edge_is_service(config->edge));
-    service->config = *config;
-    if (service->config.deadline <= 0)
-        service->config.deadline = 60;
-    if (service->config.report_every_s <= 0)
-        service->config.report_every_s = 10;
+    REQUIRE(wire_edge_is_service(config->client.edge));
+    service->report_every_s =
+        config->report_every_s > 0 ? config->report_every_s : 10;
     service->pending = (struct flow_request){
         .timeout = config->timeout > 0 ? config->timeout : 5,
-        .deadline = service->config.deadline,
+        .deadline = config->deadline > 0 ? config->deadline : 60,
         .last_id = (int64_t)(clock_wall() & INT64_MAX),
     };
-    service->client = flow_client_open(wire, &client, err);
+    service->client = flow_client_open(wire, &config->client, err);
     if (service->client)
         return service;
     flow_service_close(service);
@@ -61,12 +54,6 @@ int64_t
 flow_service_id(struct flow_service *service)
 {
     return flow_request_id(&service->pending);
-}
-
-uint64_t
-flow_service_retries(const struct flow_service *service)
-{
-    return service->retries;
 }
 
 int
@@ -106,7 +93,7 @@ flow_service_ask(struct flow_service *service, struct wire_msg *request,
     flow_request_begin(&service->pending, id, service->reported);
     *service->client->link.last.msg = '\0';
     *service->unfit.msg = '\0';
-    if (!wire_edge_fits(service->config.edge, WIRE_CONNECTS, request,
+    if (!wire_edge_fits(service->client->link.edge, WIRE_CONNECTS, request,
                         &service->unfit) &&
         !flow_client_send(service->client, request))
         send_request(service);
@@ -186,7 +173,6 @@ retry_request(struct flow_service *service, int stop_fd, struct err *err)
 
     if (rc <= 0)
         return rc;
-    service->retries++;
     flow_request_renewed(&service->pending, clock_now());
     return flow_client_renew(service->client, err) ? -1 : 1;
 }
@@ -219,10 +205,10 @@ give_up(const struct flow_service *service, struct err *err)
     if (*last)
         err_set(err,
                 "no usable answer from '%.120s' in %g s; last error: %.250s",
-                service->client->endpoint, service->config.deadline, last);
+                service->client->endpoint, service->pending.deadline, last);
     else
         err_set(err, "no answer from '%.200s' in %g s",
-                service->client->endpoint, service->config.deadline);
+                service->client->endpoint, service->pending.deadline);
     return FLOW_UNREACHED;
 }
 
@@ -233,7 +219,7 @@ report_wait(struct flow_service *service, double now, struct err *err)
     const double seconds = now - service->pending.begun;
     const char *last = last_error(service);
 
-    if (now - service->reported < service->config.report_every_s)
+    if (now - service->reported < service->report_every_s)
         return 0;
     service->reported = now;
     if (*last)
@@ -279,7 +265,7 @@ flow_service_wait(struct flow_service *service, int stop_fd,
             return give_up(service, err);
         if (report_wait(service, now, err))
             return FLOW_BAD_MESSAGE;
-        until = fmin(until, service->reported + service->config.report_every_s);
+        until = fmin(until, service->reported + service->report_every_s);
         rc = rc ? retry_request(service, stop_fd, err)
                 : wire_sock_wait(link->wire, link->sock, stop_fd, until - now,
                                  err);

@@ -2,7 +2,7 @@
 
 #include "util/clones.h"
 
-#include "across.h"
+#include "scratch.h"
 
 #ifdef UTIL_CLONED
 #include <immintrin.h>
@@ -195,18 +195,13 @@ mix_lines_by_vnni(const struct plan *plan, const uint8_t *const in[2],
     mix_pairs(add_by_one, plan, in, out);
 }
 
-static int
-has_vnni(void)
-{
-    return util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vnni");
-}
-
 /* Computes all lines.  Bytes read after the end of a line have no weight, but
  * must be readable: the last lines are read from a copy. */
 static void
 mix_all(const struct image_across *job, const struct plan *plan, uint8_t *copy)
 {
-    const int vnni = has_vnni();
+    const int vnni =
+        util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vnni");
     const size_t room = 3 * job->width + 6 * plan->pairs + 8, n = 3 * plan->n;
 
     for (size_t y = 0; y < job->height; y += 2) {

@@ -66,18 +66,7 @@ double image_canvas_rough(double sigma);
 /*
  * image_canvas_clouds() fills a plane with random clouds, 0 .. 1: octaves of
  * smooth noise, each half as large and 1 / decay as strong as the previous one.
- *
  */
 void image_canvas_clouds(struct canvas *c, double decay, float *plane);
-
-/* A kind of damage. */
-struct corruption {
-    const char *name;
-    void (*run)(struct canvas *c, const double *amount);
-    double amount[5][7]; /* argument of run() for each severity */
-};
-
-extern const struct corruption image_corrupt_blur[5], image_corrupt_weather[5],
-    image_corrupt_digital[5];
 
 #endif

@@ -2,58 +2,39 @@
 #include <string.h>
 #include <webp/decode.h>
 
-#include "image/codec.h"
 #include "util/mem.h"
 
 #include "decode.h"
 
 static int
-check_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
-           WebPBitstreamFeatures *found, struct err *err)
-{
-    if (WebPGetFeatures(bytes, len, found) != VP8_STATUS_OK)
-        return err_set(err, "is damaged");
-    if (found->has_animation)
-        return err_set(err, "is an animation");
-    return image_opaque_check((size_t)found->width, (size_t)found->height,
-                              max_pixels, err);
-}
-
-static int
-read_webp_header(const uint8_t *bytes, size_t len, size_t max_pixels,
-                 size_t *width, size_t *height, struct err *err)
+read_webp(struct image_source *from, struct err *err)
 {
     WebPBitstreamFeatures found;
-
-    if (check_webp(bytes, len, max_pixels, &found, err))
-        return -1;
-    *width = (size_t)found.width;
-    *height = (size_t)found.height;
-    return 0;
-}
-
-static int
-decode_webp(const uint8_t *bytes, size_t len, size_t max_pixels,
-            struct image *image, struct err *err)
-{
-    WebPBitstreamFeatures found;
-    size_t width, n;
-    uint8_t *rgba = NULL;
+    uint8_t *rgba, *pixel;
+    size_t n;
     int good;
 
-    if (check_webp(bytes, len, max_pixels, &found, err))
+    if (WebPGetFeatures(from->bytes, from->len, &found) != VP8_STATUS_OK)
+        return err_set(err, "is damaged");
+    if (found.has_animation)
+        return err_set(err, "is an animation");
+    from->width = (size_t)found.width;
+    from->height = (size_t)found.height;
+    if (image_opaque_check(from->width, from->height, from->max_pixels, err))
         return -1;
-    width = (size_t)found.width;
-    n = width * (size_t)found.height;
-    image_size(image, width, (size_t)found.height);
+    if (!from->image)
+        return 0;
+    n = from->width * from->height;
+    image_size(from->image, from->width, from->height);
+    pixel = from->image->pixel;
     if (found.has_alpha) {
         rgba = mem_array(n, 4);
-        good = WebPDecodeRGBAInto(bytes, len, rgba, 4 * n, 4 * found.width) !=
-               NULL;
-        image_opaque_on_white(n, rgba, image->pixel);
+        good = WebPDecodeRGBAInto(from->bytes, from->len, rgba, 4 * n,
+                                  4 * found.width) != NULL;
+        image_opaque_on_white(n, rgba, pixel);
         free(rgba);
     } else {
-        good = WebPDecodeRGBInto(bytes, len, image->pixel, 3 * n,
+        good = WebPDecodeRGBInto(from->bytes, from->len, pixel, 3 * n,
                                  3 * found.width) != NULL;
     }
     return good ? 0 : err_set(err, "is damaged or cut off");
@@ -83,39 +64,33 @@ image_codec_of(const uint8_t *bytes, size_t len)
 }
 
 static int
-no_image(size_t len, struct err *err)
+read_any(struct image_decoder **decoder, struct image_source *from,
+         struct err *err)
 {
+    switch (image_codec_of(from->bytes, from->len)) {
+    case IMAGE_CODEC_JPEG:
+        return image_jpeg_read(decoder, from, err);
+    case IMAGE_CODEC_PNG:
+        return image_png_read(from, err);
+    case IMAGE_CODEC_WEBP:
+        return read_webp(from, err);
+    case IMAGE_CODECS:
+        break;
+    }
     return err_set(err, "%s",
-                   len ? "is not a JPEG, PNG or WebP image" : "is empty");
+                   from->len ? "is not a JPEG, PNG or WebP image" : "is empty");
 }
 
 int
 image_codec_decode(struct image_decoder **decoder, const uint8_t *bytes,
                    size_t len, size_t max_pixels, enum image_policy policy,
-                   struct image *image, struct err *err)
-{
-    return image_codec_region(decoder, bytes, len, max_pixels, policy, NULL,
-                              image, err);
-}
-
-int
-image_codec_region(struct image_decoder **decoder, const uint8_t *bytes,
-                   size_t len, size_t max_pixels, enum image_policy policy,
                    const struct image_region *region, struct image *image,
                    struct err *err)
 {
-    switch (image_codec_of(bytes, len)) {
-    case IMAGE_CODEC_JPEG:
-        return image_jpeg_region(decoder, bytes, len, max_pixels, policy,
-                                 region, image, err);
-    case IMAGE_CODEC_PNG:
-        return image_png_decode(bytes, len, max_pixels, image, err);
-    case IMAGE_CODEC_WEBP:
-        return decode_webp(bytes, len, max_pixels, image, err);
-    case IMAGE_CODECS:
-        break;
-    }
-    return no_image(len, err);
+    struct image_source from = {bytes,  len,   max_pixels, policy,
+                                region, image, 0,          0};
+
+    return read_any(decoder, &from, err);
 }
 
 int
@@ -123,16 +98,13 @@ image_codec_header(struct image_decoder **decoder, const uint8_t *bytes,
                    size_t len, size_t max_pixels, size_t *width, size_t *height,
                    struct err *err)
 {
-    switch (image_codec_of(bytes, len)) {
-    case IMAGE_CODEC_JPEG:
-        return image_jpeg_header(decoder, bytes, len, max_pixels, width, height,
-                                 err);
-    case IMAGE_CODEC_PNG:
-        return image_png_header(bytes, len, max_pixels, width, height, err);
-    case IMAGE_CODEC_WEBP:
-        return read_webp_header(bytes, len, max_pixels, width, height, err);
-    case IMAGE_CODECS:
-        break;
-    }
-    return no_image(len, err);
+    struct image_source from = {.bytes = bytes,
+                                .len = len,
+                                .max_pixels = max_pixels,
+                                .policy = IMAGE_ACCEPT};
+    const int rc = read_any(decoder, &from, err);
+
+    *width = from.width;
+    *height = from.height;
+    return rc;
 }

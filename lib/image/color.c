@@ -63,15 +63,6 @@ look_up(size_t n, const uint8_t table[256], uint8_t *x)
     }
 }
 
-#else
-
-static void
-look_up(size_t n, const uint8_t table[256], uint8_t *x)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = table[x[i]];
-}
-
 #endif
 
 /* The fewest values for which words_of() pays. */
@@ -137,20 +128,23 @@ static UTIL_CLONES(void, blend_each_words,
 static void
 blend_all(size_t n, int from, float f, uint8_t *x)
 {
-    uint8_t table[256];
     struct words words;
 
-    if (!image_wide_ok()) {
-        if (n >= ENOUGH && words_of(f, &words))
-            blend_each_words(n, (int16_t)from, words, x);
-        else
-            blend_each(n, from, f, x);
+#ifdef IMAGE_WIDE
+    if (image_wide_ok()) {
+        uint8_t table[256];
+
+        for (int i = 0; i < 256; i++)
+            table[i] = (uint8_t)i;
+        blend_each(256, from, f, table);
+        look_up(n, table, x);
         return;
     }
-    for (int i = 0; i < 256; i++)
-        table[i] = (uint8_t)i;
-    blend_each(256, from, f, table);
-    look_up(n, table, x);
+#endif
+    if (n >= ENOUGH && words_of(f, &words))
+        blend_each_words(n, (int16_t)from, words, x);
+    else
+        blend_each(n, from, f, x);
 }
 
 void

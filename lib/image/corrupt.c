@@ -1,11 +1,15 @@
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "image/codec.h"
 #include "image/corrupt.h"
 #include "util/mem.h"
 
 #include "canvas.h"
+
+static const double pi = 3.14159265358979323846;
 
 /* Noise of the sensor, independent for each value of each pixel. */
 
@@ -62,36 +66,452 @@ impulse_noise(struct canvas *c, const double *amount)
     }
 }
 
-static const struct corruption noise[4] = {
+/* Blur: of the lens, the glass before it, the hand, the zoom. */
+
+static void
+filter_all(struct canvas *c, struct canvas_kernel kernel)
+{
+    for (size_t k = 0; k < 3; k++)
+        image_canvas_filter(c, c->plane[k], &kernel);
+    free(kernel.tap);
+}
+
+static void
+gaussian_blur(struct canvas *c, const double *amount)
+{
+    filter_all(c, image_canvas_gaussian(amount[0] * c->unit));
+}
+
+/* A disc of radius amount[0] with an edge of deviation amount[1]. */
+static void
+defocus_blur(struct canvas *c, const double *amount)
+{
+    const double radius = amount[0] * c->unit, soft = amount[1] * c->unit;
+    const double fine =
+        fmax(radius / 8, .05); // step between points of the disc
+    const int reach = (int)ceil(radius + 3 * soft);
+    const int points = (int)(radius / fine);
+    struct canvas_kernel kernel = {0};
+
+    for (int y = -reach; y <= reach; y++)
+        for (int x = -reach; x <= reach; x++) {
+            double weight = 0;
+
+            for (int j = -points; j <= points; j++)
+                for (int i = -points; i <= points; i++) {
+                    const double dx = x - i * fine, dy = y - j * fine;
+
+                    if (i * i + j * j <= points * points)
+                        weight +=
+                            exp(-.5 * (dx * dx + dy * dy) / (soft * soft));
+                }
+            image_canvas_kernel_add(&kernel, x, y, weight);
+        }
+    filter_all(c, kernel);
+}
+
+/* Swaps a pixel with another in all planes. */
+static void
+swap_pixels(struct canvas *c, size_t a, size_t b)
+{
+    for (size_t k = 0; k < 3; k++) {
+        const float x = c->plane[k][a];
+
+        c->plane[k][a] = c->plane[k][b];
+        c->plane[k][b] = x;
+    }
+}
+
+/* A share amount[3] of the pixels is swapped with others within amount[1],
+ * amount[2] times, between two blurs. */
+static void
+glass_blur(struct canvas *c, const double *amount)
+{
+    const size_t reach = (size_t)fmax(1, amount[1] * c->unit + .5);
+    const size_t w = c->width;
+
+    gaussian_blur(c, amount);
+    for (int round = 0; round < (int)amount[2]; round++)
+        for (size_t i = c->n; i-- > 0;) {
+            size_t x = i % w + rng_below(&c->rng, 2 * reach + 1);
+            size_t y = i / w + rng_below(&c->rng, 2 * reach + 1);
+
+            if (rng_unit(&c->rng) < amount[3] && x >= reach && y >= reach &&
+                x < w + reach && y < c->height + reach)
+                swap_pixels(c, i, (y - reach) * w + x - reach);
+        }
+    gaussian_blur(c, amount);
+}
+
+static void
+motion_blur(struct canvas *c, const double *amount)
+{
+    const double angle = rng_range(&c->rng, -pi / 4, pi / 4);
+
+    filter_all(c, image_canvas_streak(amount[0] * c->unit, amount[1] * c->unit,
+                                      angle));
+}
+
+/* The mean of the picture at all scales up to 1 + amount[0]. */
+static void
+zoom_blur(struct canvas *c, const double *amount)
+{
+    const int steps = (int)(amount[0] / .01 + .5) + 1;
+    const double cx = (double)(c->width - 1) / 2;
+    const double cy = (double)(c->height - 1) / 2;
+
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 0; i < c->n; i++) {
+            const double x = (double)(i % c->width) - cx;
+            const double y = (double)(i / c->width) - cy;
+            double sum = c->plane[k][i];
+
+            for (int s = 0; s < steps; s++) {
+                const double zoom = 1 + s * .01;
+
+                sum += image_canvas_sample(c, c->plane[k], cx + x / zoom,
+                                           cy + y / zoom);
+            }
+            c->layer[0][i] = (float)(sum / (steps + 1));
+        }
+        memcpy(c->plane[k], c->layer[0], c->n * sizeof *c->layer[0]);
+    }
+}
+
+/* Weather, and its traces on the lens. */
+
+static double
+grey_of_pixel(const struct canvas *c, size_t i)
+{
+    return .299 * c->plane[0][i] + .587 * c->plane[1][i] +
+           .114 * c->plane[2][i];
+}
+
+static float
+clip_to_unit(double x)
+{
+    return (float)(x < 0 ? 0 : x > 1 ? 1 : x);
+}
+
+/* Draws normal deviates around a mean, `zoom` pixels apart, to a layer. */
+static void
+draw_flakes(struct canvas *c, double mean, double deviation, double zoom,
+            float *layer)
+{
+    zoom = fmax(zoom, 1);
+    for (size_t i = 0; i < c->n; i++)
+        c->copy[i] = (float)(mean + deviation * rng_normal(&c->rng));
+    for (size_t i = 0; i < c->n; i++)
+        layer[i] =
+            image_canvas_sample(c, c->copy, (double)(i % c->width) / zoom,
+                                (double)(i / c->width) / zoom);
+}
+
+/*
+ * Flakes in the wind over a paler picture; a second set is the first one
+ * rotated by 180 degrees.
+ *   amount  mean and deviation of noise, its grain, the threshold of a flake,
+ *           length and deviation of its streak, and the remaining share of the
+ *           picture's colours
+ */
+static void
+add_snow(struct canvas *c, const double *amount)
+{
+    const double angle = rng_range(&c->rng, pi / 4, 3 * pi / 4);
+    struct canvas_kernel streak =
+        image_canvas_streak(amount[4] * c->unit, amount[5] * c->unit, angle);
+    float *flake = c->layer[0];
+
+    draw_flakes(c, amount[0], amount[1], amount[2] * c->unit, flake);
+    for (size_t i = 0; i < c->n; i++)
+        flake[i] = flake[i] < amount[3] ? 0 : clip_to_unit(flake[i]);
+    image_canvas_filter(c, flake, &streak);
+    free(streak.tap);
+    for (size_t i = 0; i < c->n; i++) {
+        const double pale = 1.5 * grey_of_pixel(c, i) + .5;
+        const double white = flake[i] + flake[c->n - 1 - i];
+
+        for (size_t k = 0; k < 3; k++) {
+            const double x = c->plane[k][i];
+
+            c->plane[k][i] =
+                (float)(x + (1 - amount[6]) * fmax(0, pale - x) + white);
+        }
+    }
+}
+
+/* Ice crystals along the ridges of two fields of clouds. */
+static void
+add_frost(struct canvas *c, const double *amount)
+{
+    static const double tint[3] = {.86, .94, 1};
+
+    image_canvas_clouds(c, 1.4, c->layer[0]);
+    image_canvas_clouds(c, 1.8, c->layer[1]);
+    for (size_t i = 0; i < c->n; i++) {
+        const double ridge = 1 - fabs(2 * c->layer[0][i] - 1);
+        const double ice = clip_to_unit(.3 + .9 * ridge * ridge * ridge +
+                                        .6 * (c->layer[1][i] - .5));
+
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] =
+                (float)(amount[0] * c->plane[k][i] + amount[1] * ice * tint[k]);
+    }
+}
+
+/* Clouds of light, then less contrast, so that white stays white. */
+static void
+add_fog(struct canvas *c, const double *amount)
+{
+    float most = 0;
+
+    image_canvas_clouds(c, amount[1], c->layer[0]);
+    for (size_t i = 0; i < 3 * c->n; i++)
+        most = fmaxf(most, c->plane[0][i]);
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < c->n; i++)
+            c->plane[k][i] =
+                (float)((c->plane[k][i] + amount[0] * c->layer[0][i]) * most /
+                        (most + amount[0]));
+}
+
+/* Raises the value of HSV; hue and saturation stay. */
+static void
+raise_brightness(struct canvas *c, const double *amount)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const float was =
+            fmaxf(c->plane[0][i], fmaxf(c->plane[1][i], c->plane[2][i]));
+        const float is = clip_to_unit(was + amount[0]);
+
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] = was > 0 ? c->plane[k][i] * is / was : is;
+    }
+}
+
+/*
+ * Drops of water, or of dark mud, where smooth noise is above a threshold.
+ *   amount  sigma of the blur of the noise, threshold in deviations of the
+ *           blurred noise, strength, 1 for mud
+ */
+static void
+add_spatter(struct canvas *c, const double *amount)
+{
+    static const double water[3] = {.69, .93, .93}, mud[3] = {.25, .16, .08};
+    const double *colour = amount[3] > 0 ? mud : water;
+    const double smooth = amount[0] * c->unit;
+    const struct canvas_kernel blur = image_canvas_gaussian(smooth);
+    float *drop = c->layer[0];
+
+    draw_flakes(c, 0, image_canvas_rough(smooth), 1, drop);
+    image_canvas_filter(c, drop, &blur);
+    free(blur.tap);
+    for (size_t i = 0; i < c->n; i++) {
+        // the rim of a drop is thinner
+        const double thick = clip_to_unit((drop[i] - amount[1]) / .5);
+        const double cover = amount[2] * sqrt(thick);
+
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] += (float)(cover * (colour[k] - c->plane[k][i]));
+    }
+}
+
+/* Damage by processing. */
+
+/* Distances to the mean of each colour shrink. */
+static void
+lower_contrast(struct canvas *c, const double *amount)
+{
+    for (size_t k = 0; k < 3; k++) {
+        double mean = 0;
+
+        for (size_t i = 0; i < c->n; i++)
+            mean += c->plane[k][i];
+        mean /= (double)c->n;
+        for (size_t i = 0; i < c->n; i++)
+            c->plane[k][i] =
+                (float)(mean + amount[0] * (c->plane[k][i] - mean));
+    }
+}
+
+/* The saturation of HSV, s becomes amount[0] s + amount[1]; grey stays grey. */
+static void
+change_saturation(struct canvas *c, const double *amount)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const float r = c->plane[0][i], g = c->plane[1][i], b = c->plane[2][i];
+        const double most = fmaxf(r, fmaxf(g, b));
+        const double least = fminf(r, fminf(g, b));
+        const double s = most > 0 ? (most - least) / most : 0;
+        const double factor =
+            s > 0 ? fmin(1, amount[0] * s + amount[1]) / s : 1;
+
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] = (float)(most - factor * (most - c->plane[k][i]));
+    }
+}
+
+/* Returns the part of pixel i in the cell from a to b. */
+static double
+overlap_of_cell(size_t i, double a, double b)
+{
+    return fmin(b, (double)i + 1) - fmax(a, (double)i);
+}
+
+/* The mean of a plane over a cell of the coarse grid. */
+static double
+cell_mean(const struct canvas *c, const float *plane, double x, double y,
+          double width, double height)
+{
+    double sum = 0;
+
+    for (size_t j = (size_t)y; j < c->height && (double)j < y + height; j++)
+        for (size_t i = (size_t)x; i < c->width && (double)i < x + width; i++)
+            sum += overlap_of_cell(i, x, x + width) *
+                   overlap_of_cell(j, y, y + height) * plane[j * c->width + i];
+    return sum / (width * height);
+}
+
+/* Reduces the resolution: each pixel shows the mean of its cell of a coarse
+ * grid. */
+static void
+make_pixelated(struct canvas *c, const double *amount)
+{
+    const double across = fmax(1, rint((double)c->width * amount[0]));
+    const double down = fmax(1, rint((double)c->height * amount[0]));
+    const double width = (double)c->width / across;
+    const double height = (double)c->height / down;
+
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 0; i < c->n; i++) {
+            const double x = floor(((double)(i % c->width) + .5) / width);
+            const double y = floor(((double)(i / c->width) + .5) / height);
+
+            c->layer[0][i] = (float)cell_mean(c, c->plane[k], x * width,
+                                              y * height, width, height);
+        }
+        memcpy(c->plane[k], c->layer[0], c->n * sizeof *c->layer[0]);
+    }
+}
+
+static void
+jpeg_compression(struct canvas *c, const double *amount)
+{
+    struct image image = {0};
+    struct data_bytes bytes = {0};
+    struct image_decoder *decoder = NULL;
+    struct err err;
+
+    image_canvas_store(c, &image);
+    REQUIRE(!image_jpeg_encode(image.pixel, c->width, c->height, 3,
+                               (int)amount[0], &bytes, &err) &&
+            !image_codec_decode(&decoder, bytes.data, bytes.len, c->n,
+                                IMAGE_REFUSE, NULL, &image, &err));
+    image_canvas_load(c, &image);
+    image_jpeg_free(decoder);
+    data_bytes_release(&bytes);
+    image_release(&image);
+}
+
+/*
+ * Draws displacements along one axis to a layer: a random affine map that moves
+ * the corners by up to 1.5 amount[0], and a random field of deviation
+ * amount[1], smooth over amount[2].
+ */
+static void
+draw_displacements(struct canvas *c, const double *amount, float *layer)
+{
+    const double smooth = amount[2] * c->unit, move = amount[0] * c->unit;
+    const double noise = amount[1] * c->unit * image_canvas_rough(smooth);
+    const struct canvas_kernel blur = image_canvas_gaussian(smooth);
+    double affine[3];
+
+    for (size_t k = 0; k < 3; k++)
+        affine[k] = rng_range(&c->rng, -move, move);
+    for (size_t i = 0; i < c->n; i++)
+        layer[i] = (float)(noise * rng_normal(&c->rng));
+    image_canvas_filter(c, layer, &blur);
+    free(blur.tap);
+    for (size_t i = 0; i < c->n; i++) {
+        const double x = (double)(i % c->width) / (double)c->width - .5;
+        const double y = (double)(i / c->width) / (double)c->height - .5;
+
+        layer[i] += (float)(affine[0] * x + affine[1] * y + affine[2] / 2);
+    }
+}
+
+static void
+elastic_transform(struct canvas *c, const double *amount)
+{
+    draw_displacements(c, amount, c->layer[0]);
+    draw_displacements(c, amount, c->layer[1]);
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t i = 0; i < c->n; i++)
+            c->copy[i] = image_canvas_sample(
+                c, c->plane[k], (double)(i % c->width) + c->layer[0][i],
+                (double)(i / c->width) + c->layer[1][i]);
+        memcpy(c->plane[k], c->copy, c->n * sizeof *c->copy);
+    }
+}
+
+/* All kinds, by family. */
+static const struct {
+    const char *name;
+    void (*run)(struct canvas *c, const double *amount);
+    double amount[5][7]; /* argument of run() for each severity */
+} corruptions[IMAGE_CORRUPTIONS] = {
     {"gaussian_noise", gaussian_noise, {{.04}, {.06}, {.08}, {.09}, {.1}}},
     {"shot_noise", shot_noise, {{500}, {250}, {100}, {75}, {50}}},
     {"impulse_noise", impulse_noise, {{.01}, {.02}, {.03}, {.05}, {.07}}},
     {"speckle_noise", speckle_noise, {{.06}, {.1}, {.12}, {.16}, {.2}}},
+    {"defocus_blur",
+     defocus_blur,
+     {{.3, .4}, {.4, .5}, {.5, .6}, {1, .6}, {1.5, .6}}},
+    {"glass_blur",
+     glass_blur,
+     {{.4, 1, 1, .25},
+      {.4, 1, 1, .5},
+      {.4, 1, 1, 1},
+      {.4, 1, 2, 1},
+      {.4, 2, 2, 1}}},
+    {"motion_blur",
+     motion_blur,
+     {{6, 1}, {6, 1.5}, {6, 2}, {8, 2.25}, {9, 2.5}}},
+    {"zoom_blur", zoom_blur, {{.05}, {.1}, {.15}, {.2}, {.25}}},
+    {"gaussian_blur", gaussian_blur, {{.4}, {.6}, {.7}, {.8}, {1}}},
+    {"snow",
+     add_snow,
+     {{.1, .2, 1, .6, 8, 3, .95},
+      {.1, .2, 1, .5, 10, 4, .9},
+      {.15, .3, 1.75, .55, 10, 4, .9},
+      {.25, .3, 2.25, .6, 12, 6, .85},
+      {.3, .3, 1.25, .65, 14, 12, .8}}},
+    {"frost", add_frost, {{1, .12}, {1, .2}, {.95, .3}, {.9, .42}, {.85, .55}}},
+    {"fog", add_fog, {{.2, 3}, {.5, 3}, {.75, 2.5}, {1, 2}, {1.5, 1.75}}},
+    {"brightness", raise_brightness, {{.05}, {.1}, {.15}, {.2}, {.3}}},
+    {"spatter",
+     add_spatter,
+     {{.7, 1.9, .5, 0},
+      {.8, 1.4, .55, 0},
+      {1, 1, .6, 0},
+      {1, .8, .8, 1},
+      {1, .5, .9, 1}}},
+    {"contrast", lower_contrast, {{.75}, {.5}, {.4}, {.3}, {.15}}},
+    {"elastic_transform",
+     elastic_transform,
+     {{1, .3, 4}, {1.3, .5, 3}, {1.6, .7, 2.5}, {1.9, .9, 2}, {2.2, 1.1, 1.5}}},
+    {"pixelate", make_pixelated, {{.95}, {.85}, {.7}, {.6}, {.5}}},
+    {"jpeg_compression", jpeg_compression, {{80}, {65}, {58}, {50}, {40}}},
+    {"saturate",
+     change_saturation,
+     {{.3, 0}, {.1, 0}, {1.5, 0}, {2, .1}, {2.5, .2}}},
 };
-
-static const struct {
-    const struct corruption *kind;
-    size_t n;
-} families[] = {{noise, 4},
-                {image_corrupt_blur, 5},
-                {image_corrupt_weather, 5},
-                {image_corrupt_digital, 5}};
-
-static const struct corruption *
-find_corruption(size_t kind)
-{
-    size_t family = 0;
-
-    REQUIRE(kind < IMAGE_CORRUPTIONS);
-    while (kind >= families[family].n)
-        kind -= families[family++].n;
-    return &families[family].kind[kind];
-}
 
 const char *
 image_corrupt_name(size_t kind)
 {
-    return find_corruption(kind)->name;
+    REQUIRE(kind < IMAGE_CORRUPTIONS);
+    return corruptions[kind].name;
 }
 
 int
@@ -116,13 +536,13 @@ void
 image_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
               const struct image *image, struct image *out)
 {
-    const struct corruption *own = find_corruption(kind);
     struct canvas c;
 
-    REQUIRE(severity >= 1 && severity <= IMAGE_SEVERITIES);
+    REQUIRE(kind < IMAGE_CORRUPTIONS && severity >= 1 &&
+            severity <= IMAGE_SEVERITIES);
     image_canvas_init(&c, image);
     rng_init(&c.rng, seed, RNG_CORRUPT, sample, kind, 0);
-    own->run(&c, own->amount[severity - 1]);
+    corruptions[kind].run(&c, corruptions[kind].amount[severity - 1]);
     image_canvas_store(&c, out);
     image_canvas_release(&c);
 }

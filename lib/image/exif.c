@@ -1,8 +1,6 @@
 #include <string.h>
 
-#include "util/err.h"
-
-#include "exif.h"
+#include "decode.h"
 
 /* A TIFF block, with its own byte order; offsets count from its start. */
 struct tiff {

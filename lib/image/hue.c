@@ -437,21 +437,16 @@ turn_wide(size_t n, int shift, uint8_t *plane)
     }
 }
 
-#else
-
-static void
-turn_wide(size_t n, int shift, uint8_t *plane)
-{
-    image_hue_plain(n, shift, plane);
-}
-
 #endif
 
 void
 image_hue_turn(size_t n, int shift, uint8_t *plane)
 {
-    if (image_wide_ok())
+#ifdef IMAGE_WIDE
+    if (image_wide_ok()) {
         turn_wide(n, shift, plane);
-    else
-        image_hue_plain(n, shift, plane);
+        return;
+    }
+#endif
+    image_hue_plain(n, shift, plane);
 }

@@ -1,7 +1,5 @@
 #include <stdlib.h>
 
-#include "image/image.h"
-#include "util/err.h"
 #include "util/mem.h"
 
 #include "decode.h"

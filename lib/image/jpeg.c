@@ -5,10 +5,9 @@
 
 #include <jpeglib.h>
 
-#include "image/jpeg.h"
 #include "util/mem.h"
 
-#include "exif.h"
+#include "decode.h"
 
 /* State that must survive a longjmp out of libjpeg. */
 struct encoder {
@@ -196,25 +195,21 @@ decoder_of(struct image_decoder **decoder)
  * tables.
  */
 static void
-begin_jpeg(struct image_decoder *decoder, const uint8_t *bytes, size_t len,
-           size_t max_pixels)
+begin_jpeg(struct image_decoder *decoder, struct image_source *from)
 {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    struct err why;
 
     jpeg_create_decompress(jpeg);
     jpeg->client_data = decoder;
     jpeg->progress = &decoder->progress;
     jpeg_save_markers(jpeg, JPEG_APP0 + 1, 0xffff);
-    if (len == 0)
-        fail_because(decoder, "is empty");
-    jpeg_mem_src(jpeg, bytes, len);
+    jpeg_mem_src(jpeg, from->bytes, from->len);
     jpeg_read_header(jpeg, TRUE);
-    if ((size_t)jpeg->image_width * jpeg->image_height > max_pixels) {
-        snprintf(decoder->why, sizeof decoder->why,
-                 "claims %ux%u pixels, more than the %zu of --max-pixels",
-                 jpeg->image_width, jpeg->image_height, max_pixels);
-        longjmp(decoder->failed, 1);
-    }
+    from->width = jpeg->image_width;
+    from->height = jpeg->image_height;
+    if (image_opaque_check(from->width, from->height, from->max_pixels, &why))
+        fail_because(decoder, why.msg);
     if (jpeg->num_components == 2 || jpeg->num_components > 4)
         fail_because(decoder, "is neither grey nor RGB nor CMYK");
 }
@@ -293,19 +288,13 @@ pad_off(struct image_decoder *decoder, size_t padding)
     *left -= *left < padding ? *left : padding;
 }
 
-/* Returns x y / 255 to the nearest. */
-static uint8_t
-multiply_bytes(unsigned x, unsigned y)
-{
-    return (uint8_t)((x * y + 127) / 255);
-}
-
+/* Multiplies each ink by black, c k / 255, to the nearest. */
 static void
 rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
 {
     for (size_t i = 0; i < n; i++, cmyk += 4, rgb += 3)
         for (size_t c = 0; c < 3; c++)
-            rgb[c] = multiply_bytes(cmyk[c], cmyk[3]);
+            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
 }
 
 /*
@@ -386,55 +375,25 @@ read_image(struct image_decoder *decoder, const struct image_region *region,
 }
 
 int
-image_jpeg_decode(struct image_decoder **reused, const uint8_t *bytes,
-                  size_t len, size_t max_pixels, enum image_policy policy,
-                  struct image *image, struct err *err)
-{
-    return image_jpeg_region(reused, bytes, len, max_pixels, policy, NULL,
-                             image, err);
-}
-
-int
-image_jpeg_region(struct image_decoder **reused, const uint8_t *bytes,
-                  size_t len, size_t max_pixels, enum image_policy policy,
-                  const struct image_region *region, struct image *image,
-                  struct err *err)
+image_jpeg_read(struct image_decoder **reused, struct image_source *from,
+                struct err *err)
 {
     struct image_decoder *decoder = decoder_of(reused);
     int orientation;
 
-    arm_decoder(decoder, policy);
+    arm_decoder(decoder, from->policy);
     if (setjmp(decoder->failed)) {
         jpeg_destroy_decompress(&decoder->jpeg);
         return err_set(err, "%s", decoder->why);
     }
-    begin_jpeg(decoder, bytes, len, max_pixels);
+    begin_jpeg(decoder, from);
     orientation = orientation_of(&decoder->jpeg);
-    if (orientation == 1) {
-        read_image(decoder, region, image);
-    } else {
+    if (from->image && orientation == 1) {
+        read_image(decoder, from->region, from->image);
+    } else if (from->image) {
         read_image(decoder, NULL, &decoder->stored);
-        image_exif_apply(orientation, &decoder->stored, image);
+        image_exif_apply(orientation, &decoder->stored, from->image);
     }
-    jpeg_destroy_decompress(&decoder->jpeg);
-    return 0;
-}
-
-int
-image_jpeg_header(struct image_decoder **reused, const uint8_t *bytes,
-                  size_t len, size_t max_pixels, size_t *width, size_t *height,
-                  struct err *err)
-{
-    struct image_decoder *decoder = decoder_of(reused);
-
-    arm_decoder(decoder, IMAGE_ACCEPT);
-    if (setjmp(decoder->failed)) {
-        jpeg_destroy_decompress(&decoder->jpeg);
-        return err_set(err, "%s", decoder->why);
-    }
-    begin_jpeg(decoder, bytes, len, max_pixels);
-    *width = decoder->jpeg.image_width;
-    *height = decoder->jpeg.image_height;
     jpeg_destroy_decompress(&decoder->jpeg);
     return 0;
 }

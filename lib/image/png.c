@@ -5,13 +5,10 @@
 
 #include <png.h>
 
-#include "image/png.h"
 #include "util/file.h"
 #include "util/mem.h"
 
 #include "decode.h"
-
-enum { MOST = 65535 };
 
 /* libpng calls this on an error; it must not return. */
 _Noreturn static void
@@ -62,7 +59,8 @@ image_png_write(const char *path, const uint8_t *pixel, size_t width,
 {
     struct file_draft draft = {0};
 
-    REQUIRE(width >= 1 && width <= MOST && height >= 1 && height <= MOST);
+    REQUIRE(width >= 1 && width <= OPAQUE_SIDE_MAX && height >= 1 &&
+            height <= OPAQUE_SIDE_MAX);
     if (file_draft_open(&draft, path, err))
         return -1;
     if (!encode_png(draft.file, pixel, width, height, err))
@@ -78,12 +76,11 @@ image_png_write(const char *path, const uint8_t *pixel, size_t width,
  * not in local variables.
  */
 struct reader {
-    const uint8_t *bytes;
-    size_t len, at, max_pixels;
-    int header_only;
+    struct image_source *from;
+    size_t at; /* bytes read */
     png_structp png;
     png_infop info;
-    size_t width, height, channels;
+    size_t channels;
     uint8_t *pixel; /* [height,width,channels] */
     uint8_t **row;  /* [height] addresses of the rows */
     struct err *err;
@@ -103,9 +100,9 @@ read_bytes(png_structp png, png_bytep to, size_t n)
 {
     struct reader *reader = png_get_io_ptr(png);
 
-    if (n > reader->len - reader->at)
+    if (n > reader->from->len - reader->at)
         png_error(png, "cut off");
-    memcpy(to, reader->bytes + reader->at, n);
+    memcpy(to, reader->from->bytes + reader->at, n);
     reader->at += n;
 }
 
@@ -135,10 +132,12 @@ end_reader(struct reader *reader)
 static int
 read_header(struct reader *reader)
 {
+    struct image_source *from = reader->from;
+
     png_read_info(reader->png, reader->info);
-    reader->width = png_get_image_width(reader->png, reader->info);
-    reader->height = png_get_image_height(reader->png, reader->info);
-    return image_opaque_check(reader->width, reader->height, reader->max_pixels,
+    from->width = png_get_image_width(reader->png, reader->info);
+    from->height = png_get_image_height(reader->png, reader->info);
+    return image_opaque_check(from->width, from->height, from->max_pixels,
                               reader->err);
 }
 
@@ -146,6 +145,8 @@ read_header(struct reader *reader)
 static void
 read_pixels(struct reader *reader)
 {
+    const size_t width = reader->from->width, height = reader->from->height;
+
     png_set_expand(reader->png);
     png_set_scale_16(reader->png);
     png_set_gray_to_rgb(reader->png);
@@ -153,10 +154,10 @@ read_pixels(struct reader *reader)
     png_read_update_info(reader->png, reader->info);
     reader->channels = png_get_channels(reader->png, reader->info);
     REQUIRE(reader->channels == 3 || reader->channels == 4);
-    reader->pixel = mem_array(reader->width * reader->height, reader->channels);
-    reader->row = mem_array(reader->height, sizeof *reader->row);
-    for (size_t y = 0; y < reader->height; y++)
-        reader->row[y] = reader->pixel + y * reader->width * reader->channels;
+    reader->pixel = mem_array(width * height, reader->channels);
+    reader->row = mem_array(height, sizeof *reader->row);
+    for (size_t y = 0; y < height; y++)
+        reader->row[y] = reader->pixel + y * width * reader->channels;
     png_read_image(reader->png, reader->row);
     png_read_end(reader->png, NULL);
 }
@@ -171,44 +172,25 @@ run_reader(struct reader *reader)
         return -1;
     if (read_header(reader))
         return -1;
-    if (!reader->header_only)
+    if (reader->from->image)
         read_pixels(reader);
     return 0;
 }
 
 int
-image_png_decode(const uint8_t *bytes, size_t len, size_t max_pixels,
-                 struct image *image, struct err *err)
+image_png_read(struct image_source *from, struct err *err)
 {
-    struct reader reader = {
-        .bytes = bytes, .len = len, .max_pixels = max_pixels, .err = err};
+    struct reader reader = {.from = from, .err = err};
     const int rc = run_reader(&reader);
-    const size_t n = reader.width * reader.height;
+    const size_t n = from->width * from->height;
 
-    if (!rc) {
-        image_size(image, reader.width, reader.height);
+    if (!rc && from->image) {
+        image_size(from->image, from->width, from->height);
         if (reader.channels == 4)
-            image_opaque_on_white(n, reader.pixel, image->pixel);
+            image_opaque_on_white(n, reader.pixel, from->image->pixel);
         else
-            memcpy(image->pixel, reader.pixel, 3 * n);
+            memcpy(from->image->pixel, reader.pixel, 3 * n);
     }
-    end_reader(&reader);
-    return rc;
-}
-
-int
-image_png_header(const uint8_t *bytes, size_t len, size_t max_pixels,
-                 size_t *width, size_t *height, struct err *err)
-{
-    struct reader reader = {.bytes = bytes,
-                            .len = len,
-                            .max_pixels = max_pixels,
-                            .header_only = 1,
-                            .err = err};
-    const int rc = run_reader(&reader);
-
-    *width = reader.width;
-    *height = reader.height;
     end_reader(&reader);
     return rc;
 }

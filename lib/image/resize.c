@@ -2,12 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/fingerprint.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "across.h"
 #include "parts.h"
 #include "resize.h"
 #include "scratch.h"

@@ -7,7 +7,8 @@
 /*
  * Operations on 64 bytes, for processors that can look up 64 bytes in a table
  * of 256 (AVX-512 VBMI).  IMAGE_WIDE marks a function that uses them; call it
- * only if image_wide_ok() returns 1.  It is not defined on other architectures.
+ * only if image_wide_ok() returns 1.  Neither is defined on other
+ * architectures.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -62,14 +63,6 @@ IMAGE_WIDE_INLINE __m512i
 wide_bytes(__m512i low, __m512i high)
 {
     return _mm512_packus_epi16(low, high);
-}
-
-#else
-
-static inline int
-image_wide_ok(void)
-{
-    return 0;
 }
 
 #endif

@@ -4,7 +4,6 @@
 #include "util/err.h"
 
 #include "encoder.h"
-#include "sizes.h"
 
 /*
  * Residual networks: the large ones are torchvision's (a bottleneck has its

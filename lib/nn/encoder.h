@@ -18,7 +18,7 @@ struct nn_encoder {
 
     /* Form of the sizes after the name and a colon, "WxL[xH]": `sizes` numbers,
      * and with `heads` the number of heads, by default W / 64.  NULL: none.
-     * Sizes that are not `required` have defaults (sizes.h). */
+     * Sizes that are not `required` have defaults. */
     const char *form;
     size_t sizes;
     int heads, required;
@@ -38,7 +38,27 @@ struct nn_encoder {
  * "clip:128x2"; NULL with all names in err. */
 const struct nn_encoder *nn_encoder_find(const char *arch, struct err *err);
 
-/* Builders, in lib/nn/resnet.c, head.c, text.c and vit.c. */
+/*
+ * The numbers after the name of an encoder, as in "clip:128x2x4": its sizes and
+ * its number of heads.
+ */
+struct nn_sizes {
+    size_t of[NN_SIZES];
+};
+
+/* nn_sizes_check() returns -1 with the reason for invalid sizes of a spec's
+ * arch, or if its images or texts do not fit them. */
+int nn_sizes_check(const struct nn_encoder *encoder, const struct nn_spec *spec,
+                   struct err *err);
+
+/* nn_sizes_of() returns the sizes of a valid arch. */
+struct nn_sizes nn_sizes_of(const struct nn_encoder *encoder, const char *arch);
+
+/* nn_sizes_word() writes the syntax of an arch, "vit:WxLxP[xH]"; returns as
+ * snprintf() does. */
+int nn_sizes_word(const struct nn_encoder *encoder, char *text, size_t room);
+
+/* Builders, in lib/nn/resnet.c, head.c, text.c and transformer.c. */
 size_t nn_resnet(struct nn_graph *graph, const struct nn_encoder *encoder,
                  const struct nn_spec *spec, size_t in);
 size_t nn_mlp(struct nn_graph *graph, const struct nn_encoder *encoder,

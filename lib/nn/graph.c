@@ -1,7 +1,9 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/err.h"
 #include "util/mem.h"
+#include "util/rng.h"
 
 #include "operator.h"
 
@@ -63,7 +65,8 @@ nn_graph_tensor(struct nn_graph *graph, const char *name, const char *last,
 }
 
 size_t
-nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
+nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map,
+             const void *set, size_t bytes)
 {
     struct nn_value out = {.map = map, .writer = graph->n_ops};
 
@@ -80,10 +83,25 @@ nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
         out.has_grad |= in->has_grad;
     }
     op.out = add_value(graph, out);
+    if (set) {
+        op.set = mem_array(1, bytes);
+        memcpy(op.set, set, bytes);
+    }
     mem_grow(&graph->ops, &graph->ops_room, graph->n_ops + 1,
              sizeof *graph->ops);
     graph->ops[graph->n_ops++] = op;
     return op.out;
+}
+
+size_t
+nn_graph_add_one(struct nn_graph *graph, const struct nn_operator *is,
+                 size_t in, size_t tensor, struct num_map map, const void *set,
+                 size_t bytes)
+{
+    return nn_graph_add(
+        graph,
+        (struct nn_op){.is = is, .n_in = 1, .in = {in}, .tensor = tensor}, map,
+        set, bytes);
 }
 
 size_t
@@ -105,4 +123,40 @@ nn_graph_rows(size_t c)
 {
     return (struct num_map){
         .c = c, .h = 1, .w = 1, .block = c % 16 == 0 ? 16 : 1};
+}
+
+void
+nn_draw(const struct nn_graph *graph, size_t number, uint64_t seed,
+        double deviation, double bound, float *block)
+{
+    const struct nn_tensor *t = &graph->tensors[number];
+    float *x = block + t->offset;
+    struct rng rng;
+
+    // image and text tower get different numbers from one seed
+    rng_init(&rng, seed, RNG_INIT, number, graph->input == NN_TOKENS, 0);
+    for (size_t i = 0; i < t->count; i++)
+        x[i] = (float)(bound > 0 ? rng_range(&rng, -bound, bound)
+                                 : deviation * rng_normal(&rng));
+}
+
+void
+nn_fill(const struct nn_graph *graph, size_t number, float value, float *block)
+{
+    const struct nn_tensor *t = &graph->tensors[number];
+
+    for (size_t i = 0; i < t->count; i++)
+        block[t->offset + i] = value;
+}
+
+void
+nn_graph_init(const struct nn_graph *graph, uint64_t seed, float *params,
+              float *statistics)
+{
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        const struct nn_op *op = &graph->ops[i];
+
+        if (op->tensor != nn_none)
+            op->is->init(graph, op, seed, params, statistics);
+    }
 }

@@ -68,13 +68,20 @@ size_t nn_graph_tensor(struct nn_graph *graph, const char *name,
 
 /*
  * nn_graph_add() appends an operator and the value that it writes, and returns
- * the number of the value.
- *   op   without `out`; its inputs have all a row for each sample, or all a row
- *        for each token
- *   map  of the value, which has as many rows (except with nn_operator.pools)
+ * the number of the value; nn_graph_add_one() appends an operator that reads
+ * one value, `in`.
+ *   op      without `out` and `set`; its inputs have all a row for each sample,
+ *           or all a row for each token
+ *   tensor  its first tensor, or nn_none
+ *   map     of the value, which has as many rows (except with
+ *           nn_operator.pools)
+ *   set     [bytes] settings of the operator, copied; NULL: none
  */
-size_t nn_graph_add(struct nn_graph *graph, struct nn_op op,
-                    struct num_map map);
+size_t nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map,
+                    const void *set, size_t bytes);
+size_t nn_graph_add_one(struct nn_graph *graph, const struct nn_operator *is,
+                        size_t in, size_t tensor, struct num_map map,
+                        const void *set, size_t bytes);
 
 /* nn_graph_tokens() returns the number of tokens of a batch. */
 size_t nn_graph_tokens(const struct nn_graph *graph,

@@ -3,7 +3,6 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "arena.h"
 #include "plan.h"
 
 /*
@@ -25,13 +24,91 @@
 static const size_t recompute_bytes =
     4 << 20; // values of this size or larger are recomputed
 
+enum { ALIGN = 64 };
+
+/*
+ * Assigns offsets in the block to buffers with limited lifetimes: each gets the
+ * first gap that is wide enough.
+ */
+struct layout {
+    size_t start, most; /* offset of the first byte; size so far */
+    struct range {
+        size_t at, bytes;
+    } * live; /* [n], by offset */
+    size_t n, room;
+};
+
+static size_t
+aligned_bytes(size_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* Allocates the range at `at`, even if it overlaps others. */
+static void
+layout_enter(struct layout *layout, size_t at, size_t bytes)
+{
+    size_t i = layout->n;
+
+    mem_grow(&layout->live, &layout->room, layout->n + 1, sizeof *layout->live);
+    for (layout->n++; i > 0 && layout->live[i - 1].at > at; i--)
+        layout->live[i] = layout->live[i - 1];
+    layout->live[i] = (struct range){at, aligned_bytes(bytes)};
+    if (layout->most < at + aligned_bytes(bytes) - layout->start)
+        layout->most = at + aligned_bytes(bytes) - layout->start;
+}
+
+static size_t
+layout_take(struct layout *layout, size_t bytes)
+{
+    size_t at = layout->start;
+
+    for (size_t i = 0; i < layout->n; i++) {
+        const struct range *live = &layout->live[i];
+
+        if (at + aligned_bytes(bytes) <= live->at)
+            break;
+        if (at < live->at + live->bytes)
+            at = live->at + live->bytes;
+    }
+    layout_enter(layout, at, bytes);
+    return at;
+}
+
+static void
+layout_free(struct layout *layout, size_t at, size_t bytes)
+{
+    size_t i = 0;
+
+    while (i < layout->n && (layout->live[i].at != at ||
+                             layout->live[i].bytes != aligned_bytes(bytes)))
+        i++;
+    REQUIRE(i < layout->n);
+    layout->n--;
+    for (; i < layout->n; i++)
+        layout->live[i] = layout->live[i + 1];
+}
+
+/* Allocates and frees a range: scratch of one operator. */
+static size_t
+layout_scratch(struct layout *layout, size_t bytes)
+{
+    size_t at;
+
+    if (!bytes)
+        return layout->start;
+    at = layout_take(layout, bytes);
+    layout_free(layout, at, bytes);
+    return at;
+}
+
 /* Assigns a place that is not shared. */
 static size_t
 own_place(struct nn_plan *plan, size_t bytes)
 {
     size_t at = plan->bytes;
 
-    plan->bytes += nn_aligned(bytes);
+    plan->bytes += aligned_bytes(bytes);
     return at;
 }
 
@@ -59,8 +136,8 @@ struct places {
     struct nn_plan *plan;
     const struct nn_graph *graph;
     struct value *values;
-    struct nn_arena arena;
-    size_t entered; /* values below this one are in the arena */
+    struct layout layout;
+    size_t entered; /* values below this one are in the layout */
     size_t room;    /* capacity of plan->recompute */
 };
 
@@ -258,7 +335,7 @@ enter_saved_values(struct places *p, size_t last)
         if (writer != nn_none && writer > last)
             return;
         if (value->saved)
-            nn_arena_enter(&p->arena, value->place, value->bytes);
+            layout_enter(&p->layout, value->place, value->bytes);
     }
 }
 
@@ -267,7 +344,7 @@ static void
 place_value(struct places *p, struct value *store)
 {
     enter_saved_values(p, store->last);
-    store->place = nn_arena_take(&p->arena, store->bytes);
+    store->place = layout_take(&p->layout, store->bytes);
 }
 
 /* Frees the place of a store after the last operator that reads it. */
@@ -278,7 +355,7 @@ free_store(struct places *p, size_t i, size_t v)
 
     if (store->last > i || store->saved || store->done)
         return;
-    nn_arena_free(&p->arena, store->place, store->bytes);
+    layout_free(&p->layout, store->place, store->bytes);
     store->done = 1;
 }
 
@@ -296,10 +373,11 @@ place_forward(struct places *p)
         if (out->place == nn_none)
             place_value(p, out);
         enter_saved_values(p, i);
-        step->scratch = nn_arena_scratch(
-            &p->arena, nn_aligned(step->needs.scratch) + nn_aligned(state));
+        step->scratch =
+            layout_scratch(&p->layout, aligned_bytes(step->needs.scratch) +
+                                           aligned_bytes(state));
         if (!p->plan->train)
-            step->state = step->scratch + nn_aligned(step->needs.scratch);
+            step->state = step->scratch + aligned_bytes(step->needs.scratch);
         for (size_t k = 0; k < step->op.n_in; k++)
             free_store(p, done, step->op.in[k]);
         free_store(p, done, step->op.out);
@@ -316,7 +394,7 @@ add_gradient_place(struct places *p, struct value *value, size_t place)
     if (value->grads < 3)
         return sum;
     sum = (struct nn_sum){value->grad[0], value->grad[1]};
-    nn_arena_free(&p->arena, sum.from, value->bytes);
+    layout_free(&p->layout, sum.from, value->bytes);
     value->grad[1] = value->grad[2];
     value->grads = 2;
     return sum;
@@ -334,7 +412,7 @@ receive_gradient(struct places *p, struct nn_step *step)
     if (step->dy2 == nn_none || step->needs.takes_two)
         return;
     step->before = (struct nn_sum){step->dy, step->dy2};
-    nn_arena_free(&p->arena, step->dy2, out->bytes);
+    layout_free(&p->layout, step->dy2, out->bytes);
     step->dy2 = nn_none;
 }
 
@@ -354,7 +432,7 @@ gradient_place(struct places *p, const struct nn_step *step, size_t k,
             free[i] = 0;
             return dy[i];
         }
-    return nn_arena_take(&p->arena, bytes);
+    return layout_take(&p->layout, bytes);
 }
 
 static void
@@ -377,11 +455,11 @@ place_gradients(struct places *p, struct nn_step *step)
     if (p->values[step->op.out].recompute && step->needs.reads & NN_READS_OUT)
         step->recomputed_out = p->values[step->op.out].recomputed_at;
     step->back_scratch =
-        nn_arena_scratch(&p->arena, nn_aligned(step->needs.scratch));
+        layout_scratch(&p->layout, aligned_bytes(step->needs.scratch));
     if (free[0])
-        nn_arena_free(&p->arena, step->dy, out);
+        layout_free(&p->layout, step->dy, out);
     if (free[1])
-        nn_arena_free(&p->arena, step->dy2, out);
+        layout_free(&p->layout, step->dy2, out);
     for (size_t k = 0; k < step->op.n_in; k++)
         if (step->dx[k] != nn_none)
             step->after[k] =
@@ -410,10 +488,10 @@ place_recomputed(struct places *p, size_t i, size_t v)
         task.in[k] = is_live(p, i, op->in[k])
                          ? back_place(p, op->in[k])
                          : place_recomputed(p, i, op->in[k]);
-    task.out = nn_arena_take(&p->arena, p->values[v].bytes);
+    task.out = layout_take(&p->layout, p->values[v].bytes);
     for (size_t k = 0; k < op->n_in; k++)
         if (!is_live(p, i, op->in[k]))
-            nn_arena_free(&p->arena, task.in[k], p->values[op->in[k]].bytes);
+            layout_free(&p->layout, task.in[k], p->values[op->in[k]].bytes);
     mem_grow(&p->plan->recompute, &p->room, p->plan->n_recompute + 1,
              sizeof task);
     p->plan->recompute[p->plan->n_recompute++] = task;
@@ -425,9 +503,9 @@ place_backward(struct places *p)
 {
     struct value *output = &p->values[p->graph->output];
 
-    p->arena.n = p->entered = 0;
+    p->layout.n = p->entered = 0;
     enter_saved_values(p, p->graph->n_ops);
-    p->plan->dz = nn_arena_take(&p->arena, output->bytes);
+    p->plan->dz = layout_take(&p->layout, output->bytes);
     add_gradient_place(p, output, p->plan->dz);
     for (size_t i = p->graph->n_ops; i-- > 0;) {
         struct nn_step *step = &p->plan->steps[i];
@@ -440,7 +518,7 @@ place_backward(struct places *p)
         for (size_t v = 0; v < p->graph->n_values; v++)
             if ((p->values[v].saved || p->values[v].recompute) &&
                 p->values[v].first == i)
-                nn_arena_free(&p->arena, back_place(p, v), p->values[v].bytes);
+                layout_free(&p->layout, back_place(p, v), p->values[v].bytes);
     }
 }
 
@@ -478,7 +556,7 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     plan->offsets = nn_none;
     if (graph->context)
         plan->offsets = own_place(plan, (plan->n + 1) * sizeof(size_t));
-    p.arena.start = plan->bytes;
+    p.layout.start = plan->bytes;
     place_saved_values(&p);
     if (!p.values[0].saved)
         place_value(&p, &p.values[0]);
@@ -495,7 +573,7 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     plan->output = p.values[p.values[graph->output].store].place;
     if (plan->train)
         place_backward(&p);
-    plan->bytes = p.arena.start + p.arena.most;
-    free(p.arena.live);
+    plan->bytes = p.layout.start + p.layout.most;
+    free(p.layout.live);
     free(p.values);
 }

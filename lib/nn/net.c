@@ -9,7 +9,6 @@
 #include "encoder.h"
 #include "onnx.h"
 #include "run.h"
-#include "sizes.h"
 
 /* Plans are cached for this many row counts: full batches, the last batch of an
  * epoch, and others. */

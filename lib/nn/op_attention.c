@@ -1,7 +1,6 @@
 #include "num/attention.h"
 #include "num/half.h"
 #include "util/err.h"
-#include "util/mem.h"
 
 #include "plan.h"
 
@@ -14,23 +13,21 @@ size_t
 nn_graph_attention(struct nn_graph *graph, size_t n_in, const size_t *in,
                    size_t heads, int causal)
 {
+    const struct attention set = {heads, causal};
     struct nn_op op = {.is = &nn_op_attention, .n_in = n_in, .tensor = nn_none};
     const struct nn_value *x = &graph->values[in[0]];
     const size_t width = n_in == 1 ? x->map.c / 3 : x->map.c;
     struct num_map rows = nn_graph_rows(width);
-    struct attention *set = mem_array(1, sizeof *set);
 
     REQUIRE(n_in == 1 || n_in == 3);
     REQUIRE(x->tokens && graph->context && width % heads == 0);
-    *set = (struct attention){heads, causal};
-    op.set = set;
     for (size_t k = 0; k < n_in; k++) {
         op.in[k] = in[k];
         REQUIRE(graph->values[in[k]].map.c == width * (n_in == 1 ? 3 : 1) &&
                 graph->values[in[k]].map.bf16 == x->map.bf16);
     }
     rows.bf16 = x->map.bf16;
-    return nn_graph_add(graph, op, rows);
+    return nn_graph_add(graph, op, rows, &set, sizeof set);
 }
 
 static int

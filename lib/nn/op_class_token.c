@@ -14,11 +14,8 @@ nn_graph_class_token(struct nn_graph *graph, size_t in, const char *name)
 
     REQUIRE(graph->values[in].tokens);
     graph->tensors[tensor].decays = 0;
-    return nn_graph_add(
-        graph,
-        (struct nn_op){
-            .is = &nn_op_class_token, .n_in = 1, .in = {in}, .tensor = tensor},
-        map);
+    return nn_graph_add_one(graph, &nn_op_class_token, in, tensor, map, NULL,
+                            0);
 }
 
 static void
@@ -28,16 +25,6 @@ class_token_init(const struct nn_graph *graph, const struct nn_op *op,
     (void)seed;
     (void)statistics;
     nn_fill(graph, op->tensor, 0, params);
-}
-
-static int
-class_token_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-                    struct nn_step *step)
-{
-    (void)graph;
-    (void)plan;
-    step->needs = (struct nn_needs){.over = 1, .over_dy = 1};
-    return 0;
 }
 
 /* Where the class token of sample i is in an array. */
@@ -84,7 +71,7 @@ class_token_backward(const struct nn_call *call)
 const struct nn_operator nn_op_class_token = {
     .name = "class_token",
     .init = class_token_init,
-    .prepare = class_token_prepare,
+    .needs = {.over = 1, .over_dy = 1},
     .forward = class_token_forward,
     .backward = class_token_backward,
 };

@@ -39,21 +39,15 @@ nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
 {
     const struct nn_tensor *w = &graph->tensors[tensor];
     const size_t kernel = w->shape[2], pad = kernel / 2;
+    const struct conv set = {stride, has_bias(graph, tensor)};
     struct num_map map = graph->values[in].map;
-    struct conv *set = mem_array(1, sizeof *set);
 
-    *set = (struct conv){stride, has_bias(graph, tensor)};
     map.c = w->shape[0];
     map.block = block;
     map.h = (map.h + 2 * pad - kernel) / stride + 1;
     map.w = (map.w + 2 * pad - kernel) / stride + 1;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_conv,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = tensor,
-                                       .set = set},
-                        map);
+    return nn_graph_add_one(graph, &nn_op_conv, in, tensor, map, &set,
+                            sizeof set);
 }
 
 /* Kaiming normal fan_out; a bias uniform within +-1 / sqrt(fan_in). */

@@ -1,31 +1,10 @@
-#include "util/mem.h"
-
 #include "plan.h"
 
 size_t
 nn_graph_gelu(struct nn_graph *graph, size_t in, enum num_gelu form)
 {
-    enum num_gelu *set = mem_array(1, sizeof *set);
-
-    *set = form;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_gelu,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = nn_none,
-                                       .set = set},
-                        graph->values[in].map);
-}
-
-static int
-gelu_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-             struct nn_step *step)
-{
-    (void)graph;
-    (void)plan;
-    step->needs =
-        (struct nn_needs){.reads = 1, .over = 1, .over_dy = 1, .recompute = 1};
-    return 0;
+    return nn_graph_add_one(graph, &nn_op_gelu, in, nn_none,
+                            graph->values[in].map, &form, sizeof form);
 }
 
 static enum num_gelu
@@ -55,7 +34,7 @@ gelu_backward(const struct nn_call *call)
 
 const struct nn_operator nn_op_gelu = {
     .name = "gelu",
-    .prepare = gelu_prepare,
+    .needs = {.reads = 1, .over = 1, .over_dy = 1, .recompute = 1},
     .forward = gelu_forward,
     .backward = gelu_backward,
     .recompute = gelu_forward,

@@ -1,6 +1,5 @@
 #include "num/layer_norm.h"
 #include "util/err.h"
-#include "util/mem.h"
 
 #include "plan.h"
 
@@ -18,17 +17,10 @@ nn_graph_layer_norm(struct nn_graph *graph, size_t in, size_t tensor,
                     double epsilon)
 {
     const struct num_map map = graph->values[in].map;
-    double *set = mem_array(1, sizeof *set);
 
     REQUIRE(map.h * map.w == 1);
-    *set = epsilon;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_layer_norm,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = tensor,
-                                       .set = set},
-                        map);
+    return nn_graph_add_one(graph, &nn_op_layer_norm, in, tensor, map, &epsilon,
+                            sizeof epsilon);
 }
 
 static void

@@ -48,18 +48,17 @@ add_layer(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
 {
     const struct num_map *map = &graph->values[op.in[0]].map;
     struct num_map rows = nn_graph_rows(what->out);
-    struct linear *set = mem_array(1, sizeof *set);
+    const struct linear set = {!what->no_bias, what->transposed,
+                               what->deviation};
 
     rows.bf16 = map->bf16;
-    *set = (struct linear){!what->no_bias, what->transposed, what->deviation};
     op.is = &nn_op_linear;
-    op.set = set;
     op.tensor = add_weight(graph, what, map->c * map->h * map->w);
-    if (set->bias)
+    if (set.bias)
         add_bias(graph, what);
     if (what->fixed)
         graph->fixed = graph->statistics;
-    return nn_graph_add(graph, op, rows);
+    return nn_graph_add(graph, op, rows, &set, sizeof set);
 }
 
 size_t

@@ -1,5 +1,4 @@
 #include "num/pool.h"
-#include "util/mem.h"
 
 #include "plan.h"
 
@@ -10,20 +9,14 @@ struct window {
 size_t
 nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel, size_t stride)
 {
+    const struct window set = {kernel, stride};
     struct num_map map = graph->values[in].map;
-    struct window *set = mem_array(1, sizeof *set);
     size_t pad = kernel / 2;
 
-    *set = (struct window){kernel, stride};
     map.h = (map.h + 2 * pad - kernel) / stride + 1;
     map.w = (map.w + 2 * pad - kernel) / stride + 1;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_max,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = nn_none,
-                                       .set = set},
-                        map);
+    return nn_graph_add_one(graph, &nn_op_max, in, nn_none, map, &set,
+                            sizeof set);
 }
 
 static int

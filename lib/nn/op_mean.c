@@ -5,11 +5,8 @@
 size_t
 nn_graph_mean(struct nn_graph *graph, size_t in)
 {
-    return nn_graph_add(
-        graph,
-        (struct nn_op){
-            .is = &nn_op_mean, .n_in = 1, .in = {in}, .tensor = nn_none},
-        nn_graph_rows(graph->values[in].map.c));
+    return nn_graph_add_one(graph, &nn_op_mean, in, nn_none,
+                            nn_graph_rows(graph->values[in].map.c), NULL, 0);
 }
 
 static void

@@ -34,17 +34,15 @@ size_t
 nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
               enum num_norm_kind kind, size_t add, int relu)
 {
-    struct norm *set = mem_array(1, sizeof *set);
+    const struct norm set = {kind, relu};
 
     REQUIRE(add == nn_none || graph->values[in].has_grad);
-    *set = (struct norm){kind, relu};
     return nn_graph_add(graph,
                         (struct nn_op){.is = &nn_op_norm,
                                        .n_in = add == nn_none ? 1 : 2,
                                        .in = {in, add},
-                                       .tensor = tensor,
-                                       .set = set},
-                        graph->values[in].map);
+                                       .tensor = tensor},
+                        graph->values[in].map, &set, sizeof set);
 }
 
 static void

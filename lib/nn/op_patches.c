@@ -2,7 +2,6 @@
 
 #include "num/half.h"
 #include "util/err.h"
-#include "util/mem.h"
 
 #include "plan.h"
 
@@ -11,20 +10,13 @@ nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)
 {
     const struct num_map map = graph->values[in].map;
     struct num_map rows = nn_graph_rows(map.c * p * p);
-    size_t *set = mem_array(1, sizeof *set);
 
     REQUIRE(map.block == 1 && map.h % p == 0 && map.w % p == 0);
-    *set = p;
     rows.bf16 = map.bf16;
     graph->each = 1 + map.h / p * (map.w / p);
     graph->context = graph->each;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_patches,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = nn_none,
-                                       .set = set},
-                        rows);
+    return nn_graph_add_one(graph, &nn_op_patches, in, nn_none, rows, &p,
+                            sizeof p);
 }
 
 /*

@@ -2,7 +2,6 @@
 
 #include "num/tokens.h"
 #include "util/err.h"
-#include "util/mem.h"
 
 #include "plan.h"
 
@@ -14,18 +13,11 @@ nn_graph_position(struct nn_graph *graph, size_t in, const char *name, int one,
     const size_t shape[] = {1, graph->context, map.c};
     size_t tensor =
         nn_graph_tensor(graph, name, NULL, 0, one ? 3 : 2, shape + !one);
-    double *set = mem_array(1, sizeof *set);
 
     REQUIRE(graph->values[in].tokens && graph->context);
-    *set = deviation;
     graph->tensors[tensor].decays = 0;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_position,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = tensor,
-                                       .set = set},
-                        map);
+    return nn_graph_add_one(graph, &nn_op_position, in, tensor, map, &deviation,
+                            sizeof deviation);
 }
 
 static void
@@ -34,16 +26,6 @@ position_init(const struct nn_graph *graph, const struct nn_op *op,
 {
     (void)statistics;
     nn_draw(graph, op->tensor, seed, *(const double *)op->set, 0, params);
-}
-
-static int
-position_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
-                 struct nn_step *step)
-{
-    (void)graph;
-    (void)plan;
-    step->needs = (struct nn_needs){.over = 1, .over_dy = 1};
-    return 0;
 }
 
 static void
@@ -69,7 +51,7 @@ position_backward(const struct nn_call *call)
 const struct nn_operator nn_op_position = {
     .name = "position",
     .init = position_init,
-    .prepare = position_prepare,
+    .needs = {.over = 1, .over_dy = 1},
     .forward = position_forward,
     .backward = position_backward,
 };

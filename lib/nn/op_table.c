@@ -1,6 +1,5 @@
 #include "num/tokens.h"
 #include "util/err.h"
-#include "util/mem.h"
 
 #include "plan.h"
 
@@ -11,18 +10,11 @@ add_table(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
           double deviation, int bf16)
 {
     struct num_map rows = nn_graph_rows(out);
-    double *set = mem_array(1, sizeof *set);
 
     rows.bf16 = bf16;
-    *set = deviation;
     graph->ids = graph->tensors[tensor].count / out;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_table,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = tensor,
-                                       .set = set},
-                        rows);
+    return nn_graph_add_one(graph, &nn_op_table, in, tensor, rows, &deviation,
+                            sizeof deviation);
 }
 
 size_t

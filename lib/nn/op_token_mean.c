@@ -11,11 +11,8 @@ nn_graph_token_mean(struct nn_graph *graph, size_t in)
     struct num_map map = graph->values[in].map;
 
     map.bf16 = 0;
-    return nn_graph_add(
-        graph,
-        (struct nn_op){
-            .is = &nn_op_token_mean, .n_in = 1, .in = {in}, .tensor = nn_none},
-        map);
+    return nn_graph_add_one(graph, &nn_op_token_mean, in, nn_none, map, NULL,
+                            0);
 }
 
 static int

@@ -2,7 +2,6 @@
 
 #include "num/half.h"
 #include "util/err.h"
-#include "util/mem.h"
 
 #include "plan.h"
 
@@ -10,18 +9,11 @@ size_t
 nn_graph_token_pick(struct nn_graph *graph, size_t in, enum nn_pick which)
 {
     struct num_map map = graph->values[in].map;
-    enum nn_pick *set = mem_array(1, sizeof *set);
 
     REQUIRE(graph->values[in].tokens);
     map.bf16 = 0;
-    *set = which;
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_token_pick,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = nn_none,
-                                       .set = set},
-                        map);
+    return nn_graph_add_one(graph, &nn_op_token_pick, in, nn_none, map, &which,
+                            sizeof which);
 }
 
 /* The index of the picked token of sample i. */

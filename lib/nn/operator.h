@@ -135,7 +135,9 @@ struct nn_operator {
                  uint64_t seed, float *params, float *statistics);
 
     /* Fills in `made` and `needs`; returns -1 if this processor cannot run it.
-     * release() frees `made`; NULL: free() does. */
+     * NULL: it makes nothing, and its needs are always the same.  release()
+     * frees `made`; NULL: free() does. */
+    struct nn_needs needs;
     int (*prepare)(const struct nn_graph *graph, const struct nn_plan *plan,
                    struct nn_step *step);
     void (*release)(struct nn_step *step);

@@ -89,6 +89,7 @@ nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
         struct nn_step *step = &plan->steps[i];
 
         step->op = graph->ops[i];
+        step->needs = step->op.is->needs;
         if (step->skip)
             continue;
         if (!plan->train && can_merge(graph, i))

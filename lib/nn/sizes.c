@@ -6,7 +6,6 @@
 #include "util/err.h"
 
 #include "encoder.h"
-#include "sizes.h"
 
 int
 nn_sizes_word(const struct nn_encoder *encoder, char *text, size_t room)

@@ -2,7 +2,6 @@
 
 #include "encoder.h"
 #include "ops.h"
-#include "sizes.h"
 #include "transformer.h"
 
 /*

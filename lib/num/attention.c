@@ -20,12 +20,6 @@
  */
 enum { ROWS = PRODUCTS_ROWS };
 
-static size_t
-padded_to_lanes(size_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
-}
-
 /* Rows of d numbers, `stride` floats from one to the next. */
 struct rows {
     const float *at;
@@ -62,8 +56,8 @@ struct task {
 static size_t
 task_size(size_t len, size_t d)
 {
-    return 2 * len * padded_to_lanes(len) + 2 * d * padded_to_lanes(len) +
-           4 * len * padded_to_lanes(d);
+    return 2 * len * num_round_up(len, LANES) +
+           2 * d * num_round_up(len, LANES) + 4 * len * num_round_up(d, LANES);
 }
 
 size_t
@@ -102,7 +96,7 @@ multiply_scores(const struct task *t, struct rows x, const float *yt, float *s)
             .c = s + i * t->wide,
             .ldc = t->wide,
             .rows = rows,
-            .n = padded_to_lanes(tokens_seen(t, i, rows)),
+            .n = num_round_up(tokens_seen(t, i, rows), LANES),
             .to = t->d,
         };
 
@@ -169,16 +163,6 @@ mix_rows_back(const struct task *t, const float *p, struct rows x,
     copy_to_sink(t, &out);
 }
 
-static double
-total_of_lanes(const double *part)
-{
-    double sum = 0;
-
-    for (size_t j = 0; j < LANES; j++)
-        sum += part[j];
-    return sum;
-}
-
 /* Row i of s becomes e^(s - top) share, zero from `seen` up to n. */
 static UTIL_CLONES(void, exp_row,
                    (float *s, size_t seen, size_t n, float scale, float top,
@@ -198,7 +182,7 @@ static UTIL_CLONES(double, sum_row, (const float *s, size_t n), (s, n))
     for (size_t at = 0; at < n; at += LANES)
         for (size_t j = 0; j < LANES; j++)
             part[j] += s[at + j];
-    return total_of_lanes(part);
+    return lanes_total(part);
 }
 
 static UTIL_CLONES(float, max_of_row, (const float *s, size_t n), (s, n))
@@ -226,7 +210,7 @@ softmax_rows(const struct task *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         const size_t first = i - i % ROWS, rows = rows_at(t, first);
-        const size_t n = padded_to_lanes(tokens_seen(t, first, rows));
+        const size_t n = num_round_up(tokens_seen(t, first, rows), LANES);
         const size_t seen = t->causal ? i + 1 : t->len;
         float *s = t->s + i * t->wide;
         const float top = max_of_row(s, seen) * t->scale;
@@ -249,7 +233,7 @@ recompute_softmax(const struct task *t)
         const size_t first = i - i % ROWS, rows = rows_at(t, first);
 
         exp_row(t->s + i * t->wide, t->causal ? i + 1 : t->len,
-                padded_to_lanes(tokens_seen(t, first, rows)), t->scale,
+                num_round_up(tokens_seen(t, first, rows), LANES), t->scale,
                 t->top[i * t->heads], t->share[i * t->heads]);
     }
 }
@@ -265,7 +249,7 @@ static UTIL_CLONES(void, softmax_back_row,
     for (size_t at = 0; at < n; at += LANES)
         for (size_t j = 0; j < LANES; j++)
             part[j] += (double)p[at + j] * g[at + j];
-    mean = (float)total_of_lanes(part);
+    mean = (float)lanes_total(part);
     for (size_t j = 0; j < n; j++)
         g[j] = p[j] * (g[j] - mean) * scale;
 }
@@ -277,8 +261,8 @@ softmax_back(const struct task *t)
         const size_t first = i - i % ROWS, rows = rows_at(t, first);
 
         softmax_back_row(t->s + i * t->wide,
-                         padded_to_lanes(tokens_seen(t, first, rows)), t->scale,
-                         t->g + i * t->wide);
+                         num_round_up(tokens_seen(t, first, rows), LANES),
+                         t->scale, t->g + i * t->wide);
     }
 }
 
@@ -297,10 +281,7 @@ transpose_of(const struct task *t, struct array x, float *to, int bf16)
 static void
 transpose_rows(const struct task *t, struct array x, float *to)
 {
-    if (t->bf16)
-        transpose_of(t, x, to, 1);
-    else
-        transpose_of(t, x, to, 0);
+    NUM_BY_TYPE(t->bf16, transpose_of, t, x, to);
 }
 
 /* Whether the arrays can be used in place, as whole f32 vectors. */
@@ -349,7 +330,7 @@ task_of(const struct num_attention *a, size_t text, size_t head)
     struct task t = {
         .len = a->offsets[text + 1] - token,
         .d = a->d,
-        .deep = padded_to_lanes(a->d),
+        .deep = num_round_up(a->d, LANES),
         .causal = a->causal,
         .bf16 = a->bf16,
         .scale = (float)(1 / sqrt((double)a->d)),
@@ -364,7 +345,7 @@ task_of(const struct num_attention *a, size_t text, size_t head)
     };
 
     REQUIRE(t.len >= 1 && t.len <= a->longest);
-    t.wide = padded_to_lanes(t.len);
+    t.wide = num_round_up(t.len, LANES);
     t.g = t.s + t.len * t.wide;
     t.kt = t.g + t.len * t.wide;
     t.vt = t.kt + t.d * t.wide;

@@ -53,7 +53,7 @@ words_of(size_t k, size_t columns)
 size_t
 num_dense_scratch(const struct num_dense *a)
 {
-    const size_t rows = a->n < CHUNK ? a->n : CHUNK;
+    const size_t rows = num_least(CHUNK, a->n);
     size_t forward = words_of(a->in, a->out), data = words_of(a->out, a->in);
     size_t params = words_of(rows, a->in) + words_of(rows, a->out);
     size_t most = params;
@@ -78,8 +78,8 @@ LANES_INLINE void
 store_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
          const float *c, int bf16)
 {
-    const size_t from = panel * HALF_PANEL, left = sink->columns - from;
-    const size_t wide = left < HALF_PANEL ? left : HALF_PANEL;
+    const size_t from = panel * HALF_PANEL;
+    const size_t wide = num_least(HALF_PANEL, sink->columns - from);
 
     for (; rows > 0; rows--, i++, c += HALF_PANEL) {
         const size_t at = i * sink->columns + from;
@@ -101,10 +101,7 @@ static UTIL_CLONES(void, store_rows,
                     size_t panel, const float *c),
                    (sink, i, rows, panel, c))
 {
-    if (sink->bf16)
-        store_of(sink, i, rows, panel, c, 1);
-    else
-        store_of(sink, i, rows, panel, c, 0);
+    NUM_BY_TYPE(sink->bf16, store_of, sink, i, rows, panel, c);
 }
 
 /* Prefetches the operands of store_rows() during the product. */
@@ -112,8 +109,8 @@ static void
 prefetch_rows(const struct dense_sink *sink, size_t i, size_t rows,
               size_t panel)
 {
-    const size_t from = panel * HALF_PANEL, left = sink->columns - from;
-    const size_t wide = left < HALF_PANEL ? left : HALF_PANEL;
+    const size_t from = panel * HALF_PANEL;
+    const size_t wide = num_least(HALF_PANEL, sink->columns - from);
     const size_t bytes = num_half_bytes(wide, sink->bf16);
 
     for (; rows > 0; rows--, i++) {
@@ -146,9 +143,9 @@ multiply_strip(const struct dense_product *p, size_t panel, size_t from,
         kernel->begin();
     for (size_t i = from; i < to; i += rows) {
         // to the end of the strip, or of a panel of a
-        rows = to - i < kernel->rows ? to - i : kernel->rows;
-        if (p->block && HALF_PANEL - i % HALF_PANEL < rows)
-            rows = HALF_PANEL - i % HALF_PANEL;
+        rows = num_least(kernel->rows, to - i);
+        if (p->block)
+            rows = num_least(rows, HALF_PANEL - i % HALF_PANEL);
         prefetch_rows(&p->sink, i, rows, panel);
         kernel->product(&(struct half_product){
             .a = address_of(p, i),
@@ -174,8 +171,7 @@ multiply_panels(struct dense_product p)
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t panel = 0; panel < panels; panel++)
         for (size_t from = 0; from < p.m; from += STRIP)
-            multiply_strip(&p, panel, from,
-                           p.m - from < STRIP ? p.m : from + STRIP);
+            multiply_strip(&p, panel, from, num_least(p.m, from + STRIP));
 }
 
 /* Packs a matrix [k,columns], which with `transposed` is stored as [columns,k].
@@ -242,7 +238,7 @@ pack_left(const struct half_kernel *kernel, size_t k, size_t m,
     }
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < m; i += LINES)
-        num_half_pack_lines(k, m, one, i, m - i < LINES ? m : i + LINES, to);
+        num_half_pack_lines(k, m, one, i, num_least(m, i + LINES), to);
 }
 
 /* dw (+)= one' two, rows of m and n numbers. */
@@ -254,7 +250,7 @@ times_rows(const struct num_dense *a, size_t m, const void *one, size_t n,
     uint32_t *left = a->scratch;
 
     for (size_t from = 0; from < a->n; from += CHUNK) {
-        const size_t k = a->n - from < CHUNK ? a->n - from : CHUNK;
+        const size_t k = num_least(CHUNK, a->n - from);
         uint32_t *right = left + words_of(k, m);
 
         pack_left(kernel, k, m, num_half_at(one, from * m, 1), left);

@@ -5,11 +5,10 @@
 #include "util/mem.h"
 
 #include "direct.h"
+#include "helpers.h"
 
-enum {
-    ALIGN = 64,
-    APART = 3 << 19 /* up to so many weights each thread has its own gradient */
-};
+/* Up to so many weights each thread has its own gradient. */
+enum { APART = 3 << 19 };
 
 static struct dnn_conv
 tensors_of(const struct num_conv_spec *spec)
@@ -182,8 +181,8 @@ num_direct_make(struct num_direct *d, enum num_conv_pass pass)
     } else if (w) {
         num_dnn_op_reorder(&d->to[pass], d->dnn, s.plain, w, 0);
     }
-    if (w && d->weights < num_dnn_size(w))
-        d->weights = num_dnn_size(w);
+    if (w && d->weights < dnnl_memory_desc_get_size(w))
+        d->weights = dnnl_memory_desc_get_size(w);
     release_tensors(&s);
     if (!w)
         return -1;
@@ -223,15 +222,9 @@ num_direct_name(const struct num_direct *d, enum num_conv_pass pass)
 }
 
 static size_t
-align_bytes(size_t bytes)
-{
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-static size_t
 bias_bytes(const struct num_direct *d)
 {
-    return d->spec.bias ? align_bytes(d->spec.out * sizeof(float)) : 0;
+    return d->spec.bias ? num_align(d->spec.out * sizeof(float)) : 0;
 }
 
 /* Scratch of each part: the weights in oneDNN's layout, a bias gradient, and
@@ -246,7 +239,7 @@ scratch_each(const struct num_direct *d, enum num_conv_pass pass)
         most = d->to[i].room > most ? d->to[i].room : most;
         most = d->from[i].room > most ? d->from[i].room : most;
     }
-    return align_bytes(d->weights) + bias_bytes(d) + align_bytes(most);
+    return num_align(d->weights) + bias_bytes(d) + num_align(most);
 }
 
 size_t
@@ -262,7 +255,7 @@ run_with_weights(const struct num_direct *d, enum num_conv_pass pass,
                  const void *from, const float *w, const float *b, void *to,
                  void *scratch)
 {
-    void *own = scratch, *rest = (char *)scratch + align_bytes(d->weights);
+    void *own = scratch, *rest = (char *)scratch + num_align(d->weights);
 
     num_dnn_op_run(&d->to[pass], d->dnn, (void *[]){(void *)w, own}, rest);
     num_dnn_op_run(&d->pass[pass], d->dnn,
@@ -302,7 +295,7 @@ num_direct_back_weights(const struct num_direct *d, const void *x,
     const size_t each = scratch_each(d, NUM_CONV_BACK_WEIGHTS);
     const size_t from = num_map_bytes(&d->spec.in) / d->parts;
     const size_t to = num_map_bytes(&y) / d->parts;
-    float *bias = (void *)((char *)scratch + align_bytes(d->weights));
+    float *bias = (void *)((char *)scratch + num_align(d->weights));
     void *rest = (char *)bias + bias_bytes(d);
 
 #pragma omp parallel for num_threads((int)d->parts) if (d->parts > 1)

@@ -74,12 +74,6 @@ num_dnn_map(const struct num_map *map)
     return num_dnn_md_new(4, dims, map->bf16 ? dnnl_bf16 : dnnl_f32, tag);
 }
 
-size_t
-num_dnn_size(dnn_md md)
-{
-    return dnnl_memory_desc_get_size(md);
-}
-
 dnnl_primitive_attr_t
 num_dnn_attr(int add, int relu)
 {
@@ -113,7 +107,7 @@ num_dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
     op->name = mem_text(name); // oneDNN 3 frees it with the description
     num_dnn_ok(dnnl_memory_create(&op->scratchpad, pad, dnn->engine,
                                   DNNL_MEMORY_NONE));
-    op->room = num_dnn_size(pad);
+    op->room = dnnl_memory_desc_get_size(pad);
     num_dnn_ok(dnnl_primitive_create(&op->primitive, desc));
     num_dnn_ok(dnnl_primitive_desc_destroy(desc));
 }

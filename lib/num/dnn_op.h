@@ -26,7 +26,7 @@ void num_dnn_ok(dnnl_status_t status);
  * dnn_md describes a tensor.  It is a value in version 2 and a pointer in 3;
  * here it is a pointer, freed by num_dnn_md_free(), or NULL.  num_dnn_md_new()
  * describes a tensor by extents, type and layout, num_dnn_md_of() one of a
- * primitive, num_dnn_map() a map.  num_dnn_size() is in bytes.
+ * primitive, num_dnn_map() a map.
  */
 #if DNNL_VERSION_MAJOR < 3
 typedef const dnnl_memory_desc_t *dnn_md;
@@ -38,7 +38,6 @@ dnn_md num_dnn_md_new(int rank, const dnnl_dims_t dims, dnnl_data_type_t type,
 dnn_md num_dnn_md_of(const_dnnl_primitive_desc_t desc, dnnl_query_t which);
 void num_dnn_md_free(dnn_md md);
 dnn_md num_dnn_map(const struct num_map *map);
-size_t num_dnn_size(dnn_md md);
 
 /* num_dnn_attr() returns attributes with which the caller allocates the
  * scratchpad; with `add` the result is added to the output, with `relu` it is

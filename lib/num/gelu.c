@@ -92,10 +92,7 @@ static UTIL_CLONES(void, forward_chunk,
                     int bf16),
                    (form, n, x, y, bf16))
 {
-    if (bf16)
-        forward_of(form, n, x, y, 1);
-    else
-        forward_of(form, n, x, y, 0);
+    NUM_BY_TYPE(bf16, forward_of, form, n, x, y);
 }
 
 LANES_INLINE void
@@ -120,16 +117,7 @@ static UTIL_CLONES(void, backward_chunk,
                     void *dx, int bf16),
                    (form, n, x, dy, dx, bf16))
 {
-    if (bf16)
-        backward_of(form, n, x, dy, dx, 1);
-    else
-        backward_of(form, n, x, dy, dx, 0);
-}
-
-static size_t
-chunk_at(size_t n, size_t at)
-{
-    return n - at < CHUNK ? n - at : CHUNK;
+    NUM_BY_TYPE(bf16, backward_of, form, n, x, dy, dx);
 }
 
 /* Prefetches the next chunk. */
@@ -148,7 +136,7 @@ num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x, void *y)
     for (size_t at = 0; at < n; at += CHUNK) {
         prefetch_next(n, at, bf16, x);
         prefetch_next(n, at, bf16, y);
-        forward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
+        forward_chunk(form, num_least(CHUNK, n - at), num_half_at(x, at, bf16),
                       num_half_at(y, at, bf16), bf16);
     }
 }
@@ -161,7 +149,7 @@ num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
     for (size_t at = 0; at < n; at += CHUNK) {
         prefetch_next(n, at, bf16, x);
         prefetch_next(n, at, bf16, dy);
-        backward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
+        backward_chunk(form, num_least(CHUNK, n - at), num_half_at(x, at, bf16),
                        num_half_at(dy, at, bf16), num_half_at(dx, at, bf16),
                        bf16);
     }

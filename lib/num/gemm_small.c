@@ -3,6 +3,7 @@
 #include "util/clones.h"
 
 #include "gemm_small.h"
+#include "helpers.h"
 #include "winograd.h"
 #include "winograd_isa.h"
 
@@ -86,7 +87,7 @@ multiply_panel(const struct num_gemm *g, const struct part *part,
             .step = g->a_step,
             .b = panel,
             .c = c,
-            .rows = g->m - i < ROWS ? g->m - i : ROWS,
+            .rows = num_least(ROWS, g->m - i),
             .depth = part->deep,
             .vectors = part->columns > isa->lanes ? 2 : 1};
 
@@ -141,7 +142,7 @@ num_gemm_small(const struct num_gemm *gemm)
     if (g.b_step != 1 && g.m <= width && g.m < g.n) // less to pack
         g = transposed_gemm(&g);
     for (part.from = 0; part.from < g.n; part.from += part.columns) {
-        part.columns = g.n - part.from < width ? g.n - part.from : width;
+        part.columns = num_least(width, g.n - part.from);
         for (part.depth = 0; part.depth < g.k; part.depth += part.deep) {
             part.deep = next_depth(g.k - part.depth);
             multiply_panel(&g, &part, isa);

@@ -20,7 +20,7 @@ num_half_depth(size_t k)
 size_t
 num_half_panels(size_t columns)
 {
-    return (columns + HALF_PANEL - 1) / HALF_PANEL;
+    return num_divide_up(columns, HALF_PANEL);
 }
 
 /* Element i of an array as bfloat16. */
@@ -30,19 +30,12 @@ half_at(const void *x, size_t i, int bf16)
     return bf16 ? ((const uint16_t *)x)[i] : half_of(((const float *)x)[i]);
 }
 
-static size_t
-wide_at(size_t columns, size_t panel)
-{
-    const size_t left = columns - panel * HALF_PANEL;
-
-    return left < HALF_PANEL ? left : HALF_PANEL;
-}
-
 LANES_INLINE void
 pack_down(size_t k, size_t columns, size_t row, const void *x, size_t panel,
           uint32_t *to, int bf16)
 {
-    const size_t wide = wide_at(columns, panel), from = panel * HALF_PANEL;
+    const size_t from = panel * HALF_PANEL;
+    const size_t wide = num_least(HALF_PANEL, columns - from);
 
     for (size_t at = 0; at < k; at += 2, to += HALF_PANEL) {
         const size_t one = at * row + from, two = one + row;
@@ -64,10 +57,7 @@ UTIL_CLONES(void, num_half_pack_down,
              size_t panel, uint32_t *to),
             (k, columns, row, bf16, x, panel, to))
 {
-    if (bf16)
-        pack_down(k, columns, row, x, panel, to, 1);
-    else
-        pack_down(k, columns, row, x, panel, to, 0);
+    NUM_BY_TYPE(bf16, pack_down, k, columns, row, x, panel, to);
 }
 
 /* Words at .. at + n of a row of k numbers. */
@@ -89,19 +79,19 @@ LANES_INLINE void
 pack_across(size_t k, size_t columns, size_t row, const void *x, size_t panel,
             uint32_t *to, int bf16)
 {
-    const size_t wide = wide_at(columns, panel), depth = num_half_depth(k);
+    const size_t from = panel * HALF_PANEL, depth = num_half_depth(k);
+    const size_t wide = num_least(HALF_PANEL, columns - from);
 
     for (size_t j = 0; j < HALF_PANEL; j += SQUARE)
         for (size_t at = 0; at < depth; at += SQUARE) {
-            const size_t n = depth - at < SQUARE ? depth - at : SQUARE;
+            const size_t n = num_least(SQUARE, depth - at);
 
             for (size_t c = 0; c < SQUARE; c++) {
                 uint32_t word[SQUARE] = {0};
 
                 if (j + c < wide)
-                    read_words(k, at, n, x,
-                               (panel * HALF_PANEL + j + c) * row + 2 * at,
-                               word, bf16);
+                    read_words(k, at, n, x, (from + j + c) * row + 2 * at, word,
+                               bf16);
                 for (size_t w = 0; w < n; w++)
                     to[(at + w) * HALF_PANEL + j + c] = word[w];
             }
@@ -113,10 +103,7 @@ UTIL_CLONES(void, num_half_pack_across,
              size_t panel, uint32_t *to),
             (k, columns, row, bf16, x, panel, to))
 {
-    if (bf16)
-        pack_across(k, columns, row, x, panel, to, 1);
-    else
-        pack_across(k, columns, row, x, panel, to, 0);
+    NUM_BY_TYPE(bf16, pack_across, k, columns, row, x, panel, to);
 }
 
 UTIL_CLONES(void, num_half_pack_lines,

@@ -8,8 +8,8 @@
 #include "util/err.h"
 #include "util/mem.h"
 
+#include "helpers.h"
 #include "products.h"
-#include "whole.h"
 
 /* STRIP points, a multiple of PRODUCTS_COLUMNS, are compared at a time. */
 enum { ROUNDS = 300, STRIP = 256, LANES = 32 };

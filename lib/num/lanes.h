@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "helpers.h"
+
 /*
  * Vectors for the loops over maps (num/map.h), of LANES_WIDE numbers: the width
  * of a register, which the including file defines before.  gcc implements wider
@@ -207,6 +209,17 @@ pair_joined(struct pair x)
 {
     return (struct pair){{__builtin_shufflevector(x.v[0], x.v[1], LANES_LOW),
                           __builtin_shufflevector(x.v[0], x.v[1], LANES_HIGH)}};
+}
+
+/* lanes_total() adds LANES numbers in order. */
+LANES_INLINE double
+lanes_total(const double *part)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < LANES; j++)
+        sum += part[j];
+    return sum;
 }
 
 /* lanes_positive() is 0 where y <= 0, else x, so that NaN is preserved. */

@@ -6,8 +6,8 @@
 
 #include "lanes.h"
 
-/* Partial sums: two registers of AVX-512. */
-enum { PARTS = 16, COLUMNS = 64, ROWS_AHEAD = 8 };
+/* LANES partial sums are two registers of AVX-512. */
+enum { COLUMNS = 64, ROWS_AHEAD = 8 };
 
 /* Prefetches a part of a later row. */
 LANES_INLINE void
@@ -19,33 +19,23 @@ prefetch_ahead(const struct num_layer_norm *a, const void *x, size_t i,
                        num_half_bytes(n, a->bf16));
 }
 
-static double
-total_of_lanes(const double *part)
-{
-    double sum = 0;
-
-    for (size_t j = 0; j < PARTS; j++)
-        sum += part[j];
-    return sum;
-}
-
 LANES_INLINE void
 forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
 {
-    const size_t d = a->d, even = d - d % PARTS;
+    const size_t d = a->d, even = d - d % LANES;
     const void *x = num_half_at(a->x, i * d, bf16);
-    double sum[PARTS] = {0}, square[PARTS] = {0}, mean;
+    double sum[LANES] = {0}, square[LANES] = {0}, mean;
     void *y = num_half_at(a->y, i * d, bf16);
     float m, r;
 
-    for (size_t at = 0; at < even; at += PARTS)
-        for (size_t j = 0; j < PARTS; j++)
+    for (size_t at = 0; at < even; at += LANES)
+        for (size_t j = 0; j < LANES; j++)
             sum[j] += number_at(x, at + j, bf16);
     for (size_t at = even; at < d; at++)
         sum[at - even] += number_at(x, at, bf16);
-    mean = total_of_lanes(sum) / (double)d;
-    for (size_t at = 0; at < even; at += PARTS)
-        for (size_t j = 0; j < PARTS; j++)
+    mean = lanes_total(sum) / (double)d;
+    for (size_t at = 0; at < even; at += LANES)
+        for (size_t j = 0; j < LANES; j++)
             square[j] += (number_at(x, at + j, bf16) - mean) *
                          (number_at(x, at + j, bf16) - mean);
     for (size_t at = even; at < d; at++)
@@ -53,7 +43,7 @@ forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
             (number_at(x, at, bf16) - mean) * (number_at(x, at, bf16) - mean);
     m = a->mean[i] = (float)mean;
     r = a->rstd[i] =
-        (float)(1 / sqrt(total_of_lanes(square) / (double)d + a->epsilon));
+        (float)(1 / sqrt(lanes_total(square) / (double)d + a->epsilon));
     for (size_t j = 0; j < d; j++)
         number_to(y, j,
                   a->gamma[j] * ((number_at(x, j, bf16) - m) * r) + a->beta[j],
@@ -63,10 +53,7 @@ forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
 static UTIL_CLONES(void, forward_row,
                    (const struct num_layer_norm *a, size_t i), (a, i))
 {
-    if (a->bf16)
-        forward_row_of(a, i, 1);
-    else
-        forward_row_of(a, i, 0);
+    NUM_BY_TYPE(a->bf16, forward_row_of, a, i);
 }
 
 void
@@ -82,17 +69,17 @@ num_layer_norm_forward(const struct num_layer_norm *a)
 LANES_INLINE void
 backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
 {
-    const size_t d = a->d, even = d - d % PARTS;
+    const size_t d = a->d, even = d - d % LANES;
     const void *x = num_half_at(a->x, i * d, bf16);
     const void *dy = num_half_at(a->dy, i * d, bf16);
     const float *gamma = a->gamma;
     const float m = a->mean[i], r = a->rstd[i];
-    double level[PARTS] = {0}, along[PARTS] = {0};
+    double level[LANES] = {0}, along[LANES] = {0};
     void *dx = num_half_at(a->dx, i * d, bf16);
     float mean, slope;
 
-    for (size_t at = 0; at < even; at += PARTS)
-        for (size_t j = 0; j < PARTS; j++) {
+    for (size_t at = 0; at < even; at += LANES)
+        for (size_t j = 0; j < LANES; j++) {
             float g = gamma[at + j] * number_at(dy, at + j, bf16);
 
             level[j] += g;
@@ -104,8 +91,8 @@ backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
         level[at - even] += g;
         along[at - even] += (double)g * ((number_at(x, at, bf16) - m) * r);
     }
-    mean = (float)(total_of_lanes(level) / (double)d);
-    slope = (float)(total_of_lanes(along) / (double)d);
+    mean = (float)(lanes_total(level) / (double)d);
+    slope = (float)(lanes_total(along) / (double)d);
     for (size_t j = 0; j < d; j++)
         number_to(dx, j,
                   r * (gamma[j] * number_at(dy, j, bf16) - mean -
@@ -116,17 +103,14 @@ backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
 static UTIL_CLONES(void, backward_row,
                    (const struct num_layer_norm *a, size_t i), (a, i))
 {
-    if (a->bf16)
-        backward_row_of(a, i, 1);
-    else
-        backward_row_of(a, i, 0);
+    NUM_BY_TYPE(a->bf16, backward_row_of, a, i);
 }
 
 /* Computes dgamma and dbeta of at most COLUMNS columns from `from` on. */
 LANES_INLINE void
 backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
 {
-    const size_t n = a->d - from < COLUMNS ? a->d - from : COLUMNS;
+    const size_t n = num_least(COLUMNS, a->d - from);
     double along[COLUMNS] = {0}, level[COLUMNS] = {0};
 
     for (size_t i = 0; i < a->n; i++) {
@@ -153,10 +137,7 @@ backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
 static UTIL_CLONES(void, backward_columns,
                    (const struct num_layer_norm *a, size_t from), (a, from))
 {
-    if (a->bf16)
-        backward_columns_of(a, from, 1);
-    else
-        backward_columns_of(a, from, 0);
+    NUM_BY_TYPE(a->bf16, backward_columns_of, a, from);
 }
 
 void

@@ -42,14 +42,9 @@ num_map_put(const struct num_map *map, const float *plain, void *data)
 {
     for (size_t i = 0; i < map->n; i++)
         for (size_t k = 0; k < map->c; k++)
-            for (size_t p = 0; p < map->h * map->w; p++) {
-                size_t at = place_of_element(map, i, k, p);
-
-                if (map->bf16)
-                    ((uint16_t *)data)[at] = half_of(*plain++);
-                else
-                    ((float *)data)[at] = *plain++;
-            }
+            for (size_t p = 0; p < map->h * map->w; p++)
+                number_to(data, place_of_element(map, i, k, p), *plain++,
+                          map->bf16);
 }
 
 void
@@ -57,12 +52,9 @@ num_map_get(const struct num_map *map, const void *data, float *plain)
 {
     for (size_t i = 0; i < map->n; i++)
         for (size_t k = 0; k < map->c; k++)
-            for (size_t p = 0; p < map->h * map->w; p++) {
-                size_t at = place_of_element(map, i, k, p);
-
-                *plain++ = map->bf16 ? half_value(((const uint16_t *)data)[at])
-                                     : ((const float *)data)[at];
-            }
+            for (size_t p = 0; p < map->h * map->w; p++)
+                *plain++ =
+                    number_at(data, place_of_element(map, i, k, p), map->bf16);
 }
 
 void
@@ -105,7 +97,7 @@ num_map_add(const struct num_map *map, const void *x, void *y)
     for (size_t at = 0; at < n; at += CHUNK) {
         char *to = (char *)y + at * each;
 
-        num_planes()->flow(n - at < CHUNK ? n - at : CHUNK, map->bf16,
+        num_planes()->flow(num_least(CHUNK, n - at), map->bf16,
                            (struct num_planes_flow){
                                .dy = to, .dy2 = (const char *)x + at * each},
                            to);

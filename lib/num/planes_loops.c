@@ -48,7 +48,7 @@ prefetch_line(const struct sweep *w, size_t at, int bf16)
 }
 
 LANES_INLINE void
-each_pair(size_t size, int bf16, loop_step *step, struct sweep *sweep)
+each_pair(size_t size, loop_step *step, struct sweep *sweep, int bf16)
 {
     size_t at = 0;
 
@@ -60,16 +60,7 @@ each_pair(size_t size, int bf16, loop_step *step, struct sweep *sweep)
     }
     for (size_t p = 0; p < PAIRS; p++, at += PAIR)
         if (at < size)
-            step(sweep, p, at, size - at < PAIR ? size - at : PAIR, bf16);
-}
-
-LANES_INLINE void
-loop_over_pairs(size_t size, int bf16, loop_step *step, struct sweep *sweep)
-{
-    if (bf16)
-        each_pair(size, 1, step, sweep);
-    else
-        each_pair(size, 0, step, sweep);
+            step(sweep, p, at, num_least(PAIR, size - at), bf16);
 }
 
 LANES_INLINE struct pair
@@ -196,7 +187,7 @@ planes_measure(size_t size, int bf16, const void *x, const float *centre,
 {
     struct sweep w = {.x = x, .centre = term_of(centre, bf16)};
 
-    loop_over_pairs(size, bf16, measure_pair, &w);
+    NUM_BY_TYPE(bf16, each_pair, size, measure_pair, &w);
     fold_lanes(&w.sum, sum, bf16);
     fold_lanes(&w.product, square, bf16);
 }
@@ -223,7 +214,7 @@ planes_apply(size_t size, int bf16, const void *x, const float *scale,
     w.centre = term_of(centre, bf16);
     w.scale = term_of(scale, bf16);
     w.shift = term_of(shift, bf16);
-    loop_over_pairs(size, bf16, apply_pair, &w);
+    NUM_BY_TYPE(bf16, each_pair, size, apply_pair, &w);
 }
 
 LANES_INLINE struct sweep
@@ -259,7 +250,7 @@ planes_back_measure(size_t size, int bf16, struct num_planes_flow flow,
 {
     struct sweep w = sweep_of_flow(flow, x, centre, out, bf16);
 
-    loop_over_pairs(size, bf16, back_measure_pair, &w);
+    NUM_BY_TYPE(bf16, each_pair, size, back_measure_pair, &w);
     fold_lanes(&w.sum, sum, bf16);
     fold_lanes(&w.product, along, bf16);
 }
@@ -288,7 +279,7 @@ planes_back(size_t size, int bf16, struct num_planes_flow flow, const void *x,
     w.p = term_of(p, bf16);
     w.q = term_of(q, bf16);
     w.s = term_of(s, bf16);
-    loop_over_pairs(size, bf16, back_pair, &w);
+    NUM_BY_TYPE(bf16, each_pair, size, back_pair, &w);
 }
 
 LANES_INLINE void
@@ -305,7 +296,7 @@ planes_flow(size_t size, int bf16, struct num_planes_flow flow, void *out)
     struct sweep w = {.flow = flow, .to = out};
 
     w.flow.scale = NULL;
-    loop_over_pairs(size, bf16, flow_pair, &w);
+    NUM_BY_TYPE(bf16, each_pair, size, flow_pair, &w);
 }
 
 LANES_INLINE void
@@ -319,7 +310,7 @@ planes_sum(size_t size, int bf16, const void *x, float *sum)
 {
     struct sweep w = {.x = x};
 
-    loop_over_pairs(size, bf16, sum_pair, &w);
+    NUM_BY_TYPE(bf16, each_pair, size, sum_pair, &w);
     fold_lanes(&w.sum, sum, bf16);
 }
 
@@ -334,7 +325,7 @@ planes_fill(size_t size, int bf16, const float *value, void *y)
 {
     struct sweep w = {.to = y, .p = term_of(value, bf16)};
 
-    loop_over_pairs(size, bf16, fill_pair, &w);
+    NUM_BY_TYPE(bf16, each_pair, size, fill_pair, &w);
 }
 
 const struct num_planes LEVEL_OF(num_planes) = {

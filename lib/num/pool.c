@@ -81,7 +81,7 @@ num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
     pool->spec = *spec;
     if (forward && spec->train) {
         argmax = num_dnn_md_of(forward, dnnl_query_workspace_md);
-        pool->argmax = num_dnn_size(argmax);
+        pool->argmax = dnnl_memory_desc_get_size(argmax);
         back = find_pool_desc(dnn, &s, forward);
     }
     if (!forward || (spec->train && !back)) {

@@ -7,7 +7,6 @@
 
 #include "lanes.h"
 #include "products.h"
-#include "whole.h"
 
 /*
  * A row has words of two numbers each, zeros beyond d, and its scale as the

@@ -6,7 +6,6 @@
 
 #include "lanes.h"
 #include "tile_product.h"
-#include "whole.h"
 
 /*
  * Rows are stored as tiles (tile_product.h) of 16 rows: first the high halves,
@@ -58,11 +57,8 @@ sum_rest(size_t d, const float *x, double sum[3])
             lane[2][l] += (double)rest * rest;
         }
     }
-    for (size_t k = 0; k < 3; k++) {
-        sum[k] = 0;
-        for (size_t l = 0; l < LANES; l++)
-            sum[k] += lane[k][l];
-    }
+    for (size_t k = 0; k < 3; k++)
+        sum[k] = lanes_total(lane[k]);
 }
 
 UTIL_CLONES(double, num_split_residual, (size_t n, size_t d, const float *x),

@@ -3,13 +3,11 @@
 
 #include "lanes.h"
 #include "taps.h"
-#include "whole.h"
 
 enum {
     APART = 16,          /* padding against cache conflicts, in floats */
     AT_A_TIME = 1 << 19, /* floats of the images of a group */
     ROWS_LEAST = 48,     /* of a product, if there are as many */
-    ALIGN = 64,
     TAPS_MOST = 256
 };
 
@@ -162,10 +160,7 @@ set_group(struct work *work, size_t images)
 static float *
 take_room(struct work *work, void *scratch, size_t floats)
 {
-    const size_t at = work->bytes;
-
-    work->bytes += num_divide_up(floats * sizeof(float), ALIGN) * ALIGN;
-    return scratch ? (void *)((char *)scratch + at) : NULL;
+    return num_take(&work->bytes, scratch, floats * sizeof(float));
 }
 
 static struct work

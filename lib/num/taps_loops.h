@@ -5,7 +5,7 @@
 #include "winograd_vec.h"
 
 INLINE void
-gather_map(const struct taps_map *map, const void *x, int bf16, float *to)
+gather_map(const struct taps_map *map, const void *x, float *to, int bf16)
 {
     const struct taps_map s = *map;
     const size_t all = s.h * s.w * WIDE;
@@ -26,10 +26,7 @@ gather_map(const struct taps_map *map, const void *x, int bf16, float *to)
 static void
 taps_gather(const struct taps_map *map, const void *x, float *to)
 {
-    if (map->bf16)
-        gather_map(map, x, 1, to);
-    else
-        gather_map(map, x, 0, to);
+    NUM_BY_TYPE(map->bf16, gather_map, map, x, to);
 }
 
 INLINE void
@@ -62,10 +59,7 @@ taps_scatter(const struct taps_map *map, size_t image, size_t panel,
         const size_t at =
             ((image * map->groups + g) * map->h + line) * map->w * WIDE;
 
-        if (map->bf16)
-            scatter_line(map, g, from + v * WIDE, sink, at, 1);
-        else
-            scatter_line(map, g, from + v * WIDE, sink, at, 0);
+        NUM_BY_TYPE(map->bf16, scatter_line, map, g, from + v * WIDE, sink, at);
     }
 }
 

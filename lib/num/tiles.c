@@ -1,9 +1,9 @@
 #include <omp.h>
 #include <string.h>
 
+#include "helpers.h"
 #include "tiles.h"
 #include "tiles_move.h"
-#include "whole.h"
 
 enum {
     AT_A_TIME = 1 << 19,  /* bytes of the rows of a block */
@@ -14,7 +14,6 @@ enum {
     LINES_MOST = 128,
     KERNEL_MOST = 16,
     PIXELS = 2 * TILE_SIDE, /* of a product */
-    ALIGN = 64
 };
 
 int
@@ -198,10 +197,7 @@ choose_block(struct tiles_pass *pass)
 static void *
 take_words(struct tiles_pass *pass, void *scratch, size_t words)
 {
-    const size_t at = pass->bytes;
-
-    pass->bytes += num_divide_up(words * sizeof(uint32_t), ALIGN) * ALIGN;
-    return scratch ? (char *)scratch + at : NULL;
+    return num_take(&pass->bytes, scratch, words * sizeof(uint32_t));
 }
 
 static struct tiles_pass
@@ -230,7 +226,7 @@ pass_of(const struct num_tiles *t, enum num_conv_pass which, void *scratch)
                 TILE_SUMS);
     else
         pass.weights = take_words(&pass, scratch, tiles * 2 * TILE_WORDS);
-    room = num_divide_up(pass.room, TILE_SIDE) * TILE_SIDE;
+    room = num_round_up(pass.room, TILE_SIDE);
     pass.room = room;
     holders = sums && pass.parts == 1 ? 1 : t->threads;
     pass.rows = take_words(&pass, scratch, holders * (room + pass.more));

@@ -7,20 +7,13 @@
 
 enum { GROUP = 16, WORDS = GROUP / 2 }; /* channels of a pixel of a map */
 
-/* Planes of 32 channels. */
-static size_t
-divide_depth(size_t channels)
-{
-    return (channels + TILE_DEPTH - 1) / TILE_DEPTH;
-}
-
 size_t
 num_tiles_start(const struct tiles_slots *s, size_t before)
 {
     size_t at = 0;
 
     for (size_t k = 0; k < before && k < s->length; k++)
-        at += (s->length - k + s->step - 1) / s->step;
+        at += num_divide_up(s->length - k, s->step);
     return at;
 }
 
@@ -211,7 +204,7 @@ pack_weights(const struct tiles_weights *t, const uint16_t *low,
              const uint16_t *high, size_t words, size_t step, size_t side,
              uint32_t *to)
 {
-    const size_t planes = divide_depth(t->back ? t->out : t->in);
+    const size_t planes = num_divide_up(t->back ? t->out : t->in, TILE_DEPTH);
 
     for (size_t tap = 0; tap < t->taps; tap++)
         for (size_t i = 0; i < words; i++)
@@ -228,13 +221,10 @@ pack_columns(const struct tiles_weights *t, const float *w, size_t panel,
     uint16_t half[TILE_DEPTH * TILES_TAPS];
 
     for (size_t j = 0; j < TILE_DEPTH; j++) {
-        const size_t o = panel * TILE_DEPTH + j, left = t->in - k;
+        const size_t o = panel * TILE_DEPTH + j;
 
         round_weights(t, w + (o * t->in + k) * t->taps,
-                      o >= t->out         ? 0
-                      : left < TILE_DEPTH ? left
-                                          : TILE_DEPTH,
-                      half);
+                      o < t->out ? num_least(TILE_DEPTH, t->in - k) : 0, half);
         pack_weights(t, half, half + t->taps, TILE_SIDE, 2 * t->taps, TILE_SIDE,
                      to + j / TILE_SIDE * TILE_WORDS + j % TILE_SIDE);
     }
@@ -245,8 +235,8 @@ LANES_INLINE void
 pack_rows(const struct tiles_weights *t, const float *w, size_t panel,
           size_t from, uint32_t *to)
 {
-    const size_t column = panel * TILE_DEPTH, left = t->in - column;
-    const size_t count = left < TILE_DEPTH ? left : TILE_DEPTH;
+    const size_t column = panel * TILE_DEPTH;
+    const size_t count = num_least(TILE_DEPTH, t->in - column);
     uint16_t half[2][TILE_DEPTH * TILES_TAPS];
 
     for (size_t k = 0; k < TILE_DEPTH; k++) {
@@ -282,8 +272,8 @@ UTIL_CLONES(void, num_tiles_gradient,
             (t, sums, panel, plane, first, taps, accumulate, dw))
 {
     const size_t o = panel * TILE_DEPTH, k = plane * TILE_DEPTH;
-    const size_t rows = t->out - o < TILE_DEPTH ? t->out - o : TILE_DEPTH;
-    const size_t columns = t->in - k < TILE_DEPTH ? t->in - k : TILE_DEPTH;
+    const size_t rows = num_least(TILE_DEPTH, t->out - o);
+    const size_t columns = num_least(TILE_DEPTH, t->in - k);
 
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {

@@ -116,7 +116,7 @@ LANES_INLINE void
 sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
                float *sum, int bf16)
 {
-    const size_t wide = d - from < COLUMNS ? d - from : COLUMNS;
+    const size_t wide = num_least(COLUMNS, d - from);
     double all[COLUMNS] = {0};
 
     for (size_t i = 0; i < n; i++) {
@@ -135,10 +135,7 @@ static UTIL_CLONES(void, sum_columns,
                     float *sum, int bf16),
                    (n, d, from, x, add, sum, bf16))
 {
-    if (bf16)
-        sum_columns_of(n, d, from, x, add, sum, 1);
-    else
-        sum_columns_of(n, d, from, x, add, sum, 0);
+    NUM_BY_TYPE(bf16, sum_columns_of, n, d, from, x, add, sum);
 }
 
 void

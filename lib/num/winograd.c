@@ -149,7 +149,8 @@ pass_panel(const struct winograd_work *work, size_t group, size_t count,
         const struct range part = {from, num_least(from + each, c)};
 
         make_weights(work, panel, part, u);
-        make_panel(work, group, count, panel, part, work->points, u, m, &none);
+        make_panel(work, group, count, panel, part, work->points.at, u, m,
+                   &none);
     }
 }
 
@@ -167,7 +168,7 @@ all_weights(const struct winograd_work *work)
 #pragma omp for schedule(dynamic)
     for (size_t panel = 0; panel < work->p->panels; panel++)
         make_weights(work, panel, (struct range){0, work->p->c},
-                     work->weights + panel * panel_weights(work));
+                     work->weights.at + panel * panel_weights(work));
 }
 
 static void
@@ -176,12 +177,12 @@ run_group(const struct winograd_work *work, size_t group, size_t count,
 {
     const struct winograd_pass *p = work->p;
 
-    num_winograd_points(work, group, 0, count, winograd_my_points(work));
+    num_winograd_points(work, group, 0, count, winograd_mine(&work->points));
     for (size_t panel = 0; panel < p->panels; panel++)
         make_panel(work, group, count, panel, (struct range){0, p->c},
-                   winograd_my_points(work),
-                   work->weights + panel * panel_weights(work),
-                   winograd_my_results(work), prefetch);
+                   winograd_mine(&work->points),
+                   work->weights.at + panel * panel_weights(work),
+                   winograd_mine(&work->results), prefetch);
 }
 
 /* Processes tiles first..end; with a task, these are whole images. */
@@ -231,13 +232,13 @@ run_together(const struct winograd_work *work)
             for (size_t panel = 0; panel < p->panels; panel++)
                 if (passes)
                     pass_panel(work, group, winograd_count(work, group), panel,
-                               winograd_my_weights(work),
-                               winograd_my_results(work));
+                               winograd_mine(&work->weights),
+                               winograd_mine(&work->results));
                 else
                     make_panel(work, group, winograd_count(work, group), panel,
-                               (struct range){0, p->c}, work->points,
-                               work->weights + panel * each,
-                               winograd_my_results(work),
+                               (struct range){0, p->c}, work->points.at,
+                               work->weights.at + panel * each,
+                               winograd_mine(&work->results),
                                &(struct winograd_prefetch){.at = 0});
         }
     }

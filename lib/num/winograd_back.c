@@ -64,10 +64,10 @@ add_sums(const struct winograd_work *work, size_t from, size_t count,
          size_t threads)
 {
     for (size_t k = 1; k < threads; k++) {
-        const float *more = work->weights + k * work->room.weights_each + from;
+        const float *more = work->weights.at + k * work->weights.each + from;
 
         for (size_t i = 0; i < count; i++)
-            work->weights[from + i] += more[i];
+            work->weights.at[from + i] += more[i];
     }
 }
 
@@ -86,20 +86,21 @@ gradient_apart(const struct winograd_work *work, const struct gradient *g)
         const size_t from = groups * me / threads;
 
         if (from == groups * (me + 1) / threads)
-            memset(winograd_my_weights(work), 0,
+            memset(winograd_mine(&work->weights), 0,
                    p->panels * each * sizeof(float));
         for (size_t i = from; i < groups * (me + 1) / threads; i++) {
             const size_t group = i * p->group,
                          count = winograd_count(work, group);
 
             num_winograd_points(work, group, 0, count,
-                                winograd_my_points(work));
+                                winograd_mine(&work->points));
             make_spread(work, g->dy, group, 0, count,
-                        winograd_my_results(work));
+                        winograd_mine(&work->results));
             for (size_t panel = 0; panel < p->panels; panel++)
-                add_group(work, count, panel, winograd_my_points(work),
-                          winograd_my_results(work),
-                          winograd_my_weights(work) + panel * each, i > from);
+                add_group(work, count, panel, winograd_mine(&work->points),
+                          winograd_mine(&work->results),
+                          winograd_mine(&work->weights) + panel * each,
+                          i > from);
         }
 #pragma omp barrier
 #pragma omp for schedule(static)
@@ -107,7 +108,7 @@ gradient_apart(const struct winograd_work *work, const struct gradient *g)
             add_sums(work, i * plane, plane - WINOGRAD_PAD, threads);
 #pragma omp for schedule(static)
         for (size_t i = 0; i < p->panels; i++)
-            finish_gradient(work, g, i, work->weights + i * each, 0, p->c);
+            finish_gradient(work, g, i, work->weights.at + i * each, 0, p->c);
     }
 }
 
@@ -119,7 +120,7 @@ share_spread(const struct winograd_work *work, const void *dy, size_t group)
 #pragma omp for schedule(dynamic)
     for (size_t at = 0; at < count; at += WINOGRAD_SHARE)
         make_spread(work, dy, group, at, num_least(WINOGRAD_SHARE, count - at),
-                    work->results);
+                    work->results.at);
 }
 
 static void
@@ -138,10 +139,10 @@ gradient_together(const struct winograd_work *work, const struct gradient *g)
         share_spread(work, g->dy, group);
 #pragma omp for schedule(dynamic)
         for (size_t panel = 0; panel < p->panels; panel++) {
-            float *s = passes ? winograd_my_weights(work)
-                              : work->weights + panel * each;
+            float *s = passes ? winograd_mine(&work->weights)
+                              : work->weights.at + panel * each;
 
-            add_group(work, count, panel, work->points, work->results, s,
+            add_group(work, count, panel, work->points.at, work->results.at, s,
                       group > 0);
             if (group + count == work->wino->tiles)
                 finish_gradient(work, g, panel, s, 0, p->c);

@@ -39,12 +39,6 @@ next_tile(const struct winograd_tiles *s, struct place *at)
     at->image++;
 }
 
-INLINE size_t
-min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Offset of group g of an image, in elements. */
 INLINE size_t
 plane_at(const struct winograd_tiles *s, size_t image, size_t g)
@@ -66,7 +60,7 @@ prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
     if (s->first + t + AHEAD >= (write ? s->first + s->count : s->all))
         return;
     for (size_t i = 0; i < OWN; i++) {
-        const size_t y = min_size(ahead->y + below + i, s->h - 1);
+        const size_t y = num_least(ahead->y + below + i, s->h - 1);
         const char *at = plane + (y * row + ahead->x * WIDE) * width;
 
         for (size_t j = 0; j < OWN * WIDE * width; j += LINE)
@@ -115,9 +109,9 @@ source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
         .at = (at.y * w + at.x - up * w - up) * WIDE,
         .line = w * WIDE,
         .top = at.y < up ? up - at.y : 0,
-        .bottom = min_size(side, h + up - at.y),
+        .bottom = num_least(side, h + up - at.y),
         .left = at.x < up ? up - at.x : 0,
-        .right = min_size(side, w + up - at.x),
+        .right = num_least(side, w + up - at.x),
         .form = form,
     };
 }
@@ -201,9 +195,9 @@ points_of(const struct source *d, int bf16, int first, size_t at,
 }
 
 INLINE void
-transform_points(const struct winograd_tiles *tiles, const void *x, int bf16,
+transform_points(const struct winograd_tiles *tiles, const void *x,
                  const struct num_conv_norm *norm, float *v, size_t row,
-                 size_t plane)
+                 size_t plane, int bf16)
 {
     const struct winograd_tiles s = *tiles;
     const size_t width = bf16 ? 2 : 4;
@@ -237,14 +231,10 @@ static void
 all_points(const struct winograd_tiles *s, const void *x,
            const struct num_conv_norm *norm, float *v, size_t row, size_t plane)
 {
-    if (norm && s->bf16)
-        transform_points(s, x, 1, norm, v, row, plane);
-    else if (norm)
-        transform_points(s, x, 0, norm, v, row, plane);
-    else if (s->bf16)
-        transform_points(s, x, 1, NULL, v, row, plane);
+    if (norm)
+        NUM_BY_TYPE(s->bf16, transform_points, s, x, norm, v, row, plane);
     else
-        transform_points(s, x, 0, NULL, v, row, plane);
+        NUM_BY_TYPE(s->bf16, transform_points, s, x, NULL, v, row, plane);
 }
 
 /* A' of SIDE or POINTS sums. */
@@ -304,8 +294,8 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
     if (sink.bias)
         memcpy(&bias, sink.bias + g * WIDE, sizeof bias);
     for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
-        const size_t down = min_size(s.h - at.y, OWN);
-        const size_t across = min_size(s.w - at.x, OWN);
+        const size_t down = num_least(s.h - at.y, OWN);
+        const size_t across = num_least(s.w - at.x, OWN);
         const size_t from =
             plane_at(&s, at.image, g) + (at.y * s.w + at.x) * WIDE;
 
@@ -324,12 +314,8 @@ tiles_of_panel(const struct winograd_tiles *s, size_t panel, const float *m,
                size_t plane, const struct winograd_sink *sink, size_t side)
 {
     for (size_t v = 0; v < 2 && 2 * panel + v < s->groups; v++)
-        if (s->bf16)
-            tiles_of_group(s, 2 * panel + v, m + v * WIDE, plane, sink, side,
-                           1);
-        else
-            tiles_of_group(s, 2 * panel + v, m + v * WIDE, plane, sink, side,
-                           0);
+        NUM_BY_TYPE(s->bf16, tiles_of_group, s, 2 * panel + v, m + v * WIDE,
+                    plane, sink, side);
 }
 
 static void
@@ -392,10 +378,7 @@ spread_tiles(const struct winograd_tiles *s, const void *dy, float *n,
     for (size_t g = 0; g < s->groups; g++) {
         float *to = n + g / 2 * each + g % 2 * WIDE;
 
-        if (s->bf16)
-            spread_group(s, g, dy, to, plane, 1);
-        else
-            spread_group(s, g, dy, to, plane, 0);
+        NUM_BY_TYPE(s->bf16, spread_group, s, g, dy, to, plane);
     }
 }
 

@@ -89,8 +89,8 @@ strided_points_of(const struct source *d, int inside, int bf16, float *v,
 }
 
 INLINE void
-points_of_phases(const struct winograd_tiles *tiles, const void *x, int bf16,
-                 float *v, size_t row, size_t plane)
+points_of_phases(const struct winograd_tiles *tiles, const void *x, float *v,
+                 size_t row, size_t plane, int bf16)
 {
     const struct winograd_tiles s = *tiles;
 
@@ -116,10 +116,7 @@ static void
 strided_points(const struct winograd_tiles *s, const void *x, float *v,
                size_t row, size_t plane)
 {
-    if (s->bf16)
-        points_of_phases(s, x, 1, v, row, plane);
-    else
-        points_of_phases(s, x, 0, v, row, plane);
+    NUM_BY_TYPE(s->bf16, points_of_phases, s, x, v, row, plane);
 }
 
 static void

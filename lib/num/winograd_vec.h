@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "helpers.h"
 #include "winograd_isa.h"
 
 #define INLINE static inline __attribute__((always_inline))

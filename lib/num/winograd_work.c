@@ -10,8 +10,7 @@ enum {
     TILES_APART = 32,          /* of a group then */
     ENOUGH = 4,                /* parts of a batch for each thread */
     POINTS_TOGETHER = 3 << 19, /* floats of a group's points otherwise */
-    POINTS_GRADIENT = 3 << 20, /* the same for back_weights */
-    ALIGN = 64
+    POINTS_GRADIENT = 3 << 20  /* the same for back_weights */
 };
 
 const struct winograd_isa *
@@ -117,56 +116,55 @@ num_winograd_does(const struct num_winograd *wino, enum num_conv_pass pass)
     return pass == NUM_CONV_FORWARD || !winograd_strided(wino);
 }
 
-static struct winograd_room
-room_of(const struct num_winograd *wino, enum num_conv_pass pass)
+/* A pass with the sizes of its scratch. */
+static struct winograd_work
+measure_work(const struct num_winograd *wino, enum num_conv_pass pass)
 {
     const struct winograd_pass *p = &wino->pass[pass];
     const size_t panel = wino->points * winograd_panel_plane(wino, p->depth);
-    struct winograd_room room = {
-        .points = p->together ? 1 : wino->threads,
-        .points_each = wino->points * winograd_points_plane(p),
-        .weights = winograd_passing(wino, p) ? wino->threads : 1,
-        .weights_each = winograd_passing(wino, p) ? panel : p->panels * panel,
-        .results = wino->threads,
-        .results_each =
-            wino->points * winograd_panel_plane(wino, winograd_results(p)),
+    const int passes = winograd_passing(wino, p);
+    struct winograd_work work = {
+        .wino = wino,
+        .p = p,
+        .back = pass == NUM_CONV_BACK_DATA,
+        .points = {.n = p->together ? 1 : wino->threads,
+                   .each = wino->points * winograd_points_plane(p)},
+        .weights = {.n = passes ? wino->threads : 1,
+                    .each = passes ? panel : p->panels * panel},
+        .results = {.n = wino->threads,
+                    .each = wino->points *
+                            winograd_panel_plane(wino, winograd_results(p))},
     };
 
     if (pass == NUM_CONV_BACK_WEIGHTS) {
-        room.weights =
-            p->together && !winograd_passing(wino, p) ? 1 : wino->threads;
-        room.results = room.points;
-        room.results_each =
+        work.weights.n = p->together && !passes ? 1 : wino->threads;
+        work.results.n = work.points.n;
+        work.results.each =
             p->panels * WINOGRAD_POINTS * winograd_panel_plane(wino, p->group);
     }
-    return room;
+    return work;
 }
 
 size_t
 num_winograd_scratch(const struct num_winograd *wino, enum num_conv_pass pass)
 {
-    const struct winograd_room room = room_of(wino, pass);
+    const struct winograd_work work = measure_work(wino, pass);
 
-    return num_divide_up((room.points * room.points_each +
-                          room.weights * room.weights_each +
-                          room.results * room.results_each) *
-                             sizeof(float),
-                         ALIGN) *
-           ALIGN;
+    return num_align((work.points.n * work.points.each +
+                      work.weights.n * work.weights.each +
+                      work.results.n * work.results.each) *
+                     sizeof(float));
 }
 
 struct winograd_work
 num_winograd_work(const struct num_winograd *wino, enum num_conv_pass pass,
                   void *scratch)
 {
-    struct winograd_work work = {.wino = wino,
-                                 .p = &wino->pass[pass],
-                                 .room = room_of(wino, pass),
-                                 .points = scratch,
-                                 .back = pass == NUM_CONV_BACK_DATA};
+    struct winograd_work work = measure_work(wino, pass);
 
-    work.weights = work.points + work.room.points * work.room.points_each;
-    work.results = work.weights + work.room.weights * work.room.weights_each;
+    work.points.at = scratch;
+    work.weights.at = work.points.at + work.points.n * work.points.each;
+    work.results.at = work.weights.at + work.weights.n * work.weights.each;
     return work;
 }
 
@@ -211,5 +209,5 @@ num_winograd_share_points(const struct winograd_work *work, size_t group)
     for (size_t at = 0; at < count; at += WINOGRAD_SHARE)
         num_winograd_points(work, group, at,
                             num_least(WINOGRAD_SHARE, count - at),
-                            work->points);
+                            work->points.at);
 }

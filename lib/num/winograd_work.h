@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-#include "whole.h"
+#include "helpers.h"
 #include "winograd.h"
 #include "winograd_isa.h"
 
@@ -80,19 +80,19 @@ winograd_vectors(const struct num_winograd *wino, const struct winograd_pass *p,
     return num_least(2, p->o / wino->isa->lanes - 2 * panel);
 }
 
-/* The scratch of a pass: the number of each kind, and the floats of one. */
+/* Scratch of one kind: n arrays of `each` floats. */
 struct winograd_room {
-    size_t points, points_each;   /* B' d B */
-    size_t weights, weights_each; /* G g G', or the gradient's sums */
-    size_t results, results_each; /* a panel's sums, or A dy A' of all panels */
+    size_t n, each;
+    float *at;
 };
 
 /* The scratch and the arguments of a pass. */
 struct winograd_work {
     const struct num_winograd *wino;
     const struct winograd_pass *p;
-    struct winograd_room room;
-    float *points, *weights, *results;
+    struct winograd_room points;  /* B' d B */
+    struct winograd_room weights; /* G g G', or the gradient's sums */
+    struct winograd_room results; /* a panel's sums, or A dy A' of all panels */
     int back;
     const float *w;
     const void *from;
@@ -104,32 +104,12 @@ struct winograd_work {
 struct winograd_work num_winograd_work(const struct num_winograd *wino,
                                        enum num_conv_pass pass, void *scratch);
 
-/* The number of the calling thread, below n. */
-static inline size_t
-winograd_mine(size_t n)
-{
-    return n == 1 ? 0 : (size_t)omp_get_thread_num();
-}
-
+/* The array of the calling thread, or the only one. */
 static inline float *
-winograd_my_points(const struct winograd_work *work)
+winograd_mine(const struct winograd_room *room)
 {
-    return work->points +
-           winograd_mine(work->room.points) * work->room.points_each;
-}
-
-static inline float *
-winograd_my_weights(const struct winograd_work *work)
-{
-    return work->weights +
-           winograd_mine(work->room.weights) * work->room.weights_each;
-}
-
-static inline float *
-winograd_my_results(const struct winograd_work *work)
-{
-    return work->results +
-           winograd_mine(work->room.results) * work->room.results_each;
+    return room->at +
+           (room->n == 1 ? 0 : (size_t)omp_get_thread_num() * room->each);
 }
 
 /* Tiles of a group; the last one has fewer. */

@@ -239,46 +239,42 @@ pack_numbers(int32_t *to, const int64_t *from, size_t n, size_t most,
 
 /* Writes the epochs and view numbers of the extra images. */
 static void
-pack_extra(int32_t *to, const struct run_batch_record *shown, size_t most,
-           int *large)
+pack_extra(int32_t *to, const struct batch *batch, size_t most, int *large)
 {
-    for (size_t i = 0; i < shown->batch.extra.n; i++) {
-        const int fresh =
-            !shown->batch.extra.view || shown->batch.extra.view[i] < 0;
-        const int64_t named =
-            shown->batch.extra.epoch ? shown->batch.extra.epoch[i] : 0;
-        const int64_t epoch = fresh ? shown->batch.epoch : named;
-        const int64_t view =
-            fresh ? (int64_t)shown->batch.v : shown->batch.extra.view[i];
+    const struct batch_extra *extra = &batch->extra;
+    const size_t n = extra->n;
+
+    for (size_t i = 0; i < n; i++) {
+        const int fresh = !extra->view || extra->view[i] < 0;
+        const int64_t named = extra->epoch ? extra->epoch[i] : 0;
+        const int64_t epoch = fresh ? batch->epoch : named;
+        const int64_t view = fresh ? (int64_t)batch->v : extra->view[i];
 
         pack_numbers(to + i, &epoch, 1, 1, large);
         pack_numbers(to + most + i, &view, 1, 1, large);
     }
-    pack_numbers(to + shown->batch.extra.n, NULL, 0,
-                 most - shown->batch.extra.n, large);
-    pack_numbers(to + most + shown->batch.extra.n, NULL, 0,
-                 most - shown->batch.extra.n, large);
+    pack_numbers(to + n, NULL, 0, most - n, large);
+    pack_numbers(to + most + n, NULL, 0, most - n, large);
 }
 
 /* Fills the row; 1 if all numbers fit in 32 bits. */
 static int
 pack_row(struct run_batches *b, const struct run_batch_record *shown)
 {
-    const int64_t place[PLACE] = {shown->total, shown->batch.epoch,
-                                  shown->batch.step};
+    const struct batch *batch = &shown->batch;
+    const int64_t place[PLACE] = {shown->total, batch->epoch, batch->step};
     const size_t images = (size_t)b->at.images, extra = (size_t)b->at.extra;
     int32_t *to;
     int large = 0;
 
     mem_grow(&b->row, &b->room, (size_t)row_width(&b->at), sizeof *b->row);
     to = pack_numbers(b->row, place, PLACE, PLACE, &large);
-    to = pack_numbers(to, shown->batch.ids, shown->batch.b, images, &large);
-    for (size_t v = 0; b->at.fixed && v < shown->batch.v; v++)
-        to = pack_numbers(to, shown->batch.view_of + v * shown->batch.b,
-                          shown->batch.b, images, &large);
-    to = pack_numbers(to, shown->batch.extra.ids, shown->batch.extra.n, extra,
-                      &large);
-    pack_extra(to, shown, extra, &large);
+    to = pack_numbers(to, batch->ids, batch->b, images, &large);
+    for (size_t v = 0; b->at.fixed && v < batch->v; v++)
+        to = pack_numbers(to, batch->view_of + v * batch->b, batch->b, images,
+                          &large);
+    to = pack_numbers(to, batch->extra.ids, batch->extra.n, extra, &large);
+    pack_extra(to, batch, extra, &large);
     return !large;
 }
 
@@ -316,8 +312,6 @@ run_batches_sync(void *batches, struct err *err)
                ? err_sys(err, "cannot sync batches.i32")
                : 0;
 }
-
-/* ---- reading ------------------------------------------------------------ */
 
 /* The last step with a row since this line; `first` - 1: none yet. */
 static int64_t

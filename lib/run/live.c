@@ -1,6 +1,5 @@
 #include "run/live.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/clock.h"

@@ -20,13 +20,6 @@ run_settings_init(struct run_settings *settings, const struct opt *opt,
     settings->defaults = run_settings_put(settings);
 }
 
-void
-run_settings_release(struct run_settings *settings)
-{
-    json_decref(settings->defaults);
-    *settings = (struct run_settings){0};
-}
-
 json_t *
 run_settings_put(const struct run_settings *settings)
 {
@@ -67,7 +60,6 @@ set_list(struct opt_list *list, const json_t *array)
         list->item[i] = json_string_value(json_array_get(array, i));
 }
 
-/* Sets an option to a value of its type. */
 static void
 set_value(const struct opt *opt, const json_t *value)
 {
@@ -119,7 +111,6 @@ is_list(const json_t *value)
     return texts;
 }
 
-/* Whether an option can have the value. */
 static int
 can_have(const struct opt *opt, const json_t *value)
 {

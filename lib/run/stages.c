@@ -14,7 +14,6 @@ run_stage_value(const struct run_stage *stage, const char *name)
     return value_find(stage->status.values, stage->status.n, name);
 }
 
-/* Updates the smoothed rate of batches a second. */
 static void
 update_rate(struct run_stage *stage, double now)
 {
@@ -109,11 +108,9 @@ run_stages_load(struct run_stages *stages, const char *run, int64_t total)
         snprintf(s.stage, sizeof s.stage, "%s", stage ? stage : "");
         json_object_foreach(json_object_get(one, "values"), name, value)
         {
-            if (s.n < WIRE_STATUS_MAX) {
-                s.values[s.n].value = json_number_value(value);
-                snprintf(s.values[s.n].name, sizeof s.values->name, "%s", name);
-                s.n++;
-            }
+            if (s.n < WIRE_STATUS_MAX)
+                value_add(s.values, &s.n, WIRE_STATUS_MAX, name,
+                          json_number_value(value));
         }
         if (stage)
             run_stages_put(stages, &s, 0);

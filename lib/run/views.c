@@ -217,7 +217,7 @@ find_image(struct run_views *views, int64_t id, struct err *err)
         err_set(err, "'%s' has no sample %jd", views->path, (intmax_t)id);
         return NULL;
     }
-    return data_pool_get(views->pool, (size_t)id, err);
+    return data_pool_get(views->pool, (size_t)id, NULL, err);
 }
 
 int

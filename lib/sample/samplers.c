@@ -17,7 +17,7 @@ refuse_sampler(const char *method, const char *proposals, struct err *err)
 
     for (size_t i = 0; sample_samplers[i]; i++)
         if (!strcmp(sample_samplers[i]->method, method))
-            list = mem_word(list, sample_samplers[i]->proposals);
+            mem_append(&list, " %s", sample_samplers[i]->proposals);
     if (strspn(list, " ") < strlen(list))
         err_set(err, "%s has no --proposals %.40s: there are%s", method,
                 proposals, list);

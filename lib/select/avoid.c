@@ -113,7 +113,6 @@ exchange_sample(struct epoch *epoch, size_t a, int64_t *id, size_t c)
     return done;
 }
 
-/* The number of batches to search. */
 static size_t
 search_reach(const struct epoch *epoch, uint32_t g)
 {

@@ -9,7 +9,6 @@
 #include "util/clones.h"
 #include "util/mem.h"
 
-#include "embed.h"
 #include "spectral.h"
 
 /* Residuals of eigenvectors: smaller ones do not make better batches. */

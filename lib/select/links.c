@@ -8,7 +8,6 @@
 #include "util/mem.h"
 
 #include "links.h"
-#include "region.h"
 
 /* Number of sorts into regions, and the number of the first: select/swap.h uses
  * lower ones. */

@@ -7,7 +7,6 @@
 #include "util/mem.h"
 
 #include "osgd.h"
-#include "replace.h"
 #include "stream.h"
 
 /* Most batches that osgd-full evaluates in an epoch. */
@@ -24,7 +23,6 @@ count_subsets(size_t n, size_t b)
     return nearbyint(count);
 }
 
-/* Makes all batches the same size. */
 static void
 make_even(struct select_layout *layout)
 {
@@ -38,7 +36,6 @@ smaller_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The number of groups. */
 static size_t
 groups_of(size_t batches, size_t draws)
 {
@@ -273,8 +270,8 @@ without_replacement(const struct select_task *task, int64_t *ids)
     free(partition);
 }
 
-void
-select_osgd(const struct select_task *task, int64_t *ids)
+static void
+order_osgd(const struct select_task *task, int64_t *ids)
 {
     if (task->value[OSGD_REPLACE])
         with_replacement(task, ids);
@@ -298,8 +295,8 @@ next_subset(size_t n, size_t b, int64_t *ids)
     return 1;
 }
 
-void
-select_osgd_full(const struct select_task *task, int64_t *ids)
+static void
+order_full(const struct select_task *task, int64_t *ids)
 {
     size_t b = task->layout.batch;
     int64_t *subset = mem_array(b, sizeof *subset);
@@ -339,7 +336,7 @@ const struct select_strategy select_strategy_osgd = {
     .needs_features = 1,
     .partial = 1,
     .fit = osgd_fit,
-    .order = select_osgd,
+    .order = order_osgd,
 };
 
 const struct select_strategy select_strategy_osgd_full = {
@@ -349,5 +346,5 @@ const struct select_strategy select_strategy_osgd_full = {
     .needs_features = 1,
     .partial = 1,
     .fit = full_fit,
-    .order = select_osgd_full,
+    .order = order_full,
 };

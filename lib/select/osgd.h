@@ -41,7 +41,4 @@ enum { OSGD_TOP = SELECT_OWN_PARAMS, OSGD_DRAWS, OSGD_REPLACE };
 extern const struct select_strategy select_strategy_osgd;
 extern const struct select_strategy select_strategy_osgd_full;
 
-void select_osgd(const struct select_task *task, int64_t *ids);
-void select_osgd_full(const struct select_task *task, int64_t *ids);
-
 #endif

@@ -8,7 +8,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "region.h"
+#include "links.h"
 #include "stream.h"
 
 /* Groups of one division, sample points for each group's centre, points that

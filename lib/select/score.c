@@ -39,20 +39,15 @@ compute_similarities(const struct select_features *f, double tau, size_t n,
 }
 
 static void
-swap_floats(float *x, float *y)
-{
-    const float old = *x;
-
-    *x = *y;
-    *y = old;
-}
-
-static void
 transpose_square(size_t n, float *z)
 {
     for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++)
-            swap_floats(z + i * n + j, z + j * n + i);
+        for (size_t j = i + 1; j < n; j++) {
+            const float old = z[i * n + j];
+
+            z[i * n + j] = z[j * n + i];
+            z[j * n + i] = old;
+        }
 }
 
 /* The sum of -log softmax_j(Z_ij)_i over the rows. */

@@ -6,6 +6,8 @@
 
 #include "stream.h"
 
+const struct param select_params[] = {SELECT_PARAMS, {0}};
+
 void
 select_shuffle(const struct select_task *task, int64_t *ids)
 {
@@ -22,8 +24,8 @@ select_shuffle(const struct select_task *task, int64_t *ids)
     free(order);
 }
 
-void
-select_fixed(const struct select_task *task, int64_t *ids)
+static void
+order_fixed(const struct select_task *task, int64_t *ids)
 {
     struct select_task first = *task;
 
@@ -42,5 +44,46 @@ const struct select_strategy select_strategy_fixed = {
     .name = "fixed",
     .summary = "the same permutation in each epoch",
     .params = select_params,
-    .order = select_fixed,
+    .order = order_fixed,
+};
+
+void
+select_replace_draw(struct rng *rng, size_t size, size_t b,
+                    unsigned char *taken, int64_t *ids)
+{
+    for (size_t i = 0; i < b;) {
+        size_t id = rng_below(rng, size);
+
+        if (taken[id])
+            continue;
+        taken[id] = 1;
+        ids[i++] = (int64_t)id;
+    }
+    for (size_t i = 0; i < b; i++)
+        taken[ids[i]] = 0;
+}
+
+static void
+order_replace(const struct select_task *task, int64_t *ids)
+{
+    const struct select_layout *layout = &task->layout;
+    unsigned char *taken = mem_array(layout->size, 1);
+
+    for (size_t step = 0; step < layout->steps; step++) {
+        struct rng rng;
+
+        rng_init(&rng, task->seed, RNG_PLAN, task->epoch, step, STREAM_ORDER);
+        select_replace_draw(&rng, layout->size,
+                            select_layout_count(layout, step), taken,
+                            ids + select_layout_start(layout, step));
+    }
+    free(taken);
+}
+
+const struct select_strategy select_strategy_replace = {
+    .name = "replace",
+    .summary = "each batch drawn independently",
+    .params = select_params,
+    .partial = 1,
+    .order = order_replace,
 };

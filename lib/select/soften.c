@@ -26,7 +26,6 @@ random_weight(const struct select_exchange *task)
     return all / 2 * pairs / (n * (n - 1));
 }
 
-/* A random place of a batch. */
 static size_t
 draw_place(const struct select_exchange *task, size_t c, struct rng *rng)
 {

@@ -9,7 +9,6 @@
 #include "util/clones.h"
 #include "util/mem.h"
 
-#include "embed.h"
 #include "spectral.h"
 #include "stream.h"
 
@@ -51,14 +50,6 @@ spectral_init(struct spectral *b, const struct select_task *task, size_t from,
             b->place[b->n++] = at;
             b->room[c]++;
         }
-}
-
-static void
-spectral_release(struct spectral *b)
-{
-    free(b->id);
-    free(b->place);
-    free(b->room);
 }
 
 /* Squared distances of some points from LANES centres, in registers. */
@@ -210,7 +201,9 @@ spectral_plan(const struct select_task *task, size_t number, size_t from,
             ids[b.place[i]] = order[i];
         free(order);
     }
-    spectral_release(&b);
+    free(b.id);
+    free(b.place);
+    free(b.room);
 }
 
 static int
@@ -237,8 +230,8 @@ mend_last_batch(const struct select_layout *layout, int64_t *ids)
             ids[at] = ids[next++];
 }
 
-void
-select_spectral(const struct select_task *task, int64_t *ids)
+static void
+order_spectral(const struct select_task *task, int64_t *ids)
 {
     const size_t steps = task->layout.steps,
                  size = (size_t)task->value[SELECT_BLOCK];
@@ -254,9 +247,8 @@ select_spectral(const struct select_task *task, int64_t *ids)
     mend_last_batch(&task->layout, ids);
 }
 
-int
-select_spectral_fit(struct select_layout *layout, const double *value,
-                    struct err *err)
+static int
+spectral_fit(struct select_layout *layout, const double *value, struct err *err)
 {
     const size_t most = layout->batch + (layout->larger > 0);
     const size_t block = (size_t)value[SELECT_BLOCK];
@@ -288,6 +280,6 @@ const struct select_strategy select_strategy_spectral = {
     .summary = "clusters of samples that are hard to tell apart",
     .params = params,
     .needs_features = 1,
-    .fit = select_spectral_fit,
-    .order = select_spectral,
+    .fit = spectral_fit,
+    .order = order_spectral,
 };

@@ -2,6 +2,7 @@
 #define SELECT_SPECTRAL_H
 
 #include "select/strategy.h"
+#include "util/rng.h"
 
 /* Which points are clustered, see below; and the parameters. */
 enum spectral_variant {
@@ -41,14 +42,23 @@ enum { SPECTRAL_VARIANT = SELECT_OWN_PARAMS, SPECTRAL_RESTARTS };
  * shuffle.  Blocks run in threads; the result does not depend on their number.
  * A block of 40 batches of 32 takes about twenty milliseconds and 4 n^2 bytes
  * per thread; time grows as n^2 k.
+ *
+ * fit() refuses blocks of fewer than two batches, or of more than 20,000
+ * samples.
  */
 extern const struct select_strategy select_strategy_spectral;
 
-void select_spectral(const struct select_task *task, int64_t *ids);
+/* select_embed_dimension() returns the dimension d of the points of
+ * select_embed() for k batches. */
+size_t select_embed_dimension(const struct select_task *task, size_t k);
 
-/* select_spectral_fit() refuses blocks of fewer than two batches, or of more
- * than 20,000 samples. */
-int select_spectral_fit(struct select_layout *layout, const double *value,
-                        struct err *err);
+/*
+ * select_embed() maps samples to points by the variant.
+ *   k    2 .. n
+ *   ids  [n] with known features
+ *   x    [n,d]
+ */
+void select_embed(const struct select_task *task, size_t n, size_t k,
+                  const int64_t *ids, struct rng *rng, float *x);
 
 #endif

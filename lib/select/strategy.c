@@ -5,7 +5,6 @@
 #include "select/strategy.h"
 
 #include "osgd.h"
-#include "replace.h"
 #include "soften.h"
 #include "spectral.h"
 #include "swap.h"

@@ -1,17 +1,21 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "num/vec.h"
 #include "select/shuffle.h"
 #include "util/mem.h"
 
 #include "block.h"
+#include "links.h"
 #include "stream.h"
 #include "swap.h"
-#include "whole.h"
 
 /* Kicks per batch: they add half a percent to the weight, and double the time.
  */
 enum { KICKS = 2 };
+
+/* Samples in a region, and its least number of batches. */
+enum { REGION = 1280, BATCHES = 4 };
 
 /* Most rounds of forming regions, and the least gain of a round, as a share of
  * the weight, for another. */
@@ -57,19 +61,93 @@ improve_all(const struct select_task *task, unsigned round, size_t count,
     return sum;
 }
 
+/* Returns the batches in a region: few enough to rearrange quickly as a
+ * block. */
+static size_t
+batches_of_region(const struct select_layout *layout)
+{
+    size_t count = REGION / layout->batch;
+
+    return select_block_cut(layout, count < BATCHES ? BATCHES : count);
+}
+
+static int
+is_known(const struct select_features *features, int64_t id)
+{
+    return !features->known || features->known[id];
+}
+
+/* Reorders an epoch so that near neighbours are together.  Samples without
+ * features do not move, nor with wrap the last batch, which contains samples
+ * twice. */
+static void
+gather_neighbours(const struct select_task *task, int64_t *ids)
+{
+    const struct select_layout *layout = &task->layout;
+    size_t total = select_layout_total(layout), n = 0, next = 0;
+    size_t leaf = batches_of_region(layout) * layout->batch;
+    int64_t *point;
+    uint32_t *link;
+
+    if (layout->steps <= batches_of_region(layout))
+        return; // a single block
+    if (total > layout->size)
+        total = select_layout_start(layout, layout->steps - 1);
+    point = mem_array(total, sizeof *point);
+    for (size_t i = 0; i < total; i++)
+        if (is_known(task->features, ids[i]))
+            point[n++] = ids[i];
+    link = mem_array(n * SELECT_LINKS, sizeof *link);
+    select_links_find(task->features->d, task->features->u, n, leaf, task->seed,
+                      task->epoch, point, link);
+    select_links_sort(n, leaf, link, point);
+    free(link);
+    for (size_t i = 0; i < total; i++)
+        if (is_known(task->features, ids[i]))
+            ids[i] = point[next++];
+    free(point);
+}
+
+/* Orders the batches of an epoch so that each stretch of `count` of them is a
+ * region of feature space, by the mean rows of batches.
+ *   step [steps]  written */
+static void
+form_regions(const struct select_task *task, unsigned round, size_t count,
+             const int64_t *ids, int64_t *step)
+{
+    const struct select_layout *layout = &task->layout;
+    size_t d = task->features->d;
+    float *mean = mem_array(layout->steps * d, sizeof *mean);
+
+#pragma omp parallel for schedule(static)
+    for (size_t c = 0; c < layout->steps; c++) {
+        const int64_t *id = ids + select_layout_start(layout, c);
+        size_t b = select_layout_count(layout, c);
+
+        step[c] = (int64_t)c;
+        for (size_t i = 0; i < b; i++)
+            if (is_known(task->features, id[i]))
+                num_axpy(d, 1 / (float)b, task->features->u + (size_t)id[i] * d,
+                         mean + c * d);
+    }
+    select_region_sort(d, mean, layout->steps, count, task->seed, task->epoch,
+                       round, step);
+    free(mean);
+}
+
 /* Forms regions and rearranges them, until a round gains too little; a single
  * region is formed once. */
 static void
 improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
 {
-    size_t count = select_whole_count(&task->layout);
+    size_t count = batches_of_region(&task->layout);
     unsigned rounds = task->layout.steps > count ? ROUNDS : 1;
     double before, weight = -INFINITY;
     unsigned round = 0;
 
     do {
         before = weight;
-        select_whole_regions(task, ++round, count, ids, step);
+        form_regions(task, ++round, count, ids, step);
         weight = improve_all(task, round, count, step, ids);
     } while (round < rounds && !(weight - before < least_gain * fabs(before)));
 }
@@ -90,12 +168,12 @@ select_swap_improve(const struct select_task *task, int64_t *ids)
     free(step);
 }
 
-void
-select_swap(const struct select_task *task, int64_t *ids)
+static void
+order_swap(const struct select_task *task, int64_t *ids)
 {
     select_shuffle(task, ids);
     if (!task->value[SELECT_BLOCK])
-        select_whole_gather(task, ids);
+        gather_neighbours(task, ids);
     select_swap_improve(task, ids);
 }
 
@@ -104,5 +182,5 @@ const struct select_strategy select_strategy_swap = {
     .summary = "a shuffle, then exchanges of samples for harder batches",
     .params = select_params,
     .needs_features = 1,
-    .order = select_swap,
+    .order = order_swap,
 };

@@ -18,7 +18,7 @@
  * list of near neighbours (select/links.h), samples are ordered so that linked
  * ones are together in stretches of about 1,280, and each stretch is rearranged
  * as a block.  Then rounds sort the batches by their mean features
- * (select/region.h) into other stretches and rearrange these: at most 20
+ * (select/links.h) into other stretches and rearrange these: at most 20
  * rounds, until a round gains less than a thousandth.  O(N d log N) per round.
  *
  * Reads tau, block.  Samples without features do not move from their place in
@@ -26,8 +26,6 @@
  * number.
  */
 extern const struct select_strategy select_strategy_swap;
-
-void select_swap(const struct select_task *task, int64_t *ids);
 
 /*
  * select_swap_improve() does the same to an epoch of any strategy (refine):

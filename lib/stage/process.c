@@ -75,8 +75,6 @@ static struct {
     struct stage_process *first;
 } guard = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
-/* ------------------------------------------------------------------- start */
-
 /* Returns a copy of the environment with this FOIL_GROUP entry, or none; to be
  * freed. */
 static char **
@@ -169,8 +167,6 @@ spawn_command(pid_t *pid, const struct stage_process_config *config,
     free(group);
     return rc;
 }
-
-/* --------------------------------------------------------------- the guard */
 
 /* Ignores errors, as of a killed guard; a line is short enough for one
  * write. */
@@ -277,8 +273,6 @@ drop_process(struct stage_process *p)
     }
     pthread_mutex_unlock(&guard.lock);
 }
-
-/* -------------------------------------------------------------- a process */
 
 int
 stage_process_start(struct stage_process *p,

@@ -62,8 +62,6 @@ close_end(int *fd)
     *fd = -1;
 }
 
-/* ------------------------------------------------------- standard error */
-
 /* Prints a line and frees it. */
 static void
 print_line(const struct stage_program *p, char *line)
@@ -147,8 +145,6 @@ pass_on_messages(struct stage_program *p)
             close_end(&p->errors);
     }
 }
-
-/* ---------------------------------------------------------- start and end */
 
 /* Opens a pipe; *ours is its end 0 to read or 1 to write, and does not
  * block. */
@@ -321,8 +317,6 @@ stage_program_memory(struct stage_program *p, size_t bytes, struct err *err)
     p->size = bytes;
     return map;
 }
-
-/* --------------------------------------------------- requests and answers */
 
 /* Sets err to a text from the program, made safe to print; frees the text. */
 static void

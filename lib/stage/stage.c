@@ -1,6 +1,7 @@
 #include "stage/stage.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -92,6 +93,35 @@ stage_watch(struct stage *stage, int fd)
         epoll_ctl(stage->wait_on, EPOLL_CTL_ADD, stage->stop, &event) ||
         epoll_ctl(stage->wait_on, EPOLL_CTL_ADD, fd, &event))
         die("cannot wait: %s", strerror(errno));
+}
+
+void
+stage_waiting_begin(struct stage_waiting *waiting, double now)
+{
+    *waiting =
+        (struct stage_waiting){.at.session = -1, .since = now, .reported = now};
+}
+
+int
+stage_waiting_moved(struct stage_waiting *waiting, const struct wire_place *at,
+                    double now)
+{
+    if (at->session == waiting->at.session && !wire_place_cmp(at, &waiting->at))
+        return 0;
+    if (waiting->at.session >= 0)
+        waiting->longest = fmax(waiting->longest, now - waiting->since);
+    waiting->at = *at;
+    waiting->since = now;
+    return 1;
+}
+
+int
+stage_waiting_due(struct stage_waiting *waiting, int waits, double now)
+{
+    if (waits < 0 || (waits && now - waiting->reported < STAGE_REPORT_EVERY_S))
+        return 0;
+    waiting->reported = now;
+    return waits;
 }
 
 static void
@@ -219,4 +249,32 @@ stage_outlet_waits(const struct flow_outlet *outlet, double now,
     return hello && err_set(who, "foil-%s '%s', which has epoch %jd, step %jd",
                             hello->stage, hello->peer, (intmax_t)at.epoch,
                             (intmax_t)at.step);
+}
+
+struct stage_program *
+stage_command_open(const struct stage_program_config *config)
+{
+    struct stage_program_config printing = *config;
+    struct stage_program *program;
+    struct err err;
+
+    printing.print = log_line;
+    program = stage_program_open(&printing, &err);
+    if (!program)
+        die("%s", err.msg);
+    return program;
+}
+
+int
+stage_command_ask(struct stage_program *program, const char *line, int stop,
+                  struct stage_answer *answer, struct err *err)
+{
+    const enum stage_outcome outcome =
+        stage_program_ask_retry(program, line, stop, answer, err);
+
+    if (outcome == STAGE_STOPPED) {
+        log_stopped();
+        exit(EXIT_OK);
+    }
+    return outcome == STAGE_ANSWERED ? 0 : -1;
 }

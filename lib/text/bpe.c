@@ -128,21 +128,6 @@ is_written_as_itself(unsigned byte)
     return (byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173);
 }
 
-void
-text_symbols_init(struct symbols *symbols)
-{
-    for (int last = 0; last < 2; last++) {
-        unsigned other = 0x100;
-
-        for (unsigned byte = 0; byte < SYMBOLS_BYTES; byte++)
-            if (is_written_as_itself(byte))
-                add_byte(symbols, (uint8_t)byte, byte, last);
-        for (unsigned byte = 0; byte < SYMBOLS_BYTES; byte++)
-            if (!is_written_as_itself(byte))
-                add_byte(symbols, (uint8_t)byte, other++, last);
-    }
-}
-
 /* Concatenates two strings; the caller frees the result. */
 static char *
 join_strings(const char *left, size_t n, const char *right, size_t m)
@@ -154,8 +139,19 @@ join_strings(const char *left, size_t n, const char *right, size_t m)
     return both;
 }
 
-int
-text_symbols_join(struct symbols *symbols, int32_t left, int32_t right)
+const char *
+text_symbols_bytes(const struct symbols *symbols, int32_t symbol, size_t *len)
+{
+    const struct symbols_entry *entry = &symbols->entry[symbol];
+
+    *len = entry->len;
+    return symbols->text + entry->at;
+}
+
+/* Appends the symbol of two others: 0, or -1 if a symbol with its spelling
+ * exists. */
+static int
+join_symbols(struct symbols *symbols, int32_t left, int32_t right)
 {
     const uint32_t last = symbols->entry[right].last;
     const size_t before = symbols->written.n, end = symbols->text_len;
@@ -179,36 +175,27 @@ text_symbols_join(struct symbols *symbols, int32_t left, int32_t right)
     return 0;
 }
 
-const char *
-text_symbols_bytes(const struct symbols *symbols, int32_t symbol, size_t *len)
-{
-    const struct symbols_entry *entry = &symbols->entry[symbol];
-
-    *len = entry->len;
-    return symbols->text + entry->at;
-}
-
-void
-text_symbols_release(struct symbols *symbols)
-{
-    text_lexicon_release(&symbols->written);
-    free(symbols->text);
-    free(symbols->entry);
-    *symbols = (struct symbols){0};
-}
-
 static const char comment[] = "#version";
 
 void
 text_bpe_init(struct bpe *bpe)
 {
-    text_symbols_init(&bpe->symbols);
+    for (int last = 0; last < 2; last++) {
+        unsigned other = 0x100;
+
+        for (unsigned byte = 0; byte < SYMBOLS_BYTES; byte++)
+            if (is_written_as_itself(byte))
+                add_byte(&bpe->symbols, (uint8_t)byte, byte, last);
+        for (unsigned byte = 0; byte < SYMBOLS_BYTES; byte++)
+            if (!is_written_as_itself(byte))
+                add_byte(&bpe->symbols, (uint8_t)byte, other++, last);
+    }
 }
 
 int
 text_bpe_add(struct bpe *bpe, int32_t left, int32_t right)
 {
-    if (text_symbols_join(&bpe->symbols, left, right))
+    if (join_symbols(&bpe->symbols, left, right))
         return -1;
     text_pairs_put(&bpe->rank, left, right, bpe->merges);
     mem_grow(&bpe->merge, &bpe->room, bpe->merges + 1, sizeof *bpe->merge);
@@ -395,7 +382,9 @@ text_bpe_decode(const struct bpe *bpe, int32_t id, int apart,
 void
 text_bpe_release(struct bpe *bpe)
 {
-    text_symbols_release(&bpe->symbols);
+    text_lexicon_release(&bpe->symbols.written);
+    free(bpe->symbols.text);
+    free(bpe->symbols.entry);
     text_pairs_release(&bpe->rank);
     free(bpe->merge);
     free(bpe->scratch.id);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "text/lexicon.h"
-#include "util/buffer.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 /* A list of ids of tokens.  Starts as zeros. */
 struct tokens {
@@ -60,20 +60,9 @@ struct symbols {
     int32_t of_byte[SYMBOLS_BYTES];
 };
 
-/* text_symbols_init() adds the first 512 symbols to an empty struct. */
-void text_symbols_init(struct symbols *symbols);
-
-/*
- * text_symbols_join() appends the symbol of two others: 0, or -1 if a symbol
- * with its spelling exists.
- */
-int text_symbols_join(struct symbols *symbols, int32_t left, int32_t right);
-
 /* text_symbols_bytes() returns the bytes of a symbol. */
 const char *text_symbols_bytes(const struct symbols *symbols, int32_t symbol,
                                size_t *len);
-
-void text_symbols_release(struct symbols *symbols);
 
 /*
  * Byte-level byte-pair encoding (Sennrich et al. 2016; Radford et al. 2019) in
@@ -98,7 +87,8 @@ struct bpe {
     } scratch;
 };
 
-/* text_bpe_init() initialises an empty struct without merges. */
+/* text_bpe_init() adds the first 512 symbols to an empty struct, and no
+ * merges. */
 void text_bpe_init(struct bpe *bpe);
 
 /* text_bpe_add() adds the merge of two symbols: 0, or -1 if its symbol

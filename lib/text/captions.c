@@ -56,8 +56,8 @@ text_captions_row(const char *captions, size_t id, size_t k,
         len = strlen(text); // a line end is a blank
     rng_init(&rng, seed, RNG_TOKENS, id, epoch, k);
     row[0] = text_vocabulary_start(vocabulary);
-    n += text_vocabulary_thin(vocabulary, text, len, how->drop, &rng,
-                              how->context - 2, row + 1);
+    n += text_vocabulary_encode(vocabulary, text, len, how->drop, &rng,
+                                how->context - 2, row + 1);
     row[n++] = text_vocabulary_end(vocabulary);
     for (size_t i = n; i < how->context; i++)
         row[i] = 0;

@@ -65,21 +65,16 @@ text_utf8_cut(const void *text, size_t len, size_t most)
     return most;
 }
 
-static int
-is_ascii_space(unsigned char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* Returns the bytes of the white space character that begins here, or 0. */
 static size_t
 space_at(const char *text, size_t len)
 {
+    const unsigned char first = (unsigned char)*text;
     uint32_t c;
     size_t n;
 
-    if ((unsigned char)*text < 0x80)
-        return (size_t)is_ascii_space((unsigned char)*text);
+    if (first < 0x80)
+        return first == ' ' || (first >= '\t' && first <= '\r');
     n = text_utf8_next(text, len, &c);
     return uc_is_property_white_space(c) ? n : 0;
 }
@@ -110,25 +105,24 @@ text_append(struct data_bytes *text, const void *from, size_t n)
     text->len += n;
 }
 
-/* Copies a word with U+FFFD for invalid UTF-8; returns 1 if it is ASCII. */
-static int
-copy_word(const char *word, size_t n, struct data_bytes *to)
+int
+text_append_utf8(struct data_bytes *text, const char *from, size_t n)
 {
-    int ascii = 1;
+    int repaired = 0;
 
-    to->len = 0;
-    for (size_t i = 0; i < n;) {
+    for (size_t at = 0, more; at < n; at += more) {
         uint32_t c;
-        const size_t part = text_utf8_next(word + i, n - i, &c);
 
-        if (c == UTF8_BAD)
-            text_append(to, "\xef\xbf\xbd", 3);
-        else
-            text_append(to, word + i, part);
-        ascii &= c < 0x80;
-        i += part;
+        more = text_utf8_next(from + at, n - at, &c);
+        if (c == UTF8_BAD &&
+            (more != 3 || memcmp(from + at, "\xef\xbf\xbd", 3))) {
+            text_append(text, "\xef\xbf\xbd", 3);
+            repaired = 1;
+        } else {
+            text_append(text, from + at, more);
+        }
     }
-    return ascii;
+    return repaired;
 }
 
 enum { DOTTED_I = 0x130, SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2 };
@@ -186,14 +180,19 @@ void
 text_fold(const char *word, size_t n, struct data_bytes *fold)
 {
     uint8_t *composed;
-    size_t len;
+    size_t len, i;
 
-    if (copy_word(word, n, fold)) {
-        for (size_t i = 0; i < n; i++)
-            if (fold->data[i] >= 'A' && fold->data[i] <= 'Z')
+    fold->len = 0;
+    for (i = 0; i < n && (unsigned char)word[i] < 0x80; i++)
+        ;
+    if (i == n) {
+        text_append(fold, word, n);
+        for (i = 0; i < n; i++)
+            if (word[i] >= 'A' && word[i] <= 'Z')
                 fold->data[i] += 'a' - 'A';
         return;
     }
+    text_append_utf8(fold, word, n);
     composed = u8_normalize(UNINORM_NFC, fold->data, fold->len, NULL, &len);
     REQUIRE(composed); // fails only without memory
     write_lower_case(composed, len, fold);

@@ -238,9 +238,9 @@ tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
 }
 
 size_t
-text_vocabulary_thin(struct text_vocabulary *vocabulary, const char *text,
-                     size_t len, double drop, struct rng *rng, size_t most,
-                     int32_t *token)
+text_vocabulary_encode(struct text_vocabulary *vocabulary, const char *text,
+                       size_t len, double drop, struct rng *rng, size_t most,
+                       int32_t *token)
 {
     size_t n = 0, at = 0, bytes;
     const char *word;
@@ -253,28 +253,6 @@ text_vocabulary_thin(struct text_vocabulary *vocabulary, const char *text,
             if (drop <= 0 || rng_unit(rng) >= drop)
                 token[n++] = id[i];
     }
-    return n;
-}
-
-size_t
-text_vocabulary_encode(struct text_vocabulary *vocabulary, const char *text,
-                       size_t len, size_t most, int32_t *token)
-{
-    return text_vocabulary_thin(vocabulary, text, len, 0, NULL, most, token);
-}
-
-size_t
-text_vocabulary_row(struct text_vocabulary *vocabulary, const char *text,
-                    size_t len, size_t context, int32_t *row)
-{
-    size_t n;
-
-    REQUIRE(context >= 2);
-    row[0] = text_vocabulary_start(vocabulary);
-    n = 1 + text_vocabulary_encode(vocabulary, text, len, context - 2, row + 1);
-    row[n++] = text_vocabulary_end(vocabulary);
-    for (size_t i = n; i < context; i++)
-        row[i] = 0;
     return n;
 }
 

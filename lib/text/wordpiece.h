@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/buffer.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 #include "bpe.h"
 #include "text/lexicon.h"

@@ -41,8 +41,9 @@ train_checkpoints_commit(struct train_checkpoints *checkpoints, int64_t step,
     int rc;
 
     if (checkpoints->lost)
-        return err_set(err, "going back to the last checkpoint has failed, and "
-                            "left nothing that could be saved");
+        return err_set(err,
+                       "the rollback to the last checkpoint failed, so there "
+                       "is nothing to save");
     for (size_t i = 0; i < checkpoints->n; i++) {
         const struct train_part *part = &checkpoints->part[i];
 
@@ -72,11 +73,13 @@ train_checkpoints_tidy(const struct train_checkpoints *checkpoints,
     struct err why;
 
     if (nn_checkpoint_link(run, &why)) // nor may what it shows be removed
-        return err_set(err, "'%s/latest' stays behind until the next save: %s",
+        return err_set(err,
+                       "'%s/latest' is out of date until the next save: %s",
                        run, why.msg);
     if (nn_checkpoint_tidy(run, checkpoints->keep, &why))
-        return err_set(err, "an old checkpoint stays until the next save: %s",
-                       why.msg);
+        return err_set(
+            err, "an old checkpoint is not removed until the next save: %s",
+            why.msg);
     return 0;
 }
 

@@ -116,9 +116,9 @@ train_config_check_processor(const json_t *config,
 
     if (!rc && strcmp(is, was) && !overridden("processor"))
         rc = err_set(err,
-                     "this is '%.80s', the checkpoint is of '%.80s', and the "
-                     "last bits of every result would be others: --override "
-                     "processor goes on",
+                     "this is '%.80s', the checkpoint is from '%.80s', so the "
+                     "last bits of every result would differ: --override "
+                     "processor continues anyway",
                      is, was);
     free(is);
     return rc;
@@ -134,8 +134,9 @@ train_config_check_table(const json_t *config, const char *table,
 
     if (!rc && strcmp(table, was) && !overridden("processor") &&
         !overridden("table"))
-        rc = err_set(err, "the table is another than in the checkpoint, and "
-                          "with it the last bits of every result: --override "
-                          "table goes on");
+        rc =
+            err_set(err, "the table differs from the checkpoint's, so the last "
+                         "bits of every result would differ: --override "
+                         "table continues anyway");
     return rc;
 }

@@ -10,7 +10,8 @@ rows_of_batch(const struct batch *batch)
     return 2 * batch->b + batch->extra.n;
 }
 
-/* Which rows of a table a batch is: the views' own, or fixed ones. */
+/* The rows of the embedding table for a batch: those of its views, or fixed
+ * ones. */
 static void
 find_table_rows(struct train_learner *learner, const struct batch *batch)
 {
@@ -29,7 +30,7 @@ find_table_rows(struct train_learner *learner, const struct batch *batch)
     }
 }
 
-/* The images of a batch in one block: views, and the extra ones behind. */
+/* The images of a batch in one block: views, then the extra ones. */
 static const uint8_t *
 images_of(struct train_learner *learner, const struct batch *batch)
 {
@@ -44,7 +45,7 @@ images_of(struct train_learner *learner, const struct batch *batch)
     return learner->pixels;
 }
 
-/* All rows through the only encoder. */
+/* Encodes all rows by one encoder. */
 static int
 encode_by_one(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)
@@ -60,7 +61,8 @@ encode_by_one(struct train_learner *learner, const struct batch *batch,
                                  learner->z, err);
 }
 
-/* Each view, or the texts, through its own; further texts with the texts. */
+/* Encodes each view, or the texts, by its own encoder; extra texts with the
+ * texts. */
 static int
 encode_by_two(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)
@@ -115,25 +117,26 @@ train_learner_finite(const struct train_learner *learner,
 }
 
 int
-train_learner_back(struct train_learner *learner, const struct batch *batch,
-                   double *length, struct err *err)
+train_learner_backward(struct train_learner *learner, const struct batch *batch,
+                       double *length, struct err *err)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
-    void (*meanwhile)(void *) = learner->spec.meanwhile;
-    const int early = train_encoder_early(encoder[0]);
+    void (*prefetch)(void *) = learner->spec.prefetch;
+    const int early = train_encoder_prefetches_early(encoder[0]);
     double own;
 
-    if (meanwhile && early)
-        meanwhile(learner->spec.tool);
+    if (prefetch && early)
+        prefetch(learner->spec.tool);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
-        if (train_encoder_backward(
-                encoder[k],
-                learner->elsewhere ? NULL
-                                   : learner->dz + k * batch->b * learner->dim,
-                err))
+        if (train_encoder_backward(encoder[k],
+                                   learner->encoder_has_dz
+                                       ? NULL
+                                       : learner->dz +
+                                             k * batch->b * learner->dim,
+                                   err))
             return -1;
-    if (meanwhile && !early)
-        meanwhile(learner->spec.tool);
+    if (prefetch && !early)
+        prefetch(learner->spec.tool);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
         if (train_encoder_norm(encoder[k], &own, err))
             return -1;
@@ -143,7 +146,7 @@ train_learner_back(struct train_learner *learner, const struct batch *batch,
 }
 
 void
-train_learner_expect(struct train_learner *learner, const struct batch *batch)
+train_learner_prefetch(struct train_learner *learner, const struct batch *batch)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
     const uint8_t *images = batch->pixels;
@@ -156,7 +159,7 @@ train_learner_expect(struct train_learner *learner, const struct batch *batch)
             .n = encoder[1] ? batch->b : 2 * batch->b, .images = images};
 
         if (encoder[k]->kind == NN_IMAGES)
-            train_encoder_expect(encoder[k], &input);
+            train_encoder_prefetch(encoder[k], &input);
         images += batch->b * encoder[k]->image;
     }
 }

@@ -3,21 +3,22 @@
 
 #include "train/learner.h"
 
-/* A batch through the encoders of a learner, and its gradient back. */
+/* Forward and backward of a batch through the encoders of a learner. */
 
-/* train_learner_embed() fills in z and v of all rows; NN_TRAIN where
- * train_learner_back() follows. */
+/* train_learner_embed() computes z and v of all rows; NN_TRAIN if
+ * train_learner_backward() follows. */
 int train_learner_embed(struct train_learner *learner,
                         const struct batch *batch, enum nn_mode mode,
                         struct err *err);
 
-/* train_learner_finite() returns 1 when all of z is. */
+/* train_learner_finite() returns 1 if all of z is finite. */
 int train_learner_finite(const struct train_learner *learner,
                          const struct batch *batch);
 
-/* train_learner_back() takes dz to the gradient of each encoder; *length is
- * that of all together. */
-int train_learner_back(struct train_learner *learner, const struct batch *batch,
-                       double *length, struct err *err);
+/* train_learner_backward() computes the gradient of each encoder from dz;
+ * *length is that of all together. */
+int train_learner_backward(struct train_learner *learner,
+                           const struct batch *batch, double *length,
+                           struct err *err);
 
 #endif

@@ -12,7 +12,7 @@ train_encoder_init(struct train_encoder *encoder,
         .rows = rows,
         .micro = micro && micro < rows ? micro : rows,
         .image = net->height * net->image_width * net->channels,
-        .locked = spec->locked,
+        .frozen = spec->frozen,
     };
 }
 
@@ -24,7 +24,8 @@ train_encoder_close(struct train_encoder *encoder)
     *encoder = (struct train_encoder){0};
 }
 
-/* The rows [from,to) of micro-batch i: as few as can be, as even as can be. */
+/* The rows [from,to) of a micro-batch; there are as few as possible, of equal
+ * size. */
 struct part {
     size_t from, to;
 };
@@ -43,13 +44,13 @@ part_at(const struct train_encoder *encoder, size_t i)
     return (struct part){rows * i / n, rows * (i + 1) / n};
 }
 
-/* A locked one is in evaluation mode whatever is asked. */
+/* A frozen encoder is always in evaluation mode. */
 static int
 forward_part(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
              float *z, struct err *err)
 {
     return encoder->ops->forward(encoder->self, rows.from, rows.to,
-                                 encoder->locked ? NN_FIXED : mode, z, err);
+                                 encoder->frozen ? NN_FIXED : mode, z, err);
 }
 
 int
@@ -76,11 +77,11 @@ int
 train_encoder_backward(struct train_encoder *encoder, const float *dz,
                        struct err *err)
 {
-    for (size_t i = encoder->locked ? 0 : count_parts(encoder); i-- > 0;) {
+    for (size_t i = encoder->frozen ? 0 : count_parts(encoder); i-- > 0;) {
         const struct part rows = part_at(encoder, i);
         const int last = i + 1 == count_parts(encoder);
 
-        // those of the last are there still
+        // the last micro-batch still has its activations
         if (!last && forward_part(encoder, rows, NN_TRAIN, NULL, err))
             return -1;
         if (encoder->ops->backward(encoder->self, rows.from, rows.to, !last,
@@ -95,7 +96,7 @@ int
 train_encoder_products(struct train_encoder *encoder, const float **s,
                        float **w)
 {
-    return encoder->ops->products && !encoder->locked &&
+    return encoder->ops->products && !encoder->frozen &&
            encoder->micro == encoder->rows &&
            encoder->ops->products(encoder->self, s, w);
 }
@@ -117,17 +118,17 @@ train_encoder_loss(struct train_encoder *encoder,
 }
 
 int
-train_encoder_early(const struct train_encoder *encoder)
+train_encoder_prefetches_early(const struct train_encoder *encoder)
 {
-    return encoder->ops->early;
+    return encoder->ops->prefetches_early;
 }
 
 void
-train_encoder_expect(struct train_encoder *encoder,
-                     const struct nn_input *input)
+train_encoder_prefetch(struct train_encoder *encoder,
+                       const struct nn_input *input)
 {
-    if (encoder->ops->expect)
-        encoder->ops->expect(encoder->self, input);
+    if (encoder->ops->prefetch)
+        encoder->ops->prefetch(encoder->self, input);
 }
 
 int
@@ -135,20 +136,20 @@ train_encoder_norm(const struct train_encoder *encoder, double *length,
                    struct err *err)
 {
     *length = 0;
-    return encoder->locked ? 0 : encoder->ops->norm(encoder->self, length, err);
+    return encoder->frozen ? 0 : encoder->ops->norm(encoder->self, length, err);
 }
 
 int
 train_encoder_update(struct train_encoder *encoder, double rate,
                      struct err *err)
 {
-    return encoder->locked ? 0 : encoder->ops->update(encoder->self, rate, err);
+    return encoder->frozen ? 0 : encoder->ops->update(encoder->self, rate, err);
 }
 
 int
 train_encoder_average(struct train_encoder *encoder, struct err *err)
 {
-    return encoder->locked ? 0 : encoder->ops->average(encoder->self, err);
+    return encoder->frozen ? 0 : encoder->ops->average(encoder->self, err);
 }
 
 void

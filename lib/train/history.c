@@ -7,26 +7,26 @@
 #include "util/mem.h"
 
 /*
- * In a checkpoint an epoch is three tensors: NAME, NAME.known, NAME.about; the
- * running one is called "running", those of past epochs "past.0" ...
+ * In a checkpoint an epoch is three tensors: NAME, NAME.known, NAME.about; NAME
+ * is "running" for the current epoch, "past.0" ... for past ones.
  */
 enum { VIEWS = 2, PARTS = 3 };
 
 static const char file_name[] = "features.safetensors";
 
 static void
-epoch_init(struct train_epoch *kept, const struct train_history *of)
+epoch_init(struct train_epoch *entry, const struct train_history *of)
 {
-    *kept = (struct train_epoch){.about = {-1}};
-    kept->row = mem_array(VIEWS * of->size * of->dim, sizeof *kept->row);
-    kept->known = mem_array(of->size, 1);
+    *entry = (struct train_epoch){.about = {-1}};
+    entry->row = mem_array(VIEWS * of->size * of->dim, sizeof *entry->row);
+    entry->known = mem_array(of->size, 1);
 }
 
 static void
-epoch_release(struct train_epoch *kept)
+epoch_release(struct train_epoch *entry)
 {
-    free(kept->row);
-    free(kept->known);
+    free(entry->row);
+    free(entry->known);
 }
 
 void
@@ -68,7 +68,8 @@ train_history_put(struct train_history *history, size_t b, const int64_t *ids,
 }
 
 void
-train_history_turn(struct train_history *history, int64_t epoch, int64_t steps)
+train_history_end_epoch(struct train_history *history, int64_t epoch,
+                        int64_t steps)
 {
     struct train_epoch *to = &history->past[(size_t)epoch % history->keep];
 
@@ -83,38 +84,39 @@ train_history_turn(struct train_history *history, int64_t epoch, int64_t steps)
 const struct train_epoch *
 train_history_find(const struct train_history *history, int64_t epoch)
 {
-    const struct train_epoch *kept =
+    const struct train_epoch *entry =
         &history->past[(size_t)epoch % history->keep];
 
-    return kept->about[TRAIN_EPOCH_EPOCH] == epoch ? kept : NULL;
+    return entry->about[TRAIN_EPOCH_EPOCH] == epoch ? entry : NULL;
 }
 
 size_t
-train_history_cut(const struct train_history *history,
-                  const struct train_epoch *kept, size_t from, size_t most,
-                  int64_t *ids, float *z, size_t *n)
+train_history_copy(const struct train_history *history,
+                   const struct train_epoch *entry, size_t from, size_t most,
+                   int64_t *ids, float *z, size_t *n)
 {
     const size_t d = history->dim;
     size_t id = from;
 
     for (*n = 0; id < history->size && *n < most; id++)
-        if (kept->known[id])
+        if (entry->known[id])
             ids[(*n)++] = (int64_t)id;
-    while (id < history->size && !kept->known[id])
-        id++; // the next piece is not to be empty
+    while (id < history->size && !entry->known[id])
+        id++; // so that the next piece is not empty
     for (size_t i = 0; i < VIEWS * *n; i++)
         memcpy(z + i * d,
-               kept->row + (i / *n * history->size + (size_t)ids[i % *n]) * d,
+               entry->row + (i / *n * history->size + (size_t)ids[i % *n]) * d,
                d * sizeof *z);
     return id;
 }
 
 /* ------------------------------------------------------------ checkpoints */
 
-/* The tensors of an epoch, whose memory is lent: only names are to be freed. */
+/* The tensors of an epoch.  They point to its memory; the caller frees only the
+ * names. */
 static void
-lend_epoch(struct nn_array *a, const char *name, const struct train_history *of,
-           struct train_epoch *kept)
+wrap_epoch(struct nn_array *a, const char *name, const struct train_history *of,
+           struct train_epoch *entry)
 {
     const size_t n = VIEWS * of->size * of->dim;
 
@@ -123,26 +125,25 @@ lend_epoch(struct nn_array *a, const char *name, const struct train_history *of,
                              .rank = 3,
                              .shape = {VIEWS, of->size, of->dim},
                              .count = n,
-                             .bytes = n * sizeof *kept->row,
-                             .data = kept->row};
+                             .bytes = n * sizeof *entry->row,
+                             .data = entry->row};
     a[1] = (struct nn_array){.name = mem_format("%s.known", name),
                              .dtype = "U8",
                              .rank = 1,
                              .shape = {of->size},
                              .count = of->size,
                              .bytes = of->size,
-                             .data = kept->known};
+                             .data = entry->known};
     a[2] = (struct nn_array){.name = mem_format("%s.about", name),
                              .dtype = "I64",
                              .rank = 1,
-                             .shape = {TRAIN_EPOCH_ABOUT},
-                             .count = TRAIN_EPOCH_ABOUT,
-                             .bytes = sizeof kept->about,
-                             .data = kept->about};
+                             .shape = {TRAIN_EPOCH_FIELDS},
+                             .count = TRAIN_EPOCH_FIELDS,
+                             .bytes = sizeof entry->about,
+                             .data = entry->about};
 }
 
-/* The epoch of that number, "running" being the last, and what it is called;
- * the name is to be freed. */
+/* Epoch i, the last one being "running"; the caller frees its name. */
 static struct train_epoch *
 find_epoch(struct train_history *history, size_t i, char **name)
 {
@@ -161,9 +162,9 @@ train_history_save(struct train_history *history, const char *folder,
 
     for (size_t i = 0; i <= history->keep; i++) {
         char *name;
-        struct train_epoch *kept = find_epoch(history, i, &name);
+        struct train_epoch *entry = find_epoch(history, i, &name);
 
-        lend_epoch(array + PARTS * i, name, history, kept);
+        wrap_epoch(array + PARTS * i, name, history, entry);
         free(name);
     }
     rc = nn_arrays_write(path, array, n, NULL, err);
@@ -174,7 +175,7 @@ train_history_save(struct train_history *history, const char *folder,
     return rc;
 }
 
-/* 1 when the three tensors of that name are there and fit; then in a[]. */
+/* Returns 1 with the tensors of that name in a[] if they exist and fit. */
 static int
 find_tensors(const struct nn_array *array, size_t n, const char *name,
              const struct train_history *of, const struct nn_array *a[PARTS])
@@ -184,7 +185,7 @@ find_tensors(const struct nn_array *array, size_t n, const char *name,
     struct nn_array want[PARTS];
     int fits = 1;
 
-    lend_epoch(want, name, of, &none);
+    wrap_epoch(want, name, of, &none);
     for (int k = 0; k < PARTS; k++) {
         char *full = mem_format("%s%s", name, suffix[k]);
 
@@ -200,14 +201,14 @@ find_tensors(const struct nn_array *array, size_t n, const char *name,
 }
 
 static void
-copy_epoch(struct train_epoch *kept, const struct nn_array *a[PARTS])
+copy_epoch(struct train_epoch *entry, const struct nn_array *a[PARTS])
 {
-    memcpy(kept->row, a[0]->data, a[0]->bytes);
-    memcpy(kept->known, a[1]->data, a[1]->bytes);
-    memcpy(kept->about, a[2]->data, a[2]->bytes);
+    memcpy(entry->row, a[0]->data, a[0]->bytes);
+    memcpy(entry->known, a[1]->data, a[1]->bytes);
+    memcpy(entry->about, a[2]->data, a[2]->bytes);
 }
 
-/* Each epoch of the file to its place: there may be more or less of them. */
+/* Copies the epochs of the file, which may have more or fewer of them. */
 static int
 take_epochs(struct train_history *history, const struct nn_array *array,
             size_t n)
@@ -249,7 +250,7 @@ train_history_load(struct train_history *history, const char *folder,
         rc = nn_arrays_read(path, &array, &n, NULL, err);
         if (!rc) {
             rc = take_epochs(history, array, n)
-                     ? err_set(err, "'%s' is of another data set or encoder",
+                     ? err_set(err, "'%s' is from another data set or encoder",
                                path)
                      : 0;
             nn_arrays_free(array, n);

@@ -39,7 +39,7 @@ train_journal_close(struct train_journal *journal)
 }
 
 void
-train_journal_say(struct train_journal *journal, const char *fmt, ...)
+train_journal_print(struct train_journal *journal, const char *fmt, ...)
 {
     struct err line;
     va_list ap;
@@ -48,7 +48,7 @@ train_journal_say(struct train_journal *journal, const char *fmt, ...)
     vsnprintf(line.msg, sizeof line.msg, fmt, ap);
     va_end(ap);
     progress_clear(&journal->progress);
-    journal->listener.say(journal->listener.self, line.msg);
+    journal->listener.message(journal->listener.self, line.msg);
 }
 
 /* One line, one write: a reader never sees half of one. */
@@ -60,11 +60,11 @@ write_line(struct train_journal *journal, json_t *object)
 
     if (file_append(journal->file, line, strlen(line), "metrics.jsonl", &why) &&
         tally_add(&journal->unwritten, &why))
-        train_journal_say(journal, "%s", why.msg);
+        train_journal_print(journal, "%s", why.msg);
     free(line);
 }
 
-/* Adds a number to the line, where it is finite, and to the list. */
+/* Adds a number to the line, if it is finite, and to the list. */
 static void
 add_value(json_t *line, struct values *values, const char *name, double x)
 {
@@ -109,7 +109,7 @@ add_plan(json_t *line, struct values *values, const struct train_plan *plan)
     json_object_set_new(line, "plan", object);
 }
 
-/* The loss of the objective, and InfoNCE where that is another number. */
+/* The loss of the objective, and InfoNCE if it differs. */
 static void
 write_loss(const struct loss_report *loss, char text[64])
 {
@@ -127,11 +127,11 @@ train_journal_begin(struct train_journal *journal, int64_t steps)
 {
     progress_start(&journal->progress, "steps", (double)journal->first,
                    (double)steps);
-    if (journal->exchanging) // steps alone count
+    if (journal->exchanging) // count steps only
         journal->exchanged = *journal->exchanging;
 }
 
-/* Epochs count from 1 for people. */
+/* Prints epochs from 1. */
 static void
 show_progress(struct train_journal *journal, int64_t epoch)
 {
@@ -182,7 +182,7 @@ train_journal_step(struct train_journal *journal, const struct batch *batch,
                   *journal->exchanging - journal->exchanged);
         journal->exchanged = *journal->exchanging;
         add_count(line, &values, "slowest", (int64_t)journal->slowest.rank);
-        add_value(line, &values, "behind", journal->slowest.behind);
+        add_value(line, &values, "behind", journal->slowest.excess);
     }
     add_value(line, &values, "time", (double)clock_wall() * 1e-9);
     journal->waited = 0;
@@ -194,8 +194,9 @@ train_journal_step(struct train_journal *journal, const struct batch *batch,
 }
 
 int
-train_journal_refused(struct train_journal *journal, const struct batch *batch,
-                      const char *reason, struct err *err)
+train_journal_nonfinite(struct train_journal *journal,
+                        const struct batch *batch, const char *reason,
+                        struct err *err)
 {
     json_t *ids = json_array(), *object;
     int rc;
@@ -210,7 +211,7 @@ train_journal_refused(struct train_journal *journal, const struct batch *batch,
     return rc;
 }
 
-/* Adds what happened n times, unless n is 0. */
+/* Adds a count with its noun, unless it is 0. */
 static void
 add_times(char text[128], int64_t n, const char *one, const char *more)
 {
@@ -235,7 +236,7 @@ train_journal_end(struct train_journal *journal, int saved)
     add_times(odd, state->skipped, "step skipped", "steps skipped");
     add_times(odd, state->steps_without_service,
               "without the negatives service", "without the negatives service");
-    train_journal_say(
+    train_journal_print(
         journal, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s%s%s",
         (intmax_t)steps, steps == 1 ? "" : "s", (intmax_t)images,
         images == 1 ? "" : "s", seconds,

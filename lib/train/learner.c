@@ -80,11 +80,11 @@ train_learner_close(struct train_learner *learner)
     *learner = (struct train_learner){0};
 }
 
-/* ------------------------------------------------------------------- pace */
+/* -------------------------------------------------------------- schedules */
 
-/* What a schedule says at the batch's place. */
+/* The value of a schedule at the batch's place. */
 static double
-value_now(struct nn_schedule *schedule, const struct batch *batch)
+schedule_value(struct nn_schedule *schedule, const struct batch *batch)
 {
     schedule->epochs = (double)batch->epochs;
     return nn_schedule_at(schedule,
@@ -92,35 +92,35 @@ value_now(struct nn_schedule *schedule, const struct batch *batch)
                               (double)batch->step / (double)batch->steps);
 }
 
-/* Sets what is in force for a batch, and returns the learning rate. */
+/* Sets the parameters for a batch and returns the learning rate. */
 static double
-set_pace(struct train_learner *learner, const struct batch *batch)
+set_schedules(struct train_learner *learner, const struct batch *batch)
 {
     const struct param *own = learner->spec.objective->params;
-    struct train_pace *pace = &learner->spec.pace;
+    struct train_schedules *schedules = &learner->spec.schedules;
 
     learner->settings = *learner->spec.settings;
     for (size_t i = 0; own[i].name; i++) {
-        const double x = value_now(&pace->value[i], batch);
+        const double x = schedule_value(&schedules->value[i], batch);
         const int inverse = own[i].schedule == PARAM_INVERSE &&
-                            pace->value[i].kind == NN_SCHEDULE_WAVE;
+                            schedules->value[i].kind == NN_SCHEDULE_WAVE;
 
         learner->settings.value[i] = inverse ? 1 / x : x;
     }
     if (learner->spec.scalars)
         train_scalars_apply(learner->spec.scalars, &learner->settings);
-    return value_now(&pace->rate, batch);
+    return schedule_value(&schedules->rate, batch);
 }
 
 /* --------------------------------------------------------------- one step */
 
-/* What negatives answer in a step. */
+/* The answer of negatives in a step. */
 struct exchange {
     struct weights weights;
     int without_service;
 };
 
-/* Refuses weights of rows on rows of the own view. */
+/* Refuses weights of a row for rows of the same view. */
 static int
 check_cross(size_t b, const struct weights *weights, struct err *err)
 {
@@ -132,15 +132,15 @@ check_cross(size_t b, const struct weights *weights, struct err *err)
                 return err_set(
                     err,
                     "the negatives weigh row %zu for row %zu, of the "
-                    "same view: the objective wants weights across "
-                    "the views, as of foil-negatives --method "
-                    "emc2_bimodal",
+                    "same view: the objective needs weights across "
+                    "the views, such as those of foil-negatives "
+                    "--method emc2_bimodal",
                     own, r);
         }
     return 1;
 }
 
-/* Rows that negatives weigh and that are not of the batch go behind it. */
+/* Appends the rows from outside of the batch that negatives weigh. */
 static int
 take_outside_rows(struct train_learner *learner, const struct batch *batch,
                   const struct weights *weights, struct err *err)
@@ -159,8 +159,7 @@ take_outside_rows(struct train_learner *learner, const struct batch *batch,
     return 1;
 }
 
-/* The batch with what the negatives let come along, where it brings nothing
- * itself. */
+/* Adds the extra samples that the negatives draw, if the batch has none. */
 static int
 draw_extras(struct train_learner *learner, struct batch *batch, struct err *err)
 {
@@ -194,9 +193,9 @@ ask_weights(struct train_learner *learner, struct batch *batch,
                   : rc;
 }
 
-/* Whether the encoder makes the products of similarities of a step. */
+/* Returns 1 if the encoder computes the similarities of a step. */
 static int
-makes_products(struct train_learner *learner)
+encoder_makes_products(struct train_learner *learner)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
@@ -205,10 +204,10 @@ makes_products(struct train_learner *learner)
            train_encoder_products(spec->encoder[0], &learner->s, &learner->w);
 }
 
-/* Which sample each row is of, and that sample's group. */
+/* The sample of each row, and its group. */
 static void
-name_rows(struct train_learner *learner, const struct batch *batch,
-          struct loss_batch *loss)
+set_row_ids(struct train_learner *learner, const struct batch *batch,
+            struct loss_batch *loss)
 {
     const size_t n = 2 * batch->b;
 
@@ -225,7 +224,7 @@ name_rows(struct train_learner *learner, const struct batch *batch,
     loss->group = learner->group;
 }
 
-/* The objective, here or where the encoder is. */
+/* Computes the objective, here or in the encoder. */
 static int
 find_loss(struct train_learner *learner, const struct batch *batch,
           const struct loss_batch *loss, struct loss_report *report,
@@ -241,8 +240,8 @@ find_loss(struct train_learner *learner, const struct batch *batch,
     return 0;
 }
 
-/* Forward, objective, backward: gradients, and nothing else but the running
- * statistics has changed.  1, or what ask_weights() says. */
+/* Forward, objective, backward: computes gradients and changes only running
+ * statistics.  Returns 1, or ask_weights()'s result. */
 static int
 find_gradient(struct train_learner *learner, struct batch *batch,
               struct exchange *exchange, struct loss_report *report,
@@ -252,14 +251,14 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     struct loss_batch loss = {
         .b = batch->b, .extra = batch->extra.n, .dim = learner->dim};
 
-    if (!makes_products(learner))
+    if (!encoder_makes_products(learner))
         learner->s = learner->w = NULL;
-    learner->elsewhere = learner->w || spec->objective->by_encoder;
+    learner->encoder_has_dz = learner->w || spec->objective->by_encoder;
     if (train_learner_embed(learner, batch, NN_TRAIN, err))
         return -1;
     if (spec->objective->needs_weights &&
         !train_learner_finite(learner, batch)) {
-        report->value = NAN; // there is nothing to be asked
+        report->value = NAN; // do not request weights for them
         return 1;
     }
     if (spec->objective->needs_weights) {
@@ -274,13 +273,13 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     loss.scale = exchange->weights.scale;
     loss.s = exchange->weights.s ? exchange->weights.s : learner->s;
     loss.w = learner->w;
-    name_rows(learner, batch, &loss);
+    set_row_ids(learner, batch, &loss);
     if (find_loss(learner, batch, &loss, report, err))
         return -1;
-    return train_learner_back(learner, batch, gradient, err) ? -1 : 1;
+    return train_learner_backward(learner, batch, gradient, err) ? -1 : 1;
 }
 
-/* What of the step is not finite, or NULL. */
+/* Returns which part of the step is not finite, or NULL. */
 static const char *
 find_nonfinite(struct train_learner *learner, const struct batch *batch,
                const struct loss_report *report, double gradient)
@@ -290,7 +289,7 @@ find_nonfinite(struct train_learner *learner, const struct batch *batch,
     if (!isfinite(report->value))
         return "the loss is not finite";
     if (spec->objective->by_encoder && !train_learner_finite(learner, batch))
-        return "an embedding is not finite"; // of which the loss says nothing
+        return "an embedding is not finite"; // the loss may still be finite
     if (!isfinite(gradient))
         return "the gradient is not finite";
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
@@ -305,7 +304,7 @@ find_nonfinite(struct train_learner *learner, const struct batch *batch,
     return NULL;
 }
 
-/* As if no batch had passed the encoders. */
+/* Reverts what forward changed in the encoders. */
 static void
 undo_forward(struct train_learner *learner)
 {
@@ -316,24 +315,24 @@ undo_forward(struct train_learner *learner)
 }
 
 static enum train_outcome
-refuse_batch(struct train_learner *learner)
+reject_step(struct train_learner *learner)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
     undo_forward(learner);
     if (spec->objective->needs_weights)
-        spec->negatives->refused(spec->negatives->self);
+        spec->negatives->undo(spec->negatives->self);
     spec->state->skipped++;
     if (spec->nonfinite == TRAIN_ON_NONFINITE_STOP ||
-        ++learner->refused >= TRAIN_LOST_STEPS)
+        ++learner->nonfinite_steps >= TRAIN_MAX_NONFINITE)
         return TRAIN_STOPPED;
     return spec->nonfinite == TRAIN_ON_NONFINITE_SKIP ? TRAIN_SKIPPED
                                                       : TRAIN_ROLLBACK;
 }
 
-/* Whether the weights behind this batch count for their mean. */
+/* Returns 1 if the weights after this batch are part of the mean. */
 static int
-is_late(const struct train_learner_spec *spec, const struct batch *batch)
+is_averaged(const struct train_learner_spec *spec, const struct batch *batch)
 {
     const double steps = (double)batch->steps,
                  all = (double)batch->epochs * steps;
@@ -352,7 +351,7 @@ apply_step(struct train_learner *learner, const struct batch *batch,
 
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++) {
         if (train_encoder_update(spec->encoder[k], rate, err) ||
-            (is_late(spec, batch) &&
+            (is_averaged(spec, batch) &&
              train_encoder_average(spec->encoder[k], err)))
             return TRAIN_FAILED;
     }
@@ -361,7 +360,7 @@ apply_step(struct train_learner *learner, const struct batch *batch,
     train_samples_put(spec->samples, batch, learner->columns);
     sample_store_write(&spec->samples->store, exchange->weights.sampler,
                        exchange->weights.n_tables, exchange->weights.tables);
-    learner->refused = 0;
+    learner->nonfinite_steps = 0;
     state->images += (int64_t)batch->b;
     state->substituted += (int64_t)batch->n_substituted;
     state->steps_without_service += exchange->without_service;
@@ -388,7 +387,7 @@ list_weights(struct values *values, const struct weights *weights)
     values_join(values, &weights->values);
 }
 
-/* What is told of any of our objectives. */
+/* Values of every objective of foil's own. */
 static void
 list_spread(struct values *values, const struct loss_report *loss)
 {
@@ -398,7 +397,7 @@ list_spread(struct values *values, const struct loss_report *loss)
     values_add(values, "deviation", loss->deviation);
 }
 
-/* What falls on the own class, and what would if all weighed alike. */
+/* The anchor's class: its share of the weight, and of the negatives. */
 static void
 list_share(struct values *values, const struct loss_share *share)
 {
@@ -407,13 +406,13 @@ list_share(struct values *values, const struct loss_share *share)
                (double)share->same_group / (double)share->negatives);
 }
 
-/* What there is to say of a step that was applied. */
+/* The values of an applied step. */
 static void
 list_values(const struct train_learner *learner, double gradient, double rate,
             const struct exchange *exchange, struct train_result *result)
 {
     const struct param *own = learner->spec.objective->params;
-    const struct train_pace *pace = &learner->spec.pace;
+    const struct train_schedules *schedules = &learner->spec.schedules;
     const struct loss_report *loss = &result->loss;
     struct values *values = &result->values;
 
@@ -426,7 +425,7 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     values_add(values, "gradient", gradient);
     values_add(values, "rate", rate);
     for (size_t i = 0; own[i].name; i++)
-        if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
+        if (i == LOSS_TAU || schedules->value[i].kind != NN_SCHEDULE_CONSTANT)
             values_add(values, own[i].name, learner->settings.value[i]);
     if (learner->spec.objective->needs_weights && !exchange->without_service)
         list_weights(values, &exchange->weights);
@@ -438,7 +437,7 @@ enum train_outcome
 train_learner_step(struct train_learner *learner, const struct batch *batch,
                    struct train_result *result, struct err *err)
 {
-    const double start = clock_now(), rate = set_pace(learner, batch);
+    const double start = clock_now(), rate = set_schedules(learner, batch);
     struct batch full = *batch;
     struct exchange exchange = {0};
     double gradient = 0;
@@ -457,7 +456,7 @@ train_learner_step(struct train_learner *learner, const struct batch *batch,
         result->reason =
             find_nonfinite(learner, &full, &result->loss, gradient);
         result->outcome = result->reason
-                              ? refuse_batch(learner)
+                              ? reject_step(learner)
                               : apply_step(learner, &full, rate, &exchange,
                                            &result->loss, err);
     } else if (!rc) {
@@ -467,7 +466,7 @@ train_learner_step(struct train_learner *learner, const struct batch *batch,
         list_values(learner, gradient, rate, &exchange, result);
     if (rc > 0 && result->outcome != TRAIN_STOPPED &&
         result->outcome != TRAIN_FAILED) {
-        train_samples_refuse(learner->spec.samples, &full);
+        train_samples_quarantine(learner->spec.samples, &full);
         learner->spec.state->total++;
         advance_state(learner->spec.state, &full);
     }

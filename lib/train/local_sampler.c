@@ -7,9 +7,9 @@ train_local_sampler_init(struct train_local_sampler *local,
 {
     struct sample_settings own = *how;
 
-    sample_settings_set(&own, "horizon", 1); // nothing is under way
+    sample_settings_set(&own, "horizon", 1); // no step is in progress
     *local = (struct train_local_sampler){
-        .samples = samples, .draws_outside = draws_outside, .behind = 1};
+        .samples = samples, .draws_outside = draws_outside, .needs_load = 1};
     sample_source_init(&local->source, &own, samples->size);
 }
 
@@ -19,20 +19,20 @@ train_local_sampler_release(struct train_local_sampler *local)
     sample_source_release(&local->source);
 }
 
-/* Gives the source what was kept of it, where it has not gone on from there. */
+/* Loads the stored state into the source, unless the source is up to date. */
 static int
 reload_source(struct train_local_sampler *local, struct err *err)
 {
     const struct train_samples *samples = local->samples;
     const int64_t total = samples->state->total;
 
-    if (!local->behind)
+    if (!local->needs_load)
         return 0;
     if (!samples->store.n)
         sample_source_begin(&local->source, total);
     else if (sample_source_load(&local->source, &samples->store, total, err))
         return -1;
-    local->behind = 0;
+    local->needs_load = 0;
     return 0;
 }
 
@@ -64,13 +64,13 @@ local_weigh(void *self, const struct batch *step, struct weights *weights,
     return 1;
 }
 
-/* The chains have moved, what was kept of them has not. */
+/* The chains have advanced, but the stored state has not. */
 static void
-local_refused(void *self)
+local_undo(void *self)
 {
     struct train_local_sampler *local = self;
 
-    local->behind = 1;
+    local->needs_load = 1;
 }
 
 struct train_negatives
@@ -80,5 +80,5 @@ train_local_sampler_negatives(struct train_local_sampler *local)
                                     .draw = local->draws_outside ? local_draw
                                                                  : NULL,
                                     .weigh = local_weigh,
-                                    .refused = local_refused};
+                                    .undo = local_undo};
 }

@@ -100,7 +100,7 @@ native_stats_finite(void *self)
     return num_finite(n, statistics);
 }
 
-/* None of a locked one. */
+/* A frozen encoder has none. */
 static struct nn_moments
 moments_of(const struct train_native *e)
 {
@@ -220,14 +220,14 @@ train_native_open(struct train_encoder *encoder,
     size_t n, count;
 
     train_encoder_init(encoder, spec);
-    e->net = nn_net_new(&spec->net, encoder->micro, !spec->locked, err);
+    e->net = nn_net_new(&spec->net, encoder->micro, !spec->frozen, err);
     if (!e->net)
         goto out;
     tensors = nn_net_tensors(e->net, &n);
     nn_net_params(e->net, &count);
-    if (!spec->locked)
+    if (!spec->frozen)
         e->optim = nn_optim_new(&spec->optim, tensors, n, count, err);
-    if (!spec->locked && !e->optim)
+    if (!spec->frozen && !e->optim)
         goto out;
     nn_net_init(e->net, spec->seed);
     e->image = encoder->image;
@@ -237,7 +237,7 @@ train_native_open(struct train_encoder *encoder,
     encoder->kind = nn_net_kind(e->net);
     nn_net_running(e->net, &count);
     e->before = mem_array(count, sizeof *e->before);
-    if (spec->average && !spec->locked)
+    if (spec->average && !spec->frozen)
         nn_average_init(&e->average, e->net);
     encoder->ops = &ops;
     encoder->self = e;

@@ -11,7 +11,7 @@
 struct train_objective {
     const struct loss_objective *row;
     struct loss_settings settings;
-    struct train_state state; /* `total` alone counts */
+    struct train_state state; /* only `total` is used */
     struct train_samples samples;
     struct loss_report report; /* of the last step */
     size_t n, captions;
@@ -30,8 +30,7 @@ train_objective_open(const char *name, const char *params, size_t n,
     if (!row)
         return NULL;
     if (row->columns && !n) {
-        err_set(err, "%s keeps numbers of each sample: n has to be given",
-                name);
+        err_set(err, "%s has state of each sample: n must be at least 1", name);
         return NULL;
     }
     if (n > SIZE_MAX / sizeof(double) / (captions + 2) / (row->columns + 1)) {
@@ -82,7 +81,7 @@ check_all_ids(struct train_objective *o,
     if (!o->row->columns)
         return 0;
     if (!batch->ids)
-        return err_set(err, "ids: %s keeps numbers of each sample",
+        return err_set(err, "ids: %s has state of each sample, want their ids",
                        o->row->name);
     mem_grow(&o->sorted, &o->sorted_room, batch->b, sizeof *o->sorted);
     memcpy(o->sorted, batch->ids, batch->b * sizeof *o->sorted);
@@ -93,7 +92,7 @@ check_all_ids(struct train_objective *o,
                        (intmax_t)o->sorted[batch->b - 1], o->n - 1);
     for (size_t i = 1; i < batch->b; i++)
         if (o->sorted[i] == o->sorted[i - 1])
-            return err_set(err, "ids: sample %jd is there twice",
+            return err_set(err, "ids: sample %jd occurs twice",
                            (intmax_t)o->sorted[i]);
     return 0;
 }
@@ -105,7 +104,8 @@ check_captions(const struct train_objective *o,
     if (!o->captions)
         return 0;
     if (!batch->captions)
-        return err_set(err, "captions: which of its sample's each is");
+        return err_set(err,
+                       "captions: want the number of each sample's caption");
     for (size_t i = 0; i < batch->b; i++)
         if (batch->captions[i] < 0 || (size_t)batch->captions[i] >= o->captions)
             return err_set(err, "captions[%zu] is %d: want 0 .. %zu", i,
@@ -129,7 +129,7 @@ check_batch(struct train_objective *o,
                        batch->b, batch->extra, batch->constant, batch->dim);
     if (!row->needs_weights != !batch->weights)
         return err_set(err, "weights: %s %s", row->name,
-                       batch->weights ? "takes none" : "wants some");
+                       batch->weights ? "takes none" : "needs some");
     if (!row->run && batch->extra)
         return err_set(err, "%s takes no further rows", row->name);
     return loss_objective_check(row, &o->settings, batch->b, batch->dim, err) ||
@@ -138,7 +138,7 @@ check_batch(struct train_objective *o,
                : 0;
 }
 
-/* Rows of its two sides, as train_samples_get() has them. */
+/* The batch as train_samples_get() takes it. */
 static struct batch
 batch_of(const struct train_objective_batch *batch)
 {
@@ -190,9 +190,9 @@ train_objective_step(struct train_objective *o,
     return 0;
 }
 
-/* ---- what it is set to, and what there is ------------------------------- */
+/* ---- parameters and results --------------------------------------------- */
 
-/* Scalar i of those that are learnt, or NULL. */
+/* The i-th learnt scalar, or NULL. */
 static const struct loss_scalar *
 learnt_scalar(const struct train_objective *o, size_t i, size_t *slope)
 {

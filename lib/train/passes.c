@@ -6,9 +6,9 @@
 
 #include "passes.h"
 
-enum { PIECE = 1 << 19 }; // floats of a gradient that go at once, at least
+enum { PIECE = 1 << 19 }; // smallest number of floats of a gradient to send
 
-/* Rows of a shard, from the first one of this rank. */
+/* The first row of a shard, counted from the first row of this rank. */
 static size_t
 own_row(const struct train_shards *s, size_t shard)
 {
@@ -44,7 +44,7 @@ add_sums(void *self, double *x, size_t n)
     ranks_add(&busy, x, n, s->others);
 }
 
-/* All own shards, side by side. */
+/* Encodes all shards of this rank in one pass. */
 static void
 encode_together(struct train_shards *s, enum nn_mode mode, float *z)
 {
@@ -67,7 +67,7 @@ encode_together(struct train_shards *s, enum nn_mode mode, float *z)
 }
 
 int
-train_pass_moves(const struct train_shards *s, enum nn_mode mode)
+train_pass_sends_statistics(const struct train_shards *s, enum nn_mode mode)
 {
     return mode == NN_TRAIN && s->native->optim && s->statistics && !s->whole;
 }
@@ -80,19 +80,20 @@ encode_apart(struct train_shards *s, enum nn_mode mode, float *z)
 
     for (size_t i = train_shards_first(s, s->ranks.rank); i < to; i++) {
         encode_shard(s, i, mode, z + own_row(s, i) * s->dim);
-        if (train_pass_moves(s, mode))
-            memcpy(s->moves + i * each, nn_net_batch_statistics(s->native->net),
-                   each * sizeof *s->moves);
+        if (train_pass_sends_statistics(s, mode))
+            memcpy(s->batch_statistics + i * each,
+                   nn_net_batch_statistics(s->native->net),
+                   each * sizeof *s->batch_statistics);
     }
 }
 
 void
-train_pass_forward(struct train_shards *s, enum nn_mode mode, int known,
+train_pass_forward(struct train_shards *s, enum nn_mode mode, int sent_ahead,
                    float *z)
 {
     size_t from[TRAIN_SHARDS_MOST + 1];
 
-    if (s->ranks.size > 1 && !known)
+    if (s->ranks.size > 1 && !sent_ahead)
         train_share_rows(s);
     train_timer_start(&s->timer);
     if (s->whole && mode != NN_FIXED)
@@ -104,8 +105,8 @@ train_pass_forward(struct train_shards *s, enum nn_mode mode, int known,
         return;
     train_cut_rows(&s->cut, s->n, s->dim * sizeof *z, from);
     train_timer_gather(&s->timer, from, z);
-    if (train_pass_moves(s, mode))
-        train_share_moves(s);
+    if (train_pass_sends_statistics(s, mode))
+        train_share_statistics(s);
 }
 
 static float *
@@ -117,8 +118,8 @@ sum_at(struct train_shards *s, size_t level)
     return s->sums[level];
 }
 
-/* The gradients of shards [from,to), a power of two of them, by the tree.  The
- * last one's values are there still where it goes first. */
+/* Sums the gradients of shards [from,to), a power of two of them, by the tree.
+ * The activations of the last shard of the rank are still in the net. */
 static void
 add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
               const float *dz)
@@ -137,33 +138,33 @@ add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
     num_axpy(s->params, 1, s->sums[level], grads);
 }
 
-/* A piece that the pass for the first shard has completed: the sums of the
- * others behind it, as the tree has them, then to other ranks. */
+/* Handles a piece that the pass of the first shard has completed: adds the sums
+ * of the other shards in the tree's order, then sends it to other ranks. */
 static void
-pass_piece(struct train_shards *s, size_t from)
+send_piece(struct train_shards *s, size_t from)
 {
     float *grads = nn_net_grads(s->native->net) + from;
 
     for (size_t level = s->levels; level-- > 0;)
-        num_axpy(s->gone - from, 1, s->sums[level] + from, grads);
+        num_axpy(s->sent_from - from, 1, s->sums[level] + from, grads);
     if (s->busy.size > 1)
-        ranks_pieces_begin(&s->pieces, grads, s->gone - from);
-    s->gone = from;
+        ranks_pieces_begin(&s->pieces, grads, s->sent_from - from);
+    s->sent_from = from;
 }
 
-/* Behind an operator. */
+/* Called after each operator of a backward pass. */
 static void
-move_on(void *self, size_t from)
+on_operator(void *self, size_t from)
 {
     struct train_shards *s = self;
 
-    if (s->last && (s->gone - from >= s->piece || (!from && s->gone)))
-        pass_piece(s, from);
+    if (s->last && (s->sent_from - from >= s->piece || (!from && s->sent_from)))
+        send_piece(s, from);
     ranks_pieces_progress(&s->pieces);
     ranks_send_progress(&s->ahead);
 }
 
-/* All shards but the first: the sum of the right half, of that of the left
+/* Sums all shards except the first: the right half, the right half of the left
  * half, and so on. */
 static void
 add_others(struct train_shards *s, size_t first, size_t end, const float *dz)
@@ -179,8 +180,7 @@ add_others(struct train_shards *s, size_t first, size_t end, const float *dz)
     }
 }
 
-/* The gradient of all own shards, which goes to other ranks while it is made.
- */
+/* Computes the gradient of all shards of this rank and sends it by pieces. */
 static void
 sum_shards(struct train_shards *s, const float *dz)
 {
@@ -189,12 +189,12 @@ sum_shards(struct train_shards *s, const float *dz)
 
     s->last = s->whole;
     s->levels = 0;
-    s->gone = s->params;
+    s->sent_from = s->params;
     s->piece = s->params / (RANKS_PIECES - 1) + 1;
     if (s->piece < PIECE)
         s->piece = PIECE;
     ranks_pieces_init(&s->pieces, &s->busy, s->work);
-    nn_net_watch(s->native->net, move_on, s);
+    nn_net_watch(s->native->net, on_operator, s);
     if (s->whole) {
         nn_net_backward_parts(s->native->net, dz);
     } else {
@@ -203,7 +203,7 @@ sum_shards(struct train_shards *s, const float *dz)
         add_gradients(s, first, first + 1, 0, dz);
     }
     nn_net_watch(s->native->net, NULL, NULL);
-    REQUIRE(!s->gone);
+    REQUIRE(!s->sent_from);
     ranks_pieces_end(&s->pieces);
 }
 

@@ -9,47 +9,48 @@
 #include "timer.h"
 
 /*
- * Parts of train/shards.h: what all ranks do at once, each with its own shards.
- * Who calls them has given the order.  At rank 0 they are of all rows.
+ * Parts of train/shards.h: what all ranks do at once, each with its shards.
+ * The caller has sent the order.  Rank 0 has the rows of all ranks.
  */
 enum { TRAIN_SHARDS_LEVELS = 10 }; /* of the tree over the shards of a rank */
 
-/* What cuts the batches of a native encoder.  A rank counts its rows from its
- * first one. */
+/* Splits the batches of a native encoder.  A rank counts rows from its first
+ * one. */
 struct train_shards {
     struct train_native *native;
-    const struct train_encoder_ops *plain; /* its functions */
-    struct train_encoder_ops ops;          /* the same, by shards */
+    const struct train_encoder_ops *plain; /* functions of the native encoder */
+    struct train_encoder_ops ops;          /* functions by shards */
     struct ranks ranks;
     struct train_cut cut;
     struct train_timer timer;
     size_t dim, params;
     int number;
-    int whole;  /* norms are over all shards, which go side by side */
-    size_t n;   /* rows of the batch */
-    int spread; /* followers have weights and moments as they are */
+    int whole;             /* norms use all shards, in one pass */
+    size_t n;              /* rows of the batch */
+    int followers_current; /* followers have the current weights and moments */
     size_t statistics;
-    float *moves; /* [shards,statistics] of the last forward */
-    float *sums[TRAIN_SHARDS_LEVELS]; /* [params], of those shards that a level
-                                         has */
-    float *work;                      /* of ranks_sum() */
-    double *others;                   /* of ranks_add() */
-    struct ranks busy;                /* of a gradient that goes by pieces .. */
+    float *batch_statistics; /* [shards,statistics] of the last forward */
+    float *sums[TRAIN_SHARDS_LEVELS]; /* [params], sums of a level's shards */
+    float *work;                      /* scratch of ranks_pieces */
+    double *others;                   /* scratch of ranks_add() */
+    struct ranks busy;                /* ranks with shards, for a gradient by
+                                         pieces */
     struct ranks_pieces pieces;
-    size_t levels;      /* .. behind the sums of so many levels are added, .. */
-    int last;           /* .. in the pass that completes it, .. */
-    size_t gone, piece; /* .. from here on it does; at least so much at once */
-    struct ranks_send ahead; /* the images of the batch that comes next, */
-    size_t n_next;           /* so many rows; 0: unknown */
-    struct nn_input next;    /* at rank 0 .. */
+    size_t levels;           /* sums to add to a piece */
+    int last;                /* this is the pass that completes the gradient */
+    size_t sent_from, piece; /* sent from here on; smallest piece */
+    struct ranks_send ahead; /* images of the next batch */
+    size_t n_next;           /* their number; 0: unknown */
+    struct nn_input next;    /* on rank 0 */
     struct digest sent;
-    void *next_rows; /* .. and at a follower */
+    void *next_rows; /* on a follower */
     size_t *offsets; /* of tokens */
     void *rows;      /* of a follower: its rows, z and dz */
     float *z, *dz;
 };
 
-/* The first shard of a rank, of rank W all; the first row of a shard. */
+/* The first shard of a rank, for rank W the number of shards; the first row of
+ * a shard. */
 static inline size_t
 train_shards_first(const struct train_shards *s, size_t rank)
 {
@@ -62,39 +63,40 @@ train_shards_row(const struct train_shards *s, size_t shard)
     return train_cut_row(&s->cut, s->n, shard);
 }
 
-/* ------------------------------------------ share.c: what goes between ranks
- */
+/* -------------------------------------- share.c: data sent between ranks */
 
-/* Weights, moments and statistics of rank 0 to all. */
+/* Sends weights, moments and statistics from rank 0 to all. */
 void train_share_state(struct train_shards *s);
 
-/* Rows of the batch of rank 0, [s->n], to the ranks that have them; those of
- * the next one, while all compute, where it is known. */
+/* Sends the rows of rank 0's batch, [s->n], to their ranks; those of the next
+ * batch, if known, while all ranks compute. */
 void train_share_rows(struct train_shards *s);
 void train_share_ahead(struct train_shards *s);
 
-/* The rows of a follower, which it has, as its net takes them; the most bytes
- * of a row. */
-void train_share_taken(struct train_shards *s);
+/* Makes a follower's rows the input of its net; the largest number of bytes of
+ * a row. */
+void train_share_set_input(struct train_shards *s);
 size_t train_share_bytes(const struct train_shards *s);
 
-/* What each shard moves the running statistics by, to rank 0, for all shards;
- * the gradient of the rows, from it. */
-void train_share_moves(struct train_shards *s);
+/* Sends the batch statistics of each shard to rank 0; dz from rank 0 to the
+ * others. */
+void train_share_statistics(struct train_shards *s);
 void train_share_dz(struct train_shards *s, const float *dz);
 
-/* ------------------------------------------------ passes.c: there, and back */
+/* ----------------------------------------- passes.c: forward and backward */
 
-/* Embeddings of own rows to z, of all at rank 0, which gets what the shards
- * move, too.
- *   known  the rows were sent ahead */
-void train_pass_forward(struct train_shards *s, enum nn_mode mode, int known,
-                        float *z);
+/* Encodes the rows of this rank to z.  Rank 0 gets the embeddings of all rows
+ * and the batch statistics of the shards.
+ *   sent_ahead  the rows were sent ahead */
+void train_pass_forward(struct train_shards *s, enum nn_mode mode,
+                        int sent_ahead, float *z);
 
-/* Whether what each shard moves goes to rank 0 by itself. */
-int train_pass_moves(const struct train_shards *s, enum nn_mode mode);
+/* Returns 1 if ranks send the batch statistics of each shard to rank 0. */
+int train_pass_sends_statistics(const struct train_shards *s,
+                                enum nn_mode mode);
 
-/* The gradient of all shards, at all ranks, of dz of the own rows. */
+/* Computes the gradient of all shards, on all ranks, from dz of the rank's
+ * rows. */
 void train_pass_backward(struct train_shards *s, const float *dz);
 
 #endif

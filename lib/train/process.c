@@ -11,31 +11,31 @@
 
 #include "process.h"
 
-/* What is in the memory for an encoder. */
+/* Offsets of an encoder's arrays in the shared memory. */
 struct place {
     size_t input[2], z, dz, params, statistics, s, ids, weights,
-        scale; /* where, in bytes */
+        scale; /* in bytes */
 };
 
 struct process {
     struct train_program *program;
     const char *tower;
-    struct train_slot form; /* of its input */
+    struct train_slot form; /* layout of its input */
     size_t dim;
     struct train_tensors tensors;
     struct place at;
     struct nn_input input; /* of the batch */
-    int slot;              /* where it is */
-    const uint8_t *next;   /* the images that are in the other slot, or */
-    size_t n_next;         /* NULL */
-    int mean;              /* is kept by the program */
-    int locked;
-    int loss;       /* is the program's, */
-    size_t weighed; /* of weights of so many rows, and */
-    int products;   /* can be made by the program */
-    int similar;    /* are wanted of the next forward */
-    int known;      /* the weights in memory are those of now */
-    long steps;     /* batches that they have seen */
+    int slot;              /* its slot */
+    const uint8_t *next;   /* the images in the other slot, or NULL */
+    size_t n_next;         /* their number */
+    int mean;              /* 1: the program computes a mean of weights */
+    int frozen;
+    int loss;          /* 1: the program computes the loss */
+    size_t weighed;    /* largest number of rows with weights */
+    int products;      /* 1: the program can compute similarities */
+    int want_products; /* 1: the next forward computes similarities */
+    int known;         /* 1: the weights in memory are current */
+    long steps;        /* batches that they were trained on */
     int stats_finite;
     char *engine;
 };
@@ -46,12 +46,12 @@ memory_at(const struct process *e, size_t at)
     return e->program->memory + at;
 }
 
-/* A request of which nothing but "ok" is wanted. */
+/* Sends a request with the answer "ok". */
 static int
-ask_for_ok(struct process *e, char *line, struct err *err)
+request_ok(struct process *e, char *line, struct err *err)
 {
     struct stage_answer answer = {0};
-    const int rc = train_program_ask(e->program, line, &answer, err);
+    const int rc = train_program_request(e->program, line, &answer, err);
 
     free(answer.ok);
     return rc;
@@ -59,7 +59,7 @@ ask_for_ok(struct process *e, char *line, struct err *err)
 
 /* ----------------------------------------------------------------- a step */
 
-/* What was expected is there already. */
+/* Skips the copy if the batch was sent ahead. */
 static int
 process_take(void *self, const struct nn_input *input, struct err *err)
 {
@@ -86,7 +86,7 @@ process_announce(void *self, const struct batch *batch)
     memcpy(ids, batch->ids, batch->b * sizeof *ids);
     if (batch->extra.n)
         memcpy(ids + batch->b, batch->extra.ids, batch->extra.n * sizeof *ids);
-    train_program_tell(
+    train_program_send(
         e->program,
         mem_format("batch %s samples=%zu extra=%zu epoch=%lld step=%lld "
                    "steps=%lld epochs=%lld",
@@ -96,7 +96,7 @@ process_announce(void *self, const struct batch *batch)
 }
 
 static void
-process_expect(void *self, const struct nn_input *input)
+process_prefetch(void *self, const struct nn_input *input)
 {
     struct process *e = self;
 
@@ -105,7 +105,7 @@ process_expect(void *self, const struct nn_input *input)
     train_slot_put(&e->form, input, memory_at(e, e->at.input[!e->slot]));
     e->next = input->images;
     e->n_next = input->n;
-    train_program_tell(e->program, mem_format("expect %s slot=%d n=%zu",
+    train_program_send(e->program, mem_format("expect %s slot=%d n=%zu",
                                               e->tower, !e->slot, input->n));
 }
 
@@ -114,7 +114,7 @@ process_products(void *self, const float **s, float **w)
 {
     struct process *e = self;
 
-    e->similar = e->products;
+    e->want_products = e->products;
     *s = *w = memory_at(e, e->at.s);
     return e->products;
 }
@@ -133,10 +133,10 @@ process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
     char *line = mem_format(
         "forward %s slot=%d from=%zu to=%zu mode=%s again=%d products=%d",
         e->tower, e->slot, from, to, mode_name(mode), !z,
-        e->similar && mode == NN_TRAIN);
+        e->want_products && mode == NN_TRAIN);
 
-    e->similar = 0;
-    if (ask_for_ok(e, line, err))
+    e->want_products = 0;
+    if (request_ok(e, line, err))
         return -1;
     if (mode == NN_TRAIN)
         e->known = 0;
@@ -166,11 +166,11 @@ take_loss(const char *words, struct loss_report *report)
             return -1;
         values_add(&report->more, name, x);
     }
-    report->infonce = report->value; // nothing else is to be compared
+    report->infonce = report->value; // no InfoNCE to compare with
     return rc || !known ? -1 : 0;
 }
 
-/* Puts weights where the program finds them, and asks for the loss. */
+/* Writes weights to the memory and returns the request for the loss. */
 static char *
 put_weights(struct process *e, const struct loss_batch *batch)
 {
@@ -194,7 +194,8 @@ process_loss(void *self, const struct loss_batch *batch,
 {
     struct process *e = self;
     struct stage_answer answer = {0};
-    int rc = train_program_ask(e->program, put_weights(e, batch), &answer, err);
+    int rc =
+        train_program_request(e->program, put_weights(e, batch), &answer, err);
 
     if (!rc && take_loss(answer.ok, report)) {
         err_set(err,
@@ -217,7 +218,7 @@ process_backward(void *self, size_t from, size_t to, int add, const float *dz,
     if (dz)
         memcpy((float *)memory_at(e, e->at.dz) + from * e->dim, dz,
                (to - from) * e->dim * sizeof *dz);
-    train_program_tell(
+    train_program_send(
         e->program, mem_format("backward %s from=%zu to=%zu add=%d products=%d",
                                e->tower, from, to, add, !dz && !e->loss));
     return 0;
@@ -233,8 +234,8 @@ process_norm(void *self, double *length, struct err *err)
     double is_steady = 0;
     int found = 0, rc;
 
-    rc = train_program_ask(e->program, mem_format("norm %s", e->tower), &answer,
-                           err);
+    rc = train_program_request(e->program, mem_format("norm %s", e->tower),
+                               &answer, err);
     if (!rc)
         found = train_program_number(e->program, answer.ok, &norm, length, err);
     if (found > 0)
@@ -257,7 +258,7 @@ process_stats_finite(void *self)
 {
     const struct process *e = self;
 
-    return e->locked || e->stats_finite;
+    return e->frozen || e->stats_finite;
 }
 
 static int
@@ -267,7 +268,7 @@ process_update(void *self, double rate, struct err *err)
 
     (void)err;
     e->known = 0;
-    train_program_tell(e->program,
+    train_program_send(e->program,
                        mem_format("update %s rate=%.17g", e->tower, rate));
     return 0;
 }
@@ -279,7 +280,7 @@ process_average(void *self, struct err *err)
 
     (void)err;
     if (e->mean)
-        train_program_tell(e->program, mem_format("average %s", e->tower));
+        train_program_send(e->program, mem_format("average %s", e->tower));
     return 0;
 }
 
@@ -289,7 +290,7 @@ process_undo(void *self)
     struct process *e = self;
 
     e->known = 0;
-    train_program_tell(e->program, mem_format("undo %s", e->tower));
+    train_program_send(e->program, mem_format("undo %s", e->tower));
 }
 
 /* ------------------------------------------------------------ checkpoints */
@@ -306,14 +307,15 @@ blocks_of(const struct process *e)
     };
 }
 
-/* Has the program write to the memory; steps are where it says so, else 0. */
+/* Requests that the program writes `what` to the memory; *steps is 0 if the
+ * answer has none. */
 static int
 fetch_blocks(struct process *e, const char *what, long *steps, struct err *err)
 {
     static const struct train_number seen = {"steps", 0, 0x1p53, 1};
     struct stage_answer answer = {0};
     double number = 0;
-    int rc = train_program_ask(
+    int rc = train_program_request(
         e->program, mem_format("get %s what=%s", e->tower, what), &answer, err);
 
     if (!rc &&
@@ -342,10 +344,10 @@ process_put(void *self, struct err *err)
 {
     struct process *e = self;
 
-    return ask_for_ok(e, mem_format("put %s", e->tower), err);
+    return request_ok(e, mem_format("put %s", e->tower), err);
 }
 
-/* The mean of the parameters takes their place in the memory. */
+/* The mean of the parameters overwrites the parameters in memory. */
 static int
 save_mean(struct process *e, const char *folder, struct err *err)
 {
@@ -364,7 +366,7 @@ save_mean(struct process *e, const char *folder, struct err *err)
     return rc;
 }
 
-/* A file that the program says it has saved. */
+/* Checks the file that the program was to save. */
 static int
 check_saved(const struct process *e, const char *path, struct err *err)
 {
@@ -390,7 +392,7 @@ process_save(void *self, const char *folder, struct err *err)
     if (e->mean && save_mean(e, folder, err))
         return -1;
     path = mem_format("%s/%s.state", folder, e->tower);
-    rc = ask_for_ok(e, mem_format("save %s %s", e->tower, path), err);
+    rc = request_ok(e, mem_format("save %s %s", e->tower, path), err);
     if (!rc)
         rc = check_saved(e, path, err);
     free(path);
@@ -415,8 +417,8 @@ find_changed(const struct process *e, const float *params,
     return NULL;
 }
 
-/* Weights that the program has changed, such as rounded, are no checkpoint's:
- * the run would not be the one that was saved. */
+/* Fails if the program has changed, for example rounded, the weights of a
+ * checkpoint: the run would differ from the saved one. */
 static int
 check_put(struct process *e, struct err *err)
 {
@@ -435,8 +437,8 @@ check_put(struct process *e, struct err *err)
     free(copy);
     if (changed) {
         err_set(err,
-                "encoder: '%.100s' answers get with another '%.100s' than was "
-                "put: it must hold weights in floats of 32 bits, as "
+                "encoder: '%.100s' answers get with another '%.100s' than put "
+                "wrote: it must hold weights in floats of 32 bits, as "
                 "checkpoints do",
                 e->program->line, changed);
         return train_program_fail(e->program, err);
@@ -451,7 +453,7 @@ process_load(void *self, const char *folder, struct err *err)
     struct process *e = self;
     char *line = mem_format("load %s %s/%s.state", e->tower, folder, e->tower);
 
-    return ask_for_ok(e, line, err) ? -1 : check_put(e, err);
+    return request_ok(e, line, err) ? -1 : check_put(e, err);
 }
 
 static int
@@ -461,8 +463,8 @@ process_init(void *self, const char *path, char **left, struct err *err)
     struct stage_answer answer = {0};
 
     e->known = 0;
-    if (train_program_ask(e->program, mem_format("init %s %s", e->tower, path),
-                          &answer, err))
+    if (train_program_request(
+            e->program, mem_format("init %s %s", e->tower, path), &answer, err))
         return -1;
     *left = answer.ok;
     return 0;
@@ -489,7 +491,7 @@ process_close(void *self)
 static const struct train_encoder_ops ops = {
     .announce = process_announce,
     .take = process_take,
-    .expect = process_expect,
+    .prefetch = process_prefetch,
     .products = process_products,
     .forward = process_forward,
     .loss = process_loss,
@@ -510,7 +512,7 @@ static const struct train_encoder_ops ops = {
 
 /* ------------------------------------------------------------------- open */
 
-/* What the program is told of its input. */
+/* Describes the input for the program. */
 static char *
 describe_input(const struct process *e, const struct nn_spec *net)
 {
@@ -539,7 +541,7 @@ describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
         "threads=%ld precision=%s accumulate=%ld optim=%s momentum=%.9g "
         "nesterov=%d "
         "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g",
-        e->tower, input, e->form.rows, e->locked, e->mean, e->loss,
+        e->tower, input, e->form.rows, e->frozen, e->mean, e->loss,
         (unsigned long long)spec->seed, threads,
         spec->net.bf16 ? "bf16" : "f32", o->accumulate, o->name, o->momentum,
         o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay);
@@ -575,7 +577,7 @@ take_open(struct process *e, const char *ok, struct err *err)
     return 0;
 }
 
-/* Room in the memory, and where all is. */
+/* Allocates the arrays in the memory and sends their offsets. */
 static int
 lay_out_memory(struct process *e, struct err *err)
 {
@@ -600,7 +602,7 @@ lay_out_memory(struct process *e, struct err *err)
         if (!*at[i])
             return -1;
     }
-    return ask_for_ok(
+    return request_ok(
         e,
         mem_format("layout %s input0=%zu input1=%zu z=%zu dz=%zu "
                    "parameters=%zu statistics=%zu s=%zu ids=%zu weights=%zu "
@@ -617,8 +619,8 @@ open_encoder(struct process *e, const struct train_encoder_spec *spec,
 {
     struct stage_answer answer = {.take = train_tensors_take,
                                   .of = &e->tensors};
-    int rc = train_program_ask(e->program, describe_encoder(e, spec, threads),
-                               &answer, err);
+    int rc = train_program_request(
+        e->program, describe_encoder(e, spec, threads), &answer, err);
 
     if (!rc)
         rc = take_open(e, answer.ok, err);
@@ -653,8 +655,8 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
                  .rows = encoder->rows,
                  .image = encoder->image,
                  .context = (size_t)spec->net.context},
-        .mean = spec->average && !spec->locked,
-        .locked = spec->locked,
+        .mean = spec->average && !spec->frozen,
+        .frozen = spec->frozen,
         .loss = spec->loss,
         .weighed = spec->weighed,
     };

@@ -46,7 +46,7 @@ train_program_failed(const struct train_program *p)
 size_t
 train_program_grow(struct train_program *p, size_t bytes, struct err *err)
 {
-    const size_t at = p->size ? p->size : ALIGN; // 0 is no place
+    const size_t at = p->size ? p->size : ALIGN; // 0 means failure
     const size_t size = at + (bytes + ALIGN - 1) / ALIGN * ALIGN;
     char *memory = stage_program_memory(p->program, size, err);
 
@@ -74,8 +74,7 @@ take_answer(struct train_program *p, struct stage_answer *answer,
     return -1;
 }
 
-/* Takes all that is pending but the last `keep` answers, of which nothing is
- * wanted. */
+/* Takes and drops all pending answers except the last `keep`. */
 static int
 take_answers(struct train_program *p, size_t keep, struct err *err)
 {
@@ -91,17 +90,17 @@ take_answers(struct train_program *p, size_t keep, struct err *err)
 }
 
 void
-train_program_tell(struct train_program *p, char *line)
+train_program_send(struct train_program *p, char *line)
 {
-    struct err kept; // p->why has it
+    struct err copy; // of p->why
 
     if (!p->failed && strchr(line, '\n')) {
         err_set(&p->why, "encoder: the name of a file has a line end, which "
-                         "cannot be told to a program");
+                         "cannot be sent to a program");
         p->failed = 1;
     }
     if (!p->failed && p->pending == STAGE_PENDING)
-        take_answers(p, STAGE_PENDING - 1, &kept);
+        take_answers(p, STAGE_PENDING - 1, &copy);
     if (!p->failed) {
         stage_program_send(p->program, line);
         p->pending++;
@@ -110,11 +109,11 @@ train_program_tell(struct train_program *p, char *line)
 }
 
 int
-train_program_ask(struct train_program *p, char *line,
-                  struct stage_answer *answer, struct err *err)
+train_program_request(struct train_program *p, char *line,
+                      struct stage_answer *answer, struct err *err)
 {
     answer->ok = NULL;
-    train_program_tell(p, line);
+    train_program_send(p, line);
     if (p->failed) {
         *err = p->why;
         return -1;

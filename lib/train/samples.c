@@ -17,14 +17,14 @@ sides_of(const struct loss_objective *objective)
     return loss_objective_states(objective, 1);
 }
 
-/* How many rows of columns each sample has on a side. */
+/* Rows of columns of a sample on a side. */
 static size_t
 each_of(const struct train_samples *samples, size_t side)
 {
     return side && samples->captions ? samples->captions : 1;
 }
 
-/* Where the rows of a side begin. */
+/* The first row of a side. */
 static size_t
 first_row(const struct train_samples *samples, size_t side)
 {
@@ -105,9 +105,10 @@ train_samples_put(struct train_samples *samples, const struct batch *batch,
                columns * sizeof *state);
 }
 
-/* Writes down the samples that had a substitute. */
+/* Records the samples that were replaced. */
 void
-train_samples_refuse(struct train_samples *samples, const struct batch *batch)
+train_samples_quarantine(struct train_samples *samples,
+                         const struct batch *batch)
 {
     for (size_t i = 0; i < batch->n_substituted; i++) {
         const int64_t entry[4] = {batch->substituted[i][0],
@@ -122,8 +123,8 @@ train_samples_refuse(struct train_samples *samples, const struct batch *batch)
 
 /* A column as a tensor: columns are counted side after side. */
 struct column {
-    float *first;         /* of its numbers, */
-    size_t count, stride; /* how many, and how far apart */
+    float *first;         /* number */
+    size_t count, stride; /* of numbers; distance between them */
     size_t rank, shape[2];
 };
 
@@ -166,7 +167,7 @@ list_column(const struct train_samples *samples, size_t k,
     free(name);
 }
 
-/* The tables of a sampler, as arrays; returns how many. */
+/* Lists the tables of a sampler as arrays; returns their number. */
 static size_t
 list_sampler_tables(const struct sample_store *store, struct nn_array *array)
 {
@@ -219,10 +220,10 @@ train_samples_save(const struct train_samples *samples, const char *folder,
     return rc;
 }
 
-/* The array of that name, which must have this type and shape; shape[0] = 0
- * leaves the first size open. */
+/* Returns the array of that name, type and shape, or NULL; shape[0] = 0 allows
+ * any first size. */
 static const struct nn_array *
-want_array(const struct nn_array *array, size_t n, const char *path,
+find_array(const struct nn_array *array, size_t n, const char *path,
            const char *name, const char *dtype, size_t rank,
            const size_t *shape, struct err *err)
 {
@@ -237,7 +238,7 @@ want_array(const struct nn_array *array, size_t n, const char *path,
     return fits ? a : NULL;
 }
 
-/* The tables of a sampler, all arrays that are called so. */
+/* Reads the tables of a sampler: all arrays with the prefix. */
 static int
 take_tables(struct train_samples *samples, const char *path,
             const struct nn_array *array, size_t n, const char *sampler,
@@ -279,13 +280,14 @@ take_sampler(struct train_samples *samples, const char *path,
     if (!sampler || strlen(sampler) >= SAMPLER_NAME_MAX)
         return err_set(err,
                        "'%s' names no sampler: it was written before version 2 "
-                       "of the protocol, whose samplers keep other tables; go "
-                       "on with that foil, or begin the run anew",
+                       "of the protocol, when samplers had other tables; use "
+                       "that version of foil, or start a new run",
                        path);
     return take_tables(samples, path, array, n, sampler, err);
 }
 
-/* A column of the file; where it is one of captions, of as many as here. */
+/* Reads a column of the file; one of captions must have the same number of
+ * captions. */
 static int
 take_column(struct train_samples *samples, const char *path,
             const struct nn_array *array, size_t n, size_t k, struct err *err)
@@ -298,11 +300,11 @@ take_column(struct train_samples *samples, const char *path,
     if (a && c.rank == 2 && a->rank == 2 && a->shape[1] != c.shape[1]) {
         err_set(err,
                 "'%s': tensor '%s' is of %zu captions a sample, this run has "
-                "up to %zu: go on with the captions that it began with",
+                "up to %zu: use the captions that the run started with",
                 path, name, a->shape[1], c.shape[1]);
         a = NULL;
     } else {
-        a = want_array(array, n, path, name, "F32", c.rank, c.shape, err);
+        a = find_array(array, n, path, name, "F32", c.rank, c.shape, err);
     }
     free(name);
     if (!a)
@@ -326,7 +328,7 @@ take_samples(struct train_samples *samples, const char *path,
             return -1;
     if (o->needs_weights && take_sampler(samples, path, array, n, about, err))
         return -1;
-    a = want_array(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4},
+    a = find_array(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4},
                    err);
     if (!a)
         return -1;
@@ -361,21 +363,21 @@ int
 train_samples_revert(struct train_samples *samples, const char *folder,
                      struct err *err)
 {
-    struct train_samples then;
+    struct train_samples loaded;
 
-    train_samples_init(&then, samples->objective, samples->size,
+    train_samples_init(&loaded, samples->objective, samples->size,
                        samples->captions, samples->state);
-    if (train_samples_load(&then, folder, err)) {
-        train_samples_release(&then);
+    if (train_samples_load(&loaded, folder, err)) {
+        train_samples_release(&loaded);
         return -1;
     }
-    free(then.quarantine);
-    then.quarantine = samples->quarantine;
-    then.bad = samples->bad;
-    then.room = samples->room;
+    free(loaded.quarantine);
+    loaded.quarantine = samples->quarantine;
+    loaded.bad = samples->bad;
+    loaded.room = samples->room;
     samples->quarantine = NULL;
     train_samples_release(samples);
-    *samples = then;
+    *samples = loaded;
     return 0;
 }
 

@@ -129,7 +129,7 @@ scalars_save(void *self, const char *folder, struct err *err)
     return rc;
 }
 
-/* The one number of that name. */
+/* Returns the scalar tensor of that name. */
 static const void *
 find_number(const struct nn_array *array, size_t n, const char *name,
             const char *dtype, struct err *err)

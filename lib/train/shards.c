@@ -8,12 +8,12 @@
 
 #include "passes.h"
 
-/* Orders from SPREAD on are of an encoder. */
-enum { SPREAD = TRAIN_ORDER_END + 1, FORWARD, BACKWARD, UPDATE };
+/* Orders from SHARE_STATE on are for an encoder. */
+enum { SHARE_STATE = TRAIN_ORDER_END + 1, FORWARD, BACKWARD, UPDATE };
 
 struct order {
     int what, number, mode;
-    int known; /* FORWARD: these rows were sent ahead */
+    int sent_ahead; /* FORWARD: these rows were sent ahead */
     size_t n, next;
     double rate;
 };
@@ -38,7 +38,7 @@ train_shards_check(size_t shards, size_t ranks, struct err *err)
 }
 
 static void
-give_order(struct train_shards *s, struct order order)
+send_order(struct train_shards *s, struct order order)
 {
     order.number = s->number;
     if (s->ranks.size > 1)
@@ -53,21 +53,21 @@ shards_take(void *self, const struct nn_input *input, struct err *err)
     struct train_shards *s = shards_of(self);
 
     s->n = input->n;
-    if (s->ranks.size > 1 && !s->spread) {
-        give_order(s, (struct order){.what = SPREAD});
+    if (s->ranks.size > 1 && !s->followers_current) {
+        send_order(s, (struct order){.what = SHARE_STATE});
         train_share_state(s);
-        s->spread = 1;
+        s->followers_current = 1;
     }
     return s->plain->take(self, input, err);
 }
 
-/* Before a backward. */
+/* Called before a backward. */
 static void
-shards_expect(void *self, const struct nn_input *input)
+shards_prefetch(void *self, const struct nn_input *input)
 {
     struct train_shards *s = shards_of(self);
 
-    // a locked one has no backward
+    // a frozen encoder has no backward
     if (s->ranks.size == 1 || !s->native->optim ||
         nn_net_kind(s->native->net) != NN_IMAGES)
         return;
@@ -76,10 +76,10 @@ shards_expect(void *self, const struct nn_input *input)
     s->sent = digest_bytes(input->images, input->n * train_share_bytes(s));
 }
 
-/* Whether the batch is the one that was expected: a place may have another one
- * since. */
+/* Returns 1 if the batch has the bytes that were sent ahead; a place of the
+ * plan may have another batch since. */
 static int
-is_sent(const struct train_shards *s)
+was_sent_ahead(const struct train_shards *s)
 {
     struct digest now;
 
@@ -94,19 +94,22 @@ shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
                struct err *err)
 {
     struct train_shards *s = shards_of(self);
-    int known;
+    int sent_ahead;
 
     (void)err;
     REQUIRE(!from && to == s->n && z);
-    known = is_sent(s);
-    give_order(s,
-               (struct order){
-                   .what = FORWARD, .mode = mode, .n = s->n, .known = known});
-    train_pass_forward(s, mode, known, z);
+    sent_ahead = was_sent_ahead(s);
+    send_order(s, (struct order){.what = FORWARD,
+                                 .mode = mode,
+                                 .n = s->n,
+                                 .sent_ahead = sent_ahead});
+    train_pass_forward(s, mode, sent_ahead, z);
     s->n_next = 0;
-    for (size_t i = 0;
-         train_pass_moves(s, mode) && i < train_cut_shards(&s->cut, s->n); i++)
-        nn_net_update_running(s->native->net, s->moves + i * s->statistics);
+    for (size_t i = 0; train_pass_sends_statistics(s, mode) &&
+                       i < train_cut_shards(&s->cut, s->n);
+         i++)
+        nn_net_update_running(s->native->net,
+                              s->batch_statistics + i * s->statistics);
     return 0;
 }
 
@@ -118,7 +121,7 @@ shards_backward(void *self, size_t from, size_t to, int add, const float *dz,
 
     (void)err;
     REQUIRE(!from && to == s->n && !add);
-    give_order(s, (struct order){.what = BACKWARD, .next = s->n_next});
+    send_order(s, (struct order){.what = BACKWARD, .next = s->n_next});
     train_share_dz(s, dz);
     train_pass_backward(s, dz);
     return 0;
@@ -129,28 +132,28 @@ shards_update(void *self, double rate, struct err *err)
 {
     struct train_shards *s = shards_of(self);
 
-    give_order(s, (struct order){.what = UPDATE, .rate = rate});
+    send_order(s, (struct order){.what = UPDATE, .rate = rate});
     return s->plain->update(self, rate, err);
 }
 
 static int
 shards_put(void *self, struct err *err)
 {
-    shards_of(self)->spread = 0;
+    shards_of(self)->followers_current = 0;
     return shards_of(self)->plain->put(self, err);
 }
 
 static int
 shards_load(void *self, const char *folder, struct err *err)
 {
-    shards_of(self)->spread = 0;
+    shards_of(self)->followers_current = 0;
     return shards_of(self)->plain->load(self, folder, err);
 }
 
 static int
 shards_init(void *self, const char *path, char **left, struct err *err)
 {
-    shards_of(self)->spread = 0;
+    shards_of(self)->followers_current = 0;
     return shards_of(self)->plain->init(self, path, left, err);
 }
 
@@ -162,7 +165,7 @@ shards_close(void *self)
     s->plain->close(self);
     for (size_t k = 0; k < TRAIN_SHARDS_LEVELS; k++)
         free(s->sums[k]);
-    free(s->moves);
+    free(s->batch_statistics);
     free(s->work);
     free(s->others);
     free(s->offsets);
@@ -176,9 +179,9 @@ shards_close(void *self)
 
 /* ------------------------------------------------------------------ opening */
 
-/* What the net of a shard does not have. */
+/* Allocates what the net of a shard lacks. */
 static void
-make_room(struct train_shards *s, size_t rows, size_t each)
+alloc_buffers(struct train_shards *s, size_t rows, size_t each)
 {
     const size_t own =
         each * ((s->cut.shards + s->ranks.size - 1) / s->ranks.size);
@@ -188,7 +191,8 @@ make_room(struct train_shards *s, size_t rows, size_t each)
     s->whole &= s->statistics > 0;
     if (s->whole)
         nn_net_reserve(s->native->net, own / each);
-    s->moves = mem_array(s->cut.shards * s->statistics, sizeof *s->moves);
+    s->batch_statistics =
+        mem_array(s->cut.shards * s->statistics, sizeof *s->batch_statistics);
     train_timer_init(&s->timer, &s->ranks, rows * s->dim);
     if (s->ranks.size == 1)
         return;
@@ -224,7 +228,7 @@ train_shards_open(struct train_encoder *encoder,
                                .ops = *encoder->ops,
                                .ranks = {.size = 1},
                                .cut = {.shards = spec->shards, .ranks = 1},
-                               .whole = spec->whole && !spec->locked,
+                               .whole = spec->whole && !spec->frozen,
                                .dim = encoder->dim,
                                .number = number};
     if (ranks) {
@@ -232,8 +236,8 @@ train_shards_open(struct train_encoder *encoder,
         s->cut.ranks = ranks->size;
     }
     s->ops.take = shards_take;
-    s->ops.expect = shards_expect;
-    s->ops.early = 1;
+    s->ops.prefetch = shards_prefetch;
+    s->ops.prefetches_early = 1;
     s->ops.forward = shards_forward;
     s->ops.backward = shards_backward;
     s->ops.update = shards_update;
@@ -243,7 +247,7 @@ train_shards_open(struct train_encoder *encoder,
     s->ops.close = shards_close;
     s->native->shards = s;
     encoder->ops = &s->ops;
-    make_room(s, spec->rows, each);
+    alloc_buffers(s, spec->rows, each);
     return 0;
 }
 
@@ -256,8 +260,7 @@ train_shards_slowest(const struct train_encoder *encoder,
                                          : NULL);
 }
 
-/* ------------------------------------------------------ what a follower does
- */
+/* -------------------------------------------------------------- followers */
 
 void
 train_shards_order(const struct ranks *ranks, enum train_order what)
@@ -268,7 +271,7 @@ train_shards_order(const struct ranks *ranks, enum train_order what)
         ranks->order(ranks->self, &order, sizeof order);
 }
 
-/* The rows that were sent ahead are those of the batch. */
+/* Makes the rows that were sent ahead those of the batch. */
 static void
 use_next(struct train_shards *s)
 {
@@ -276,23 +279,24 @@ use_next(struct train_shards *s)
 
     s->rows = s->next_rows;
     s->next_rows = rows;
-    train_share_taken(s);
+    train_share_set_input(s);
 }
 
 static void
-obey_order(struct train_shards *s, const struct order *order)
+execute_order(struct train_shards *s, const struct order *order)
 {
     struct err none;
 
     switch (order->what) {
-    case SPREAD:
+    case SHARE_STATE:
         train_share_state(s);
         break;
     case FORWARD:
         s->n = order->n;
-        if (order->known)
+        if (order->sent_ahead)
             use_next(s);
-        train_pass_forward(s, (enum nn_mode)order->mode, order->known, s->z);
+        train_pass_forward(s, (enum nn_mode)order->mode, order->sent_ahead,
+                           s->z);
         break;
     case BACKWARD:
         s->n_next = order->next;
@@ -314,6 +318,6 @@ train_shards_follow(struct train_encoder *encoder, const struct ranks *ranks)
         ranks->order(ranks->self, &order, sizeof order);
         if (order.what <= TRAIN_ORDER_END)
             return (enum train_order)order.what;
-        obey_order(train_native(encoder + order.number)->shards, &order);
+        execute_order(train_native(encoder + order.number)->shards, &order);
     }
 }

@@ -23,7 +23,7 @@ train_share_state(struct train_shards *s)
         ranks->bcast(ranks->self, m.pending, sizeof *m.pending);
 }
 
-/* Where the tokens of each rank begin; all get to know those of all. */
+/* The first token of each rank; all ranks get all offsets. */
 static void
 cut_tokens(struct train_shards *s, size_t *from)
 {
@@ -40,7 +40,7 @@ cut_tokens(struct train_shards *s, size_t *from)
 }
 
 void
-train_share_taken(struct train_shards *s)
+train_share_set_input(struct train_shards *s)
 {
     const size_t shard = train_shards_first(s, s->ranks.rank);
     const size_t first = train_shards_row(s, shard);
@@ -89,7 +89,7 @@ train_share_rows(struct train_shards *s)
                                 : input->ids + input->offsets[0];
     s->ranks.scatter(s->ranks.self, all, from, s->rows);
     if (s->ranks.rank)
-        train_share_taken(s);
+        train_share_set_input(s);
 }
 
 void
@@ -115,15 +115,15 @@ train_share_dz(struct train_shards *s, const float *dz)
 }
 
 void
-train_share_moves(struct train_shards *s)
+train_share_statistics(struct train_shards *s)
 {
-    const size_t bytes = s->statistics * sizeof *s->moves;
+    const size_t bytes = s->statistics * sizeof *s->batch_statistics;
     size_t from[TRAIN_SHARDS_MOST + 1];
 
     for (size_t r = 0; r <= s->ranks.size; r++)
         from[r] = train_shards_first(s, r) * bytes;
     s->ranks.gather(s->ranks.self,
-                    s->moves +
+                    s->batch_statistics +
                         train_shards_first(s, s->ranks.rank) * s->statistics,
-                    from, s->moves);
+                    from, s->batch_statistics);
 }

@@ -21,7 +21,7 @@ train_tensors_release(struct train_tensors *tensors)
     *tensors = (struct train_tensors){0};
 }
 
-/* "64x3x7x7": 1, and how many numbers these are. */
+/* Parses "64x3x7x7" and counts its numbers; returns 1, or 0. */
 static int
 parse_shape(const char *text, struct nn_tensor *t)
 {
@@ -102,14 +102,14 @@ match_tensor(const struct nn_tensor *t, const struct nn_tensor *want,
     if (!t)
         return err_set(err,
                        "encoder: '%.100s' has no tensor '%s', which --arch %s "
-                       "has: --arch program takes what it has",
+                       "has: --arch program takes any tensors",
                        line, want->name, arch);
     print_shape(t, is);
     print_shape(want, wanted);
     if (strcmp(is, wanted) || t->statistic != want->statistic)
         return err_set(err,
                        "encoder: '%.100s' has tensor '%s' as %s %s, --arch %s "
-                       "as %s %s: --arch program takes what it has",
+                       "as %s %s: --arch program takes any tensors",
                        line, t->name, t->statistic ? "statistic" : "parameter",
                        is, arch, want->statistic ? "statistic" : "parameter",
                        wanted);
@@ -137,7 +137,7 @@ train_tensors_match(const struct train_tensors *tensors,
         if (!find_tensor(want, n, tensors->tensor[i].name))
             rc = err_set(err,
                          "encoder: '%.100s' has a tensor '%s', which --arch %s "
-                         "has not: --arch program takes what it has",
+                         "has not: --arch program takes any tensors",
                          line, tensors->tensor[i].name, net->arch);
     if (!rc && dim != nn_net_dim(ours))
         rc = err_set(err,

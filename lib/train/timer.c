@@ -14,7 +14,7 @@ train_timer_init(struct train_timer *timer, const struct ranks *ranks,
     if (ranks->rank || ranks->size == 1)
         return;
     timer->seconds = mem_array(ranks->size, sizeof *timer->seconds);
-    timer->told = mem_array(
+    timer->received = mem_array(
         floats * sizeof(float) + ranks->size * sizeof timer->computing, 1);
 }
 
@@ -22,10 +22,10 @@ void
 train_timer_release(struct train_timer *timer)
 {
     free(timer->seconds);
-    free(timer->told);
+    free(timer->received);
 }
 
-/* Stands still while others are waited for. */
+/* A clock without the time of waiting for other ranks. */
 static double
 own_clock(const struct ranks *ranks)
 {
@@ -44,18 +44,18 @@ train_timer_stop(struct train_timer *timer)
     timer->computing += own_clock(timer->ranks) - timer->started;
 }
 
-/* Rows, and seconds, of all others. */
+/* Takes rows and seconds of all other ranks. */
 static void
-take_told(struct train_timer *timer, const size_t *from, float *z)
+take_received(struct train_timer *timer, const size_t *from, float *z)
 {
     timer->seconds[0] += timer->computing;
     for (size_t r = 1; r < timer->ranks->size; r++) {
         const size_t bytes = from[r + 1] - from[r];
-        const char *told = timer->told + from[r] + r * sizeof(double);
+        const char *received = timer->received + from[r] + r * sizeof(double);
         double took;
 
-        memcpy((char *)z + from[r], told, bytes);
-        memcpy(&took, told + bytes, sizeof took);
+        memcpy((char *)z + from[r], received, bytes);
+        memcpy(&took, received + bytes, sizeof took);
         timer->seconds[r] += took;
     }
 }
@@ -72,9 +72,9 @@ train_timer_gather(struct train_timer *timer, const size_t *from, float *z)
     if (rank)
         memcpy((char *)z + (from[rank + 1] - from[rank]), &timer->computing,
                length);
-    ranks->gather(ranks->self, z, at, timer->told);
+    ranks->gather(ranks->self, z, at, timer->received);
     if (!rank)
-        take_told(timer, from, z);
+        take_received(timer, from, z);
     timer->computing = 0;
 }
 
@@ -96,6 +96,6 @@ train_timer_slowest(struct train_timer *timer, struct train_timer *other)
         if (other)
             other->seconds[r] = 0;
     }
-    slowest.behind = most - all / (double)timer->ranks->size;
+    slowest.excess = most - all / (double)timer->ranks->size;
     return slowest;
 }

@@ -11,24 +11,15 @@ arena_begin(struct arena *arena)
     arena->n = 0;
 }
 
-/* Makes room for one more piece. */
-static void
-add_piece(struct arena *arena)
+void *
+arena_take(struct arena *arena, size_t n, size_t size)
 {
     const size_t old = arena->room;
+    struct arena_piece *piece;
 
     mem_grow(&arena->piece, &arena->room, arena->n + 1, sizeof *arena->piece);
     for (size_t i = old; i < arena->room; i++)
         arena->piece[i] = (struct arena_piece){0};
-}
-
-void *
-arena_take(struct arena *arena, size_t n, size_t size)
-{
-    struct arena_piece *piece;
-
-    if (arena->n == arena->room)
-        add_piece(arena);
     piece = arena->piece + arena->n++;
     REQUIRE(size && n < SIZE_MAX / 2);
     // an array of no items has an address, too; old contents are lost

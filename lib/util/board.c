@@ -161,7 +161,6 @@ board_number(struct board *board, const struct board_when *when,
     write_value(board, when, &to);
 }
 
-/* Returns the bucket of x between two ends. */
 static size_t
 find_bucket(double x, double least, double most)
 {

@@ -80,21 +80,19 @@ mem_grow(void *items, size_t *room, size_t need, size_t size)
     *room = more;
 }
 
+void
+data_bytes_release(struct data_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (struct data_bytes){0};
+}
+
 char *
 mem_text(const char *text)
 {
     size_t n = strlen(text) + 1;
 
     return memcpy(mem_array(n, 1), text, n);
-}
-
-char *
-mem_word(char *text, const char *word)
-{
-    char *longer = mem_format("%s %s", text, word);
-
-    free(text);
-    return longer;
 }
 
 char *
@@ -123,4 +121,19 @@ mem_format(const char *fmt, ...)
     text = mem_format_list(fmt, ap);
     va_end(ap);
     return text;
+}
+
+void
+mem_append(char **text, const char *fmt, ...)
+{
+    char *more, *whole;
+    va_list ap;
+
+    va_start(ap, fmt);
+    more = mem_format_list(fmt, ap);
+    va_end(ap);
+    whole = mem_format("%s%s", *text ? *text : "", more);
+    free(more);
+    free(*text);
+    *text = whole;
 }

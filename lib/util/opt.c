@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,6 @@ static char *lists[OPT_MOST];        // of parameters, cut at their commas
 static size_t n_lists;
 static const char off[] = "no"; // the value of a flag that is unset
 
-/* Returns the option with a letter, or NULL. */
 static const struct opt *
 letter_of(const struct opt_tool *tool, char letter)
 {
@@ -46,24 +44,18 @@ keep_list(const char *text)
 static void
 refuse_for_verb(const char *name, char letter)
 {
-    char *have = mem_text("");
+    char *have = NULL;
 
     for (const struct opt_tool *verb = tool_verbs; verb && verb->name; verb++) {
         const struct opt *o =
             name ? opt_named(verb, name) : letter_of(verb, letter);
-        char *more = o ? mem_format("%s%s%s", have, *have ? ", " : "",
-                                    opt_verb_name(verb))
-                       : NULL;
 
-        if (!more)
-            continue;
-        free(have);
-        have = more;
+        if (o)
+            mem_append(&have, "%s%s", have ? ", " : "", opt_verb_name(verb));
     }
-    if (*have)
+    if (have)
         opt_misuse("no option '%s%.*s': that is for %s", name ? "--" : "-",
                    name ? (int)strlen(name) : 1, name ? name : &letter, have);
-    free(have);
 }
 
 /* Refuses a name that an option has in other programs. */
@@ -109,18 +101,6 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
 }
 
-static const struct opt *
-find_letter(const struct opt_tool *tool, char letter)
-{
-    const struct opt *o = letter_of(tool, letter);
-
-    if (!o) {
-        refuse_for_verb(NULL, letter);
-        opt_misuse("no option '-%c'", letter);
-    }
-    return o;
-}
-
 long
 opt_whole(const char *what, const char *text, double min, double max)
 {
@@ -151,16 +131,6 @@ set_number(const struct opt *o, const char *text)
     }
 }
 
-static int
-checked_index(const struct opt *o, const char *text)
-{
-    const int index = opt_index(o->arg, text);
-
-    if (index < 0)
-        opt_misuse("%s '%s': want one of %s", opt_spelled(o), text, o->arg);
-    return index;
-}
-
 static void
 set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
@@ -177,7 +147,9 @@ set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
     case OPT_CHOICE:
         if (!strcmp(o->name, "list") && !strcmp(text, "options"))
             opt_print_table(tool, NULL, text);
-        *(int *)o->value = checked_index(o, text);
+        if (opt_index(o->arg, text) < 0)
+            opt_misuse("%s '%s': want one of %s", opt_spelled(o), text, o->arg);
+        *(int *)o->value = opt_index(o->arg, text);
         break;
     case OPT_TEXT:
     case OPT_METHOD:
@@ -349,7 +321,11 @@ take_option(const struct opt_tool *tool, char **argv, int *at)
         o = unset ? unset : find_option(tool, word, n);
         value = word[n] ? word + n + 1 : NULL;
     } else {
-        o = find_letter(tool, *word);
+        o = letter_of(tool, *word);
+        if (!o) {
+            refuse_for_verb(NULL, *word);
+            opt_misuse("no option '-%c'", *word);
+        }
         value = word[1] ? word + 1 : NULL;
     }
     if (o->kind != OPT_FLAG && !value)
@@ -375,7 +351,6 @@ opt_config(const char *path,
     opt_set_source(NULL, 0);
 }
 
-/* Takes an option of a file. */
 static void
 take_line(void *self, const char *name, const char *value)
 {
@@ -464,7 +439,6 @@ opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows)
     return n;
 }
 
-/* Returns the option that sets `value`, or NULL. */
 static const struct opt *
 option_of(const void *value)
 {

@@ -90,7 +90,6 @@ print_word(struct lines *lines, const char *word, int n)
     print_parts(lines, word, n);
 }
 
-/* Prints a sentence word by word. */
 static void
 print_words(struct lines *lines, const char *text)
 {
@@ -231,7 +230,6 @@ print_option(const struct opt *o)
     free(usual);
 }
 
-/* Prints the names of the options of a group. */
 static void
 print_names(const struct opt *o, const struct opt_group *group)
 {

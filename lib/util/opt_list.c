@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "util/json.h"
-#include "util/mem.h"
 
 #include "opt_help.h"
 

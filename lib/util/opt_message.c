@@ -35,15 +35,8 @@ wipe_sequence(void)
 static char *
 one_line(const char *fmt, va_list ap)
 {
-    va_list again;
-    size_t n;
-    char *text;
+    char *text = mem_format_list(fmt, ap);
 
-    va_copy(again, ap);
-    n = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
-    va_end(again);
-    text = mem_array(n, 1);
-    vsnprintf(text, n, fmt, ap);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';

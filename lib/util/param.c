@@ -222,16 +222,6 @@ param_set_add(struct param_set *set, const char *of, const char *method,
     }
 }
 
-/* Returns text with `more` appended; frees text. */
-static char *
-append_text(char *text, const char *between, const char *more)
-{
-    char *longer = mem_format("%s%s%s", text, *text ? between : "", more);
-
-    free(text);
-    return longer;
-}
-
 /* Returns the help of an option: each different text once, after the methods
  * that have it unless all do. */
 static char *
@@ -250,16 +240,13 @@ help_of(const struct param_set *set, const struct param_option *option)
                 same++;
                 if (k && option->method[k] == option->method[k - 1])
                     continue;
-                methods = append_text(methods, ", ", option->method[k]);
+                mem_append(&methods, "%s%s", *methods ? ", " : "",
+                           option->method[k]);
             }
-        if (!before) {
-            char *part = same == set->methods
-                             ? mem_text(text)
-                             : mem_format("%s: %s", methods, text);
-
-            help = append_text(help, "; ", part);
-            free(part);
-        }
+        if (!before)
+            mem_append(&help, "%s%s%s%s", *help ? "; " : "",
+                       same == set->methods ? "" : methods,
+                       same == set->methods ? "" : ": ", text);
         free(methods);
     }
     return help;
@@ -287,7 +274,6 @@ storage_of(struct param_option *option)
     }
 }
 
-/* Appends a row, declared as a parameter. */
 static size_t
 append_row(const struct param_option *option, struct opt *opts, size_t n,
            const struct opt row)
@@ -300,7 +286,6 @@ append_row(const struct param_option *option, struct opt *opts, size_t n,
     return opt_append(opts, n, rows);
 }
 
-/* Appends the rows of its schedule, if it has one. */
 static size_t
 append_schedule(struct param_option *option, struct opt *opts, size_t n)
 {

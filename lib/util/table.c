@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +24,12 @@ table_row(struct table *table)
     table->rows++;
 }
 
-/* Returns a copy without control characters. */
-static char *
-make_printable(const char *text)
+static void
+make_printable(char *text)
 {
-    char *copy = mem_text(text);
-
-    for (char *at = copy; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 127)
-            *at = '?';
-    return copy;
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
 }
 
 static size_t
@@ -45,7 +42,8 @@ table_column_of(struct table *table, const char *name)
     if (i == table->columns) {
         mem_grow(&table->column, &table->column_room, i + 1,
                  sizeof *table->column);
-        table->column[table->columns++] = make_printable(name);
+        table->column[table->columns] = mem_text(name);
+        make_printable(table->column[table->columns++]);
     }
     return i;
 }
@@ -57,13 +55,20 @@ table_column(struct table *table, const char *name)
 }
 
 void
-table_put(struct table *table, const char *column, const char *text)
+table_put(struct table *table, const char *column, const char *fmt, ...)
 {
+    va_list ap;
+    char *text;
+
     REQUIRE(table->rows);
+    va_start(ap, fmt);
+    text = mem_format_list(fmt, ap);
+    va_end(ap);
+    make_printable(text);
     mem_grow(&table->cell, &table->cell_room, table->cells + 1,
              sizeof *table->cell);
     table->cell[table->cells++] = (struct table_cell){
-        table->rows - 1, table_column_of(table, column), make_printable(text)};
+        table->rows - 1, table_column_of(table, column), text};
 }
 
 /* Returns the length of the UTF-8 character that begins here. */
@@ -120,14 +125,6 @@ lay_out(const struct table *table)
         lay.right[j] &= (char)is_number(cell->text);
     }
     return lay;
-}
-
-static void
-layout_release(struct layout *lay)
-{
-    free(lay->text);
-    free(lay->wide);
-    free(lay->right);
 }
 
 /* Writes the characters of a text that fit, padded to the width. */
@@ -218,7 +215,9 @@ table_print(const struct table *table, size_t keys, int width, FILE *out)
         print_block(&lay, keys, first, last, most, out);
         first = last;
     } while (first < table->columns);
-    layout_release(&lay);
+    free(lay.text);
+    free(lay.wide);
+    free(lay.right);
 }
 
 void

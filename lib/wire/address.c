@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "address.h"
+#include "sock_impl.h"
 
 int
 wire_address_is_tcp(const char *endpoint)

@@ -3,55 +3,50 @@
 #include "util/digest.h"
 #include "wire/batch.h"
 #include "wire/hello.h"
-#include "wire/item.h"
+#include "wire/negatives.h"
 #include "wire/next.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
 
-#include "checks.h"
+#include "codec_impl.h"
 
 /* How far the sum of a row of f4 may be from 1. */
 static const double slack = 1e-3;
 
 void
-wire_check_digest(struct wire_reader *r, const void *x, int64_t size)
+wire_check_digest(struct wire_decoder *d)
 {
-    const struct wire_hello *hello = x;
+    const struct wire_hello *hello = d->x;
     struct digest digest;
 
-    (void)size;
     if (*hello->digest && digest_from_hex(&digest, hello->digest))
-        wire_read_fail(r, "'digest' is not 32 hexadecimal digits");
+        wire_read_fail(&d->r, "'digest' is not 32 hexadecimal digits");
 }
 
 void
-wire_check_dataset(struct wire_reader *r, const void *x, int64_t size)
+wire_check_dataset(struct wire_decoder *d)
 {
-    const struct wire_hello *hello = x;
+    const struct wire_hello *hello = d->x;
 
-    (void)size;
     if (!*hello->digest != !hello->size)
-        wire_read_fail(r, "a data set has a digest and images, or neither");
+        wire_read_fail(&d->r, "a data set has a digest and images, or neither");
 }
 
 void
-wire_check_size(struct wire_reader *r, const void *x, int64_t size)
+wire_check_size(struct wire_decoder *d)
 {
-    const struct wire_item *item = x;
+    const struct wire_item *item = d->x;
 
-    if (size && item->size != size)
-        wire_read_fail(r, "data set of %jd images, ours has %jd",
-                       (intmax_t)item->size, (intmax_t)size);
+    if (d->size && item->size != d->size)
+        wire_read_fail(&d->r, "data set of %jd images, ours has %jd",
+                       (intmax_t)item->size, (intmax_t)d->size);
 }
 
 void
-wire_check_w(struct wire_reader *r, const void *x, int64_t size)
+wire_check_w(struct wire_decoder *d)
 {
-    const struct weights *weights = &((const struct wire_weights *)x)->weights;
+    const struct weights *weights =
+        &((const struct wire_weights *)d->x)->weights;
     const double least = weights->partial ? 0 : 1 - slack;
 
-    (void)size;
     for (size_t i = 0; i < weights->rows; i++) {
         const float *row = weights->w + i * weights->columns;
         double sum = 0;
@@ -63,32 +58,32 @@ wire_check_w(struct wire_reader *r, const void *x, int64_t size)
         }
         if (!negative && sum <= 1 + slack && sum >= least)
             continue;
-        wire_read_fail(r, "row %zu of w is not a set of weights: sum %g", i,
+        wire_read_fail(&d->r, "row %zu of w is not a set of weights: sum %g", i,
                        sum);
         return;
     }
 }
 
 void
-wire_check_piece(struct wire_reader *r, const void *x, int64_t size)
+wire_check_piece(struct wire_decoder *d)
 {
-    const struct wire_state *state = x;
+    const struct wire_state *state = d->x;
     size_t pieces = 0;
 
-    (void)size;
     for (size_t i = 0; i < state->n; i++) {
         const struct table_rows *t = &state->tables[i];
 
         pieces += t->n > 0;
         if (t->n && (t->n > t->rows || (uint64_t)state->from > t->rows - t->n))
-            wire_read_fail(r, "rows %jd .. of table '%s' exceed its %zu",
+            wire_read_fail(&d->r, "rows %jd .. of table '%s' exceed its %zu",
                            (intmax_t)state->from, t->name, t->rows);
         if (t->n > 1 && t->n > TABLE_PIECE_MAX / t->width)
-            wire_read_fail(r, "%zu rows of table '%s' are more than %d bytes",
+            wire_read_fail(&d->r,
+                           "%zu rows of table '%s' are more than %d bytes",
                            t->n, t->name, TABLE_PIECE_MAX);
     }
     if (pieces > 1)
-        wire_read_fail(r, "rows of %zu tables in one piece", pieces);
+        wire_read_fail(&d->r, "rows of %zu tables in one piece", pieces);
 }
 
 /* Rows (sample, caption); a sample has `most` captions at most. */
@@ -106,12 +101,11 @@ check_texts(struct wire_reader *r, size_t n, const int64_t *texts, int64_t size,
 }
 
 void
-wire_check_item_texts(struct wire_reader *r, const void *x, int64_t size)
+wire_check_item_texts(struct wire_decoder *d)
 {
-    const struct wire_item *item = x;
+    const struct wire_item *item = d->x;
 
-    (void)size;
-    check_texts(r, item->batch.extra.n_texts, item->batch.extra.texts,
+    check_texts(&d->r, item->batch.extra.n_texts, item->batch.extra.texts,
                 item->size, WIRE_CAPTIONS_MAX);
 }
 
@@ -126,71 +120,69 @@ check_lengths(struct wire_reader *r, size_t n, const int32_t *lengths,
 }
 
 void
-wire_check_lengths(struct wire_reader *r, const void *x, int64_t size)
+wire_check_lengths(struct wire_decoder *d)
 {
-    const struct wire_batch *batch = x;
+    const struct wire_batch *batch = d->x;
 
-    (void)size;
-    check_lengths(r, batch->batch.b, batch->lengths, batch->n_tokens);
-    check_lengths(r, batch->batch.extra.n_texts, batch->extra_lengths,
+    check_lengths(&d->r, batch->batch.b, batch->lengths, batch->n_tokens);
+    check_lengths(&d->r, batch->batch.extra.n_texts, batch->extra_lengths,
                   batch->n_tokens);
 }
 
 void
-wire_check_batch_texts(struct wire_reader *r, const void *x, int64_t size)
+wire_check_batch_texts(struct wire_decoder *d)
 {
-    const struct wire_batch *batch = x;
+    const struct wire_batch *batch = d->x;
 
     if (batch->batch.extra.texts && !batch->tokens)
-        wire_read_fail(r, "extra_texts without tokens");
-    check_texts(r, batch->batch.extra.n_texts, batch->batch.extra.texts, size,
-                batch->batch.texts);
+        wire_read_fail(&d->r, "extra_texts without tokens");
+    check_texts(&d->r, batch->batch.extra.n_texts, batch->batch.extra.texts,
+                d->size, batch->batch.texts);
 }
 
 void
-wire_check_kind(struct wire_reader *r, const void *x, int64_t size)
+wire_check_kind(struct wire_decoder *d)
 {
-    const struct wire_pairs *pairs = x;
+    const struct wire_pairs *pairs = d->x;
 
-    (void)size;
     if (!strcmp(pairs->kind, "pair") &&
         (pairs->batch.v != 2 || !pairs->batch.texts))
-        wire_read_fail(r, "kind pair wants 2 views, and captions");
+        wire_read_fail(&d->r, "kind pair wants 2 views, and captions");
 }
 
 void
-wire_check_pairs_texts(struct wire_reader *r, const void *x, int64_t size)
+wire_check_pairs_texts(struct wire_decoder *d)
 {
-    const struct wire_pairs *pairs = x;
+    const struct wire_pairs *pairs = d->x;
 
-    check_texts(r, pairs->batch.extra.n_texts, pairs->batch.extra.texts, size,
+    check_texts(&d->r, pairs->batch.extra.n_texts, pairs->batch.extra.texts,
+                d->size,
                 pairs->batch.texts ? pairs->batch.texts : WIRE_CAPTIONS_MAX);
 }
 
 void
-wire_check_have(struct wire_reader *r, const void *x, int64_t size)
+wire_check_have(struct wire_decoder *d)
 {
-    const struct wire_next *next = x;
+    const struct wire_next *next = d->x;
 
-    (void)size;
     for (size_t i = 0; next->have && i < next->n_have; i++) {
         const int64_t *at = next->have + 2 * i;
 
         if (at[0] < 0 || at[0] >= WIRE_EPOCH_MAX || at[1] < 0 ||
             at[1] >= WIRE_STEP_MAX)
-            wire_read_fail(r, "row %zu of have is not a place", i);
+            wire_read_fail(&d->r, "row %zu of have is not a place", i);
         else if (i && (at[0] < at[-2] || (at[0] == at[-2] && at[1] <= at[-1])))
-            wire_read_fail(r, "row %zu of have is not after the one before", i);
+            wire_read_fail(&d->r, "row %zu of have is not after the one before",
+                           i);
     }
 }
 
 void
-wire_check_window(struct wire_reader *r, const void *x, int64_t size)
+wire_check_window(struct wire_decoder *d)
 {
-    const struct wire_next *next = x;
+    const struct wire_next *next = d->x;
 
-    (void)size;
     if ((int64_t)next->n_have > next->window)
-        wire_read_fail(r, "%zu places are held of a window of %jd",
+        wire_read_fail(&d->r, "%zu places are held of a window of %jd",
                        next->n_have, (intmax_t)next->window);
 }

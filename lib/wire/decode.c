@@ -3,11 +3,10 @@
 
 #include "util/mem.h"
 #include "wire/codec.h"
-#include "wire/metrics.h"
+#include "wire/edge.h"
+#include "wire/events.h"
 
-#include "decode.h"
-#include "member.h"
-#include "tables.h"
+#include "codec_impl.h"
 
 /* 1 when the message has that key or tensor. */
 static int
@@ -70,20 +69,6 @@ get_flag(struct wire_decoder *d, const struct wire_field *f)
         *(int *)field_at(d->x, f->at) = o->via.boolean;
 }
 
-/* 1 when the text is a word of the list "train, eval". */
-static int
-is_word(const char *list, const msgpack_object_str *text)
-{
-    for (const char *word = list; *word; word += strspn(word, ", ")) {
-        const size_t n = strcspn(word, ",");
-
-        if (n == text->size && !memcmp(word, text->ptr, n))
-            return 1;
-        word += n;
-    }
-    return 0;
-}
-
 static void
 get_text(struct wire_decoder *d, const struct wire_field *f)
 {
@@ -97,7 +82,7 @@ get_text(struct wire_decoder *d, const struct wire_field *f)
         text->size < (size_t)f->least || memchr(text->ptr, 0, text->size))
         wire_read_fail(&d->r, "'%s' is not a text of %jd to %zu bytes", f->name,
                        (intmax_t)f->least, f->room - 1);
-    else if (f->words && !is_word(f->words, text))
+    else if (f->words && !wire_is_word(f->words, text->ptr, text->size))
         wire_read_fail(&d->r, "'%s' is none of %s", f->name, f->words);
     else
         memcpy(field_at(d->x, f->at), text->ptr, text->size);
@@ -221,42 +206,21 @@ is_left_out(struct wire_decoder *d, const struct wire_field *f)
     return 1;
 }
 
-static void
-get_field(struct wire_decoder *d, const struct wire_field *f)
-{
-    switch (f->type) {
-    case WIRE_WHOLE:
-    case WIRE_COUNT:
-        get_number(d, f);
-        break;
-    case WIRE_REAL:
-        get_real(d, f);
-        break;
-    case WIRE_FLAG:
-        get_flag(d, f);
-        break;
-    case WIRE_TEXT:
-        get_text(d, f);
-        break;
-    case WIRE_MAP: // wire_decode() enters it
-        break;
-    case WIRE_SHARE:
-        get_share(d, f);
-        break;
-    case WIRE_VALUES:
-        get_values(d, f);
-        break;
-    case WIRE_COUPLES:
-        get_couples(d, f);
-        break;
-    case WIRE_TENSOR:
-    case WIRE_IDS:
-        wire_decode_tensor(d, f);
-        break;
-    case WIRE_TABLES:
-        get_tables(d, f);
-    }
-}
+/* How the value of a field is read; wire_decode() enters a map by itself. */
+static void (*const get_field[])(struct wire_decoder *,
+                                 const struct wire_field *) = {
+    [WIRE_WHOLE] = get_number,
+    [WIRE_COUNT] = get_number,
+    [WIRE_REAL] = get_real,
+    [WIRE_FLAG] = get_flag,
+    [WIRE_TEXT] = get_text,
+    [WIRE_SHARE] = get_share,
+    [WIRE_VALUES] = get_values,
+    [WIRE_COUPLES] = get_couples,
+    [WIRE_TENSOR] = wire_decode_tensor,
+    [WIRE_IDS] = wire_decode_tensor,
+    [WIRE_TABLES] = get_tables,
+};
 
 /* Arrays of a decoded struct that are not in its message. */
 static void
@@ -284,14 +248,14 @@ get_all(struct wire_decoder *d)
             continue;
         }
         if (!is_left_out(d, f))
-            get_field(d, f);
+            get_field[f->type](d, f);
         if (inside && !--inside)
             d->r.map = header;
         if (d->r.rc)
             return;
     }
     for (c = d->m->checks; c->what && !d->r.rc; c++)
-        c->check(&d->r, d->x, d->size);
+        c->check(d);
 }
 
 int

@@ -60,16 +60,19 @@ int
 wire_edge_allows_role(enum wire_edge edge, enum wire_side side,
                       const char *role)
 {
-    const size_t n = strlen(role);
+    return !strcmp(role, "any") ||
+           wire_is_word(roles[edge][side], role, strlen(role));
+}
 
-    if (!strcmp(role, "any"))
-        return 1;
-    for (const char *at = roles[edge][side]; *at; at += strspn(at, " ")) {
-        const size_t len = strcspn(at, " ");
+int
+wire_is_word(const char *list, const char *text, size_t n)
+{
+    for (const char *word = list; *word; word += strspn(word, ", ")) {
+        const size_t len = strcspn(word, ", ");
 
-        if (len == n && !memcmp(at, role, n))
+        if (len == n && !memcmp(word, text, n))
             return 1;
-        at += len;
+        word += len;
     }
     return 0;
 }

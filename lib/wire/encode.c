@@ -1,10 +1,9 @@
 #include <math.h>
 
 #include "wire/codec.h"
-#include "wire/metrics.h"
+#include "wire/events.h"
 
-#include "member.h"
-#include "tables.h"
+#include "codec_impl.h"
 
 static struct wire_tensor
 tensor_of(const struct wire_message *m, const struct wire_field *f,

@@ -1,8 +1,6 @@
 #include <stdint.h>
 
-#include "wire/msg.h"
-
-#include "guard.h"
+#include "raw.h"
 
 struct walk {
     const uint8_t *at;

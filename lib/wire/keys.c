@@ -197,22 +197,28 @@ wire_keys_role(const struct wire_keys *keys, const void *key)
     return NULL;
 }
 
+/* Writes a new file, and frees its text. */
 static int
-write_cert(const char *path, unsigned mode, const char *text, struct err *err)
+write_cert(const char *dir, const char *name, const char *ending, unsigned mode,
+           char *text, struct err *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    char *path = mem_format("%s/%s%s", dir, name, ending);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode), rc = 0;
     const size_t len = strlen(text);
     ssize_t n;
 
-    if (fd < 0)
-        return err_sys(err, "cannot make '%s'", path);
-    n = write(fd, text, len);
-    if (close(fd) || n != (ssize_t)len) {
-        err_sys(err, "cannot write '%s'", path);
-        unlink(path);
-        return -1;
+    if (fd < 0) {
+        rc = err_sys(err, "cannot make '%s'", path);
+    } else {
+        n = write(fd, text, len);
+        if (close(fd) || n != (ssize_t)len) {
+            rc = err_sys(err, "cannot write '%s'", path);
+            unlink(path);
+        }
     }
-    return 0;
+    free(path);
+    free(text);
+    return rc;
 }
 
 int
@@ -220,7 +226,6 @@ wire_keys_make(const char *dir, const char *name, const char *role,
                struct err *err)
 {
     char public_key[WIRE_KEY_TEXT], secret_key[WIRE_KEY_TEXT];
-    char *path, *text;
     int rc;
 
     if (!wire_role_known(role))
@@ -232,23 +237,19 @@ wire_keys_make(const char *dir, const char *name, const char *role,
     if (file_mkdir(dir, 0700, err))
         return -1;
 
-    path = mem_format("%s/%s.key_secret", dir, name);
-    text = mem_format("#   CURVE secret certificate of foil: keep it "
-                      "secret.\n\nmetadata\n    role = \"%s\"\ncurve\n"
-                      "    public-key = \"%s\"\n    secret-key = \"%s\"\n",
-                      role, public_key, secret_key);
-    rc = write_cert(path, 0600, text, err);
-    free(path);
-    free(text);
+    rc = write_cert(
+        dir, name, ".key_secret", 0600,
+        mem_format("#   CURVE secret certificate of foil: keep it "
+                   "secret.\n\nmetadata\n    role = \"%s\"\ncurve\n"
+                   "    public-key = \"%s\"\n    secret-key = \"%s\"\n",
+                   role, public_key, secret_key),
+        err);
     if (rc)
         return -1;
-
-    path = mem_format("%s/%s.key", dir, name);
-    text = mem_format("#   CURVE public certificate of foil.\n\nmetadata\n"
-                      "    role = \"%s\"\ncurve\n    public-key = \"%s\"\n",
-                      role, public_key);
-    rc = write_cert(path, 0644, text, err);
-    free(path);
-    free(text);
-    return rc;
+    return write_cert(
+        dir, name, ".key", 0644,
+        mem_format("#   CURVE public certificate of foil.\n\nmetadata\n"
+                   "    role = \"%s\"\ncurve\n    public-key = \"%s\"\n",
+                   role, public_key),
+        err);
 }

@@ -2,25 +2,15 @@
 #include <string.h>
 
 #include "wire/batch.h"
-#include "wire/drawn.h"
 #include "wire/edge.h"
 #include "wire/error.h"
-#include "wire/event.h"
+#include "wire/events.h"
 #include "wire/features.h"
-#include "wire/fetch.h"
 #include "wire/hello.h"
-#include "wire/pairs.h"
-#include "wire/plan.h"
-#include "wire/reject.h"
-#include "wire/state.h"
-#include "wire/status.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
-#include "checks.h"
 #include "message.h"
 #include "rows.h"
-
-/* ---- tables ------------------------------------------------------------- */
 
 static const struct wire_field hello_fields[] = {
     {TEXT(hello, "stage", stage)},

@@ -23,7 +23,7 @@ enum wire_field_type {
     WIRE_COUPLES, /* int64_t (*)[2], [count]: two samples each */
     WIRE_TENSOR,  /* const T * of that dtype and shape */
     WIRE_IDS,     /* const int64_t *, likewise: samples of the data set */
-    WIRE_TABLES   /* struct table_rows *, [count]: lib/wire/tables.h */
+    WIRE_TABLES   /* struct table_rows *, [count]: lib/wire/tables.c */
 };
 
 struct wire_field {
@@ -74,12 +74,27 @@ struct wire_size {
 };
 
 /* A condition between fields: check() calls wire_read_fail() when it does not
- * hold.  Called when each field by itself is valid; size as in wire_decode().
- */
+ * hold.  Called when each field by itself is valid. */
+struct wire_decoder;
+
 struct wire_check {
     const char *what;
-    void (*check)(struct wire_reader *r, const void *x, int64_t size);
+    void (*check)(struct wire_decoder *d);
 };
+
+/* The conditions: lib/wire/checks.c. */
+void wire_check_digest(struct wire_decoder *d);
+void wire_check_dataset(struct wire_decoder *d);
+void wire_check_size(struct wire_decoder *d);
+void wire_check_w(struct wire_decoder *d);
+void wire_check_piece(struct wire_decoder *d);
+void wire_check_item_texts(struct wire_decoder *d);
+void wire_check_lengths(struct wire_decoder *d);
+void wire_check_batch_texts(struct wire_decoder *d);
+void wire_check_kind(struct wire_decoder *d);
+void wire_check_pairs_texts(struct wire_decoder *d);
+void wire_check_have(struct wire_decoder *d);
+void wire_check_window(struct wire_decoder *d);
 
 struct wire_message {
     const char *name;                /* after "foil2." */

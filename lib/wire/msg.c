@@ -6,7 +6,6 @@
 #include "util/mem.h"
 #include "wire/msg.h"
 
-#include "body.h"
 #include "pack.h"
 #include "raw.h"
 

@@ -4,8 +4,6 @@
 
 #include "util/mem.h"
 
-#include "body.h"
-#include "guard.h"
 #include "message.h"
 #include "raw.h"
 

@@ -1,9 +1,23 @@
 #ifndef WIRE_RAW_H
 #define WIRE_RAW_H
 
+#include <msgpack.h>
 #include <zmq.h>
 
 #include "wire/error.h"
+
+/* A message: lib/wire/parse.c checks its parts, lib/wire/msg.c returns them. */
+struct wire_msg {
+    size_t holders; /* references */
+    enum wire_kind kind;
+    const char *name; /* of the kind */
+    char role[32];
+    size_t n_parts, n_tensors;
+    zmq_msg_t *parts;           /* [n_parts] */
+    struct wire_tensor *tensor; /* [n_tensors] */
+    void **aligned;             /* [n_tensors] copies, NULL where not needed */
+    msgpack_unpacked header;
+};
 
 /*
  * Conversion between messages and ZeroMQ, private to this room.
@@ -22,5 +36,15 @@ void wire_msg_share(const struct wire_msg *msg, size_t i, zmq_msg_t *part);
 
 /* wire_part_copy() initialises a part with a copy of the bytes. */
 void wire_part_copy(zmq_msg_t *part, const void *data, size_t len);
+
+/*
+ * wire_guard() checks the bytes of a header before msgpack-c, which allocates
+ * by declared counts, reads them: `dd ff 00 00 00` would make it allocate
+ * gigabytes.  It accepts one map with text keys, of at most WIRE_HEADER_MAX
+ * bytes, WIRE_DEPTH_MAX deep, with every declared count and length within the
+ * remaining bytes, and nothing after it.  Extension types are refused.  Returns
+ * 0 or -1; allocates nothing; O(len).
+ */
+int wire_guard(const void *bytes, size_t len, struct err *err);
 
 #endif

@@ -161,17 +161,16 @@ show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
             const struct wire_token_text *words)
 {
     const struct wire_tensor *lengths = lengths_of(msg, t);
-    json_t *object = json_object(), *shape = json_array();
+    json_t *object, *shape = json_array();
     const struct digest digest =
         digest_bytes(t->data, t->count * wire_dtype_bytes(t->dtype));
     char hex[DIGEST_HEX];
 
     for (size_t i = 0; i < t->rank; i++)
         json_array_append_new(shape, json_integer((json_int_t)t->shape[i]));
-    json_object_set_new(object, "name", show_text(t->name, strlen(t->name)));
-    json_object_set_new(object, "dtype",
-                        json_string(wire_dtype_name(t->dtype)));
-    json_object_set_new(object, "shape", shape);
+    object = json_pack("{s:o, s:s, s:o}", "name",
+                       show_text(t->name, strlen(t->name)), "dtype",
+                       wire_dtype_name(t->dtype), "shape", shape);
     if (full)
         json_object_set_new(object, "data",
                             lengths ? show_rows(t, lengths->data)
@@ -189,15 +188,13 @@ json_t *
 wire_show(const struct wire_msg *msg, int full,
           const struct wire_token_text *words)
 {
-    json_t *object = json_object(), *tensors = json_array();
+    json_t *tensors = json_array();
 
-    json_object_set_new(object, "kind",
-                        json_string(wire_kind_name(wire_msg_kind(msg))));
-    json_object_set_new(object, "header",
-                        show_map(&wire_msg_header(msg)->via.map, "tensors"));
     for (size_t i = 0; i < wire_msg_tensors(msg); i++)
         json_array_append_new(
             tensors, show_tensor(msg, wire_msg_tensor(msg, i), full, words));
-    json_object_set_new(object, "tensors", tensors);
-    return object;
+    return json_pack("{s:s, s:o, s:o}", "kind",
+                     wire_kind_name(wire_msg_kind(msg)), "header",
+                     show_map(&wire_msg_header(msg)->via.map, "tensors"),
+                     "tensors", tensors);
 }

@@ -13,10 +13,8 @@
 #include "util/mem.h"
 #include "wire/gate.h"
 
-#include "address.h"
 #include "raw.h"
 #include "sock_impl.h"
-#include "unsent.h"
 
 static int
 set_int(void *socket, int option, int value)

@@ -3,13 +3,13 @@
 
 #include <zmq.h>
 
-#include "util/tally.h"
+#include "util/err.h"
 #include "wire/error.h"
 #include "wire/sock.h"
 
 /*
- * Shared by lib/wire/sock.c (one socket) and lib/wire/wait.c (all of them), and
- * private to this room.
+ * One socket (lib/wire/sock.c) and all of them (wait.c), with what they use:
+ * addresses, the check of keys, unsent bytes.  Private to this room.
  */
 struct wire {
     void *context;
@@ -52,5 +52,70 @@ struct wire_sock {
 /* wire_gate_guards() returns 1 when ZeroMQ reads through the gate of this
  * program: it sends a byte through it, once in a process. */
 int wire_gate_guards(void);
+
+/*
+ * Endpoints as text: tcp://HOST:PORT, ipc://PATH, inproc://NAME.
+ *
+ * wire_address_check() returns 0, or -1 with a sentence: another transport, an
+ * invalid port, or an ipc address that is not a file: only files have owners
+ * and modes.
+ *   binds   1: the port may be *
+ *
+ * wire_address_is_local() returns 1 when no other machine can reach or fake a
+ * tcp address: a numeric loopback address, localhost, or for a binder the
+ * interface lo.  Any other name depends on the name server that ZeroMQ asks.
+ */
+int wire_address_check(const char *endpoint, int binds, struct err *err);
+int wire_address_is_tcp(const char *endpoint);
+int wire_address_is_local(const char *endpoint, int binds);
+
+/*
+ * ZAP (rfc.zeromq.org/spec/27): ZeroMQ asks this handler whether a CURVE key is
+ * allowed, and receives the key's role, which every message then carries.  A
+ * separate thread answers, so that a peer can connect while the stage computes:
+ * it uses its socket and `keys`, which do not change, and takes no signals.
+ *
+ * wire_zap_open() binds the handler in a ZeroMQ context, before any socket that
+ * needs it, and starts the thread.  NULL with a sentence on error.
+ *   keys   allowed certificates, borrowed until wire_zap_close()
+ *
+ * wire_zap_refused() returns how many keys were refused since the last call,
+ * with the reason of the last of them.  May be called while the thread runs.
+ *
+ * wire_zap_close() shuts the context down, which ends the thread, and waits for
+ * that.  The caller still calls zmq_ctx_term().  Harmless on NULL.
+ */
+struct wire_zap *wire_zap_open(void *context, const struct wire_keys *keys,
+                               struct err *err);
+unsigned wire_zap_refused(struct wire_zap *zap, struct err *why);
+void wire_zap_close(struct wire_zap *zap);
+
+/*
+ * Counts the published bytes that ZeroMQ still has queued for subscribers.
+ *
+ * ZeroMQ limits its queues by the number of messages and does not report how
+ * much is queued.  But it calls a function when a part is no longer in use.  So
+ * parts of more than WIRE_PUBLISHED_SMALL bytes are counted until then, once
+ * each, however many subscribers they wait for.  Their buffers are reused; up
+ * to WIRE_PUBLISHED bytes of them are free.  (With malloc() for each part,
+ * parts of some MiB between other blocks made the heap five times as large as
+ * its content.)
+ *
+ * wire_unsent_share() may be called by one thread at a time, while ZeroMQ's own
+ * threads release parts.
+ */
+struct wire_unsent;
+
+struct wire_unsent *wire_unsent_new(void);
+
+/* wire_unsent_free() may be called while parts are in use. */
+void wire_unsent_free(struct wire_unsent *unsent);
+
+/* wire_unsent_bytes() returns how many bytes are in use now. */
+size_t wire_unsent_bytes(struct wire_unsent *unsent);
+
+/* wire_unsent_share() is wire_msg_share() with a copy, and counts the part. */
+void wire_unsent_share(struct wire_unsent *unsent, const struct wire_msg *msg,
+                       size_t i, zmq_msg_t *part);
 
 #endif

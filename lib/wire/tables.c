@@ -4,7 +4,7 @@
 
 #include "util/mem.h"
 
-#include "tables.h"
+#include "codec_impl.h"
 
 static const char *
 tensor_name(char to[WIRE_NAME_MAX], const struct table_rows *table,

@@ -2,8 +2,7 @@
 
 #include "util/mem.h"
 
-#include "decode.h"
-#include "member.h"
+#include "codec_impl.h"
 
 int64_t
 wire_decode_images(const struct wire_decoder *d)

@@ -10,7 +10,6 @@
 #include "wire/gate.h"
 
 #include "sock_impl.h"
-#include "zap.h"
 
 /* With fewer than these the gate would leave no room for connections. */
 enum { FILES_LEAST = 64 };
@@ -20,29 +19,18 @@ wire_open(const struct wire_keys *keys, struct err *err)
 {
     struct wire *wire = mem_array(1, sizeof *wire);
 
-    if (nofile_raise() < FILES_LEAST) {
+    wire->keys = keys;
+    if (nofile_raise() < FILES_LEAST)
         err_set(err,
                 "at most %lu files may be open, want %d for connections and "
                 "files: raise ulimit -n",
                 nofile_raise(), FILES_LEAST);
-        free(wire);
-        return NULL;
-    }
-    wire->keys = keys;
-    wire->context = zmq_ctx_new();
-    if (!wire->context) {
+    else if (!(wire->context = zmq_ctx_new()))
         err_set(err, "cannot start ZeroMQ: %s", zmq_strerror(errno));
-        free(wire);
-        return NULL;
-    }
-    if (keys) {
-        wire->zap = wire_zap_open(wire->context, keys, err);
-        if (!wire->zap) {
-            wire_close(wire);
-            return NULL;
-        }
-    }
-    return wire;
+    else if (!keys || (wire->zap = wire_zap_open(wire->context, keys, err)))
+        return wire;
+    wire_close(wire);
+    return NULL;
 }
 
 void
@@ -53,7 +41,8 @@ wire_close(struct wire *wire)
     while (wire->first)
         wire_sock_close(wire->first);
     wire_zap_close(wire->zap);
-    zmq_ctx_term(wire->context);
+    if (wire->context)
+        zmq_ctx_term(wire->context);
     free(wire->items);
     free(wire);
 }

@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zmq.h>
 
 #include "util/mem.h"
 #include "util/stop.h"
 
-#include "zap.h"
+#include "sock_impl.h"
 
 enum { VERSION, REQUEST, DOMAIN, ADDRESS, IDENTITY, MECHANISM, KEY, FIELDS };
 

@@ -23,8 +23,7 @@
 #include "util/opt.h"
 #include "util/stop.h"
 #include "wire/error.h"
-#include "wire/pairs.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 struct sampler {
     struct flow_server *server;

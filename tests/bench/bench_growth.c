@@ -45,7 +45,7 @@ static void
 write_rows(const char *path, size_t n, float *rows)
 {
     const struct data_npy npy = {
-        .type = DATA_F4, .rank = 2, .shape = {n, D}, .data = rows};
+        .type = DTYPE_F4, .rank = 2, .shape = {n, D}, .data = rows};
     struct err err;
 
     if (data_npy_write(path, &npy, &err)) {

@@ -102,9 +102,9 @@ setup(struct bench *b, const char *text, const char *objective, int bf16,
         return -1;
     once.seed = cross.seed = 1;
     b->settings = loss_settings_of(spec.objective);
-    spec.pace.rate.base = 1e-3;
+    spec.schedules.rate.base = 1e-3;
     for (size_t i = 0; spec.objective->params[i].name; i++)
-        spec.pace.value[i].base = b->settings.value[i];
+        spec.schedules.value[i].base = b->settings.value[i];
     train_samples_init(&b->samples, spec.objective, SAMPLES, 1, &b->state);
     train_local_sampler_init(
         &b->inside, &b->samples,

@@ -8,9 +8,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/rng.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 /*
  * bench_sampler ENDPOINT STEPS: the median time, in ms, from a batch of
@@ -105,11 +103,11 @@ int
 main(int argc, char **argv)
 {
     struct flow_service_config config = {
-        .role = "negatives",
-        .edge = WIRE_EDGE_NEGATIVES,
-        .hello = {.stage = "train",
-                  .digest = "00000000000000000000000000000000",
-                  .size = SIZE},
+        .client = {.role = "negatives",
+                   .edge = WIRE_EDGE_NEGATIVES,
+                   .hello = {.stage = "train",
+                             .digest = "00000000000000000000000000000000",
+                             .size = SIZE}},
     };
     const int steps = argc == 3 ? atoi(argv[2]) : 0;
     struct bench b = {0};
@@ -119,7 +117,7 @@ main(int argc, char **argv)
 
     if (steps < 1)
         die("usage: bench_sampler ENDPOINT STEPS");
-    config.endpoint = argv[1];
+    config.client.endpoint = argv[1];
     wire = wire_open(NULL, &err);
     b.service = wire ? flow_service_open(wire, &config, &err) : NULL;
     if (!b.service)

@@ -29,7 +29,7 @@ matrix(const char *path)
 
     if (data_npy_read(path, &npy, &err))
         die("%s", err.msg);
-    if (npy.type != DATA_F4)
+    if (npy.type != DTYPE_F4)
         die("'%s' is not float32", path);
     return npy;
 }

@@ -86,7 +86,9 @@ gflop_of(const struct nn_spec *spec, size_t rows, int train)
         const struct nn_value *out = &graph.values[op->out];
         const size_t pixels =
             out->tokens ? graph.each : out->map.h * out->map.w;
-        const int passes = !train ? 1 : graph.values[op->in[0]].has_grad ? 3 : 2;
+        const int passes = !train                             ? 1
+                           : graph.values[op->in[0]].has_grad ? 3
+                                                              : 2;
 
         if (op->is == &nn_op_conv || op->is == &nn_op_linear)
             sum += 2e-9 * passes * (double)(rows * pixels) *

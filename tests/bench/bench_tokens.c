@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "data/set.h"
+#include "text/captions.h"
 #include "text/merges.h"
-#include "text/vocabulary.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -82,6 +82,7 @@ main(int argc, char **argv)
     struct lines lines;
     struct err err;
     int32_t row[CONTEXT];
+    const struct text_captions_settings how = {.context = CONTEXT};
     size_t count, len, tokens = 0;
     double start, trained;
     char *text;
@@ -103,8 +104,7 @@ main(int argc, char **argv)
     for (size_t i = 0; i < count; i++) {
         const char *line = lines.line[i % lines.n];
 
-        tokens +=
-            text_vocabulary_row(vocabulary, line, strlen(line), CONTEXT, row);
+        tokens += text_captions_row(line, 0, 0, &how, 0, 0, vocabulary, row);
     }
     printf("%.4f %.4f %.3f\n", trained, seconds() - start,
            (double)tokens / (double)(count ? count : 1));

@@ -79,7 +79,7 @@ lost() {
 }
 ok '--encoder-lost resume restarts a killed program' lost
 ok 'foil-train reports that it begins again from the last checkpoint' \
-    grep -q 'beginning again from the last checkpoint' lost.err
+    grep -q 'resuming from the last checkpoint' lost.err
 ok 'a run with a killed program has the same result' same emc2-calm lost
 
 ok 'an encoder with recorded requests trains' trained recorded \
@@ -98,14 +98,14 @@ ok 'the error names the program that exited' \
     grep -q "encoder: 'exit 3' ended with code 3" out
 ok '--objective own without a loss in the program exits with 1' exits 1 \
     trained none --encoder "$program" --objective own
-ok '--objective own without --encoder exits with 2' refuses 2 'wants --encoder' \
+ok '--objective own without --encoder exits with 2' refuses 2 'needs --encoder' \
     foil-train -r no --objective own
 train_with=(--lr 0.1 --warmup 0)
 sed 's/= there.copy()/= there.astype("f2").astype("f4")/' "$examples/encoder.py" >rounds.py
 rounds="/usr/bin/python3 '$work/rounds.py'"
 ok 'a program that rounds its weights trains' trained rounds --encoder "$rounds" --steps 5
 ok '--resume of a program that rounds its weights exits with 1' \
-    refuses 1 "another 'fc.weight' than was put" \
+    refuses 1 "another 'fc.weight' than put wrote" \
     trained rounds --encoder "$rounds" --steps 8 --resume
 ok 'foil-tap check accepts a trainer with an encoder in a program' \
     timeout "$patience" bash -c "

@@ -199,7 +199,7 @@ removes_run() {
     # shellcheck disable=SC2086 # several PIDs
     kill $others 2>/dev/null
     cat "$work/removed.err"
-    [[ $code -eq 1 ]] && grep -q "removed' was removed while it was trained in" \
+    [[ $code -eq 1 ]] && grep -q "removed' was removed during training" \
         "$work/removed.err"
 }
 ok 'a deleted run directory ends the trainer with 1 and a message' removes_run

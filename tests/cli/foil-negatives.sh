@@ -61,9 +61,9 @@ ok 'foil-negatives answers four requests' test 4 -eq "$(wc -l <"$work/whole")"
 ok 'the answers are weights' sums "$work/whole"
 ok 'a newer trainer hands its state over' pairs session=2
 ok 'the newer trainer gets the same answers' diff "$work/whole" "$work/out"
-ok 'a request for an older step exits with 1' refuses 1 'does not stand where' \
+ok 'a request for an older step exits with 1' refuses 1 'is not at the place of' \
     pairs session=2 step=1 put=0
-ok 'another trainer without a state exits with 1' refuses 1 'does not stand where' \
+ok 'another trainer without a state exits with 1' refuses 1 'is not at the place of' \
     pairs session=3 put=0
 ok 'a batch of one image is refused' refuses 1 'want 2 images' pairs session=4 batch=1
 ok 'a newer trainer without steps is accepted' pairs session=5

@@ -69,9 +69,9 @@ ok 'an unknown encoder exits with 2' refuses 2 "no encoder 'resnet1'" \
 ok 'an invalid head exits with 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
 ok 'an unknown schedule exits with 2' refuses 2 'schedule' \
     "$BIN/foil-train" -r x --schedule cosines
-ok 'tau-schedule without tau-end exits with 2' refuses 2 'wants tau-end' \
+ok 'tau-schedule without tau-end exits with 2' refuses 2 'needs tau-end' \
     "$BIN/foil-train" -r x --objective simclr,tau-schedule=cosine
-ok 'tau-end without tau-schedule exits with 2' refuses 2 'wants a tau-schedule' \
+ok 'tau-end without tau-schedule exits with 2' refuses 2 'needs a tau-schedule' \
     "$BIN/foil-train" -r x --objective simclr,tau-end=1
 ok 'tau-schedule with learnt temperatures exits with 2' \
     refuses 2 'learns its temperatures' \
@@ -288,7 +288,7 @@ ok 'a missing basis exits with 1' refuses 1 'basis.npy' \
     "$BIN/foil-train" -r "$work/t" "${small[@]}" --arch ",basis=$work/basis.npy"
 ok 'basis= of another encoder exits with 2' refuses 2 'not for mlp' \
     "$BIN/foil-train" -r x --arch mlp,basis=x
-ok 'basis= with --mean exits with 2' refuses 2 '--mean and --deviation have no use' \
+ok 'basis= with --mean exits with 2' refuses 2 '--mean and --deviation have no effect' \
     "$BIN/foil-train" -r x --arch linear,basis=x --mean 0,0,0
 
 basis "$work/rows.npy" 128 5
@@ -320,7 +320,7 @@ small=(--arch rows --head none)
 ok 'rows that do not fit the views exit with 1' refuses 1 'want finite f4 \[128,191\]' \
     train "$work/unfit" -- --arch ",rows=$work/other.npy"
 ok '--arch rows without a file exits with 2' \
-    refuses 2 'wants rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
+    refuses 2 'needs rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
 ok '--arch rows with basis= exits with 2' \
     refuses 2 'does not see' "$BIN/foil-train" -r x \
     --arch rows,rows=x,basis=y
@@ -354,7 +354,7 @@ ok '--init starts with given weights' train "$work/init" -- -s 2 \
     --init "$work/other.safetensors"
 ok '--init does not change the weights' cmp "$first" "$work/init/latest/model.safetensors"
 ok 'foil-train prints the file of --init' \
-    grep -q "images begins with '$work/other.safetensors'\$" \
+    grep -q "images starts with '$work/other.safetensors'\$" \
     "$work/init.err"
 ok '--init does not set the head' exits 1 cmp \
     "$work/vit/latest/head.safetensors" "$work/init/latest/head.safetensors"
@@ -443,13 +443,13 @@ ok 'the checkpoint has chains of images and captions' \
     grep -q 'sampler' "$work/cross/latest/samples.safetensors"
 ok 'batches without captions are refused' refuses 1 \
     'want 1, with captions, by foil-augment --views 1' result_of bare
-ok 'captions without an end token are refused' refuses 1 'does not end in the token' \
+ok 'captions without an end token are refused' refuses 1 'does not end in the end token' \
     result_of endless
 ok 'captions longer than context are refused' \
     refuses 1 'this run has context=4' result_of long
-ok '--text without --vocabulary exits with 2' refuses 2 'wants --vocabulary' \
+ok '--text without --vocabulary exits with 2' refuses 2 'needs --vocabulary' \
     "$BIN/foil-train" -r x --text bow:8
-ok '--vocabulary without --text exits with 2' refuses 2 'no use without --text' \
+ok '--vocabulary without --text exits with 2' refuses 2 'no effect without --text' \
     "$BIN/foil-train" -r x --vocabulary x
 ok '--text with an image encoder exits with 2' \
     refuses 2 'text resnet18: want one of bow' \

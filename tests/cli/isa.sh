@@ -83,7 +83,7 @@ if [[ $top == x86-64 ]]; then
     done_testing
 fi
 ok '--resume on another level exits with 1' refuses 1 \
-    "as x86-64', the checkpoint is of .*: --override processor goes on" \
+    "as x86-64', the checkpoint is from .*: --override processor continues" \
     bound x86-64 "$train" -r "$work/$top" --resume
 ok 'a refused --resume changes nothing' test "$(steps "$top")" -eq 6
 bound "$top" "$BIN/foil" run cifar "$data" "$data" -r "$work/run" --batch 8 \
@@ -91,7 +91,7 @@ bound "$top" "$BIN/foil" run cifar "$data" "$data" -r "$work/run" --batch 8 \
     --train '--steps 2 --arch resnet8 --warmup 0' >"$work/run.out" 2>"$work/run.err"
 ok 'a pipeline takes bf16 if it is faster' has_line 'auto: (bf16|f32)' "$work/run.err"
 ok '--resume of a pipeline on another level exits with 1' refuses 1 \
-    '--override processor goes on' \
+    '--override processor continues' \
     bound x86-64 "$BIN/foil" run --resume -r "$work/run"
 ok '--override processor resumes on another level' \
     bound x86-64 trained "$work/$top" --resume --steps 8 \

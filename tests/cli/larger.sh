@@ -38,6 +38,6 @@ ok 'the trainer does not train a shard as its item' \
     timeout "$patience" "$BIN/foil-train" \
     -r "$work/shard" --arch linear --head 8 --threads 1 --steps 2
 ok 'the augmenter gets an error and sends the whole item' grep -q \
-    '^shard 0 of 2 of an item: .* batches have to be whole' "$work/batches.out"
+    '^shard 0 of 2 of an item: .* batches must be whole' "$work/batches.out"
 wait
 done_testing

@@ -47,7 +47,7 @@ ok 'the run trains steps' becomes_true test -s large/metrics.jsonl
 trainer=$(pgrep -P $! foil-train || echo $!)
 kill -INT "$trainer"
 ok 'SIGINT during a long step is acknowledged' becomes_true \
-    grep -q 'stopping: this step is finished' large.err
+    grep -q 'stopping: finishing and saving this step' large.err
 wait $!
 ok 'SIGINT saves the run' test -e large/latest
 estimate=$(sed -n 's/.*takes about \([0-9.]*\) GB.*/\1/p' large.err)

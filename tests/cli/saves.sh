@@ -205,6 +205,6 @@ for n in 1 3; do
     : >"$work/fails.err"
 done
 ok '--resume without feeders says to start them' refuses 1 \
-    'start selector and augmenters again' \
+    'restart selector and augmenters' \
     "$BIN/foil-train" -r "$work/fails" --resume --deadline 1
 done_testing

@@ -257,14 +257,14 @@ ok '--policy previous with plans in time trains' whole found --strategy swap \
 
 ok 'too few epochs of features end the selector with 1' job_ok short
 ok 'the selector reports that features have too few epochs' \
-    grep -q 'foil-select: .*keeps too few epochs' \
+    grep -q 'foil-select: .*stores too few epochs' \
     "$work/short/log"
 if [[ -e $work/few.json ]]; then
     ok 'deleted features for an epoch that is over: the error can be retried' \
-        jq -e '.id == 1 and .state and (.reason | test("is over"))' "$work/late.json"
+        jq -e '.id == 1 and .state and (.reason | test("has ended"))' "$work/late.json"
     sed "s/^/# /" "$work/late.json"
     ok 'deleted features for a later epoch: the error is final' jq -e '.id == null and
-        (.reason | test("keeps too few"))' "$work/few.json"
+        (.reason | test("stores too few"))' "$work/few.json"
 else
     skip 'requests for deleted features' 'no python3-zmq, python3-msgpack'
 fi

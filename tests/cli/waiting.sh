@@ -82,7 +82,7 @@ one() {
 
     expect '20 further steps' stopped "$1" augment
     expect 'the trainer reports that it has no augmenter' \
-        log_has "$1" train 'still waiting for augmenters: none is there'
+        log_has "$1" train 'still waiting for augmenters: none has been connected'
     expect 'the stage that hands out items does so, too' log_has "$1" "$source" \
         'waiting for augmenters: none is connected'
     expect 'steps after the augmenter was stopped' goes_on "$1" augment

@@ -95,7 +95,7 @@ ok 'rows that do not sum to 1 end the run' \
     ends_with '.* wrote a row 0 that sums to 0: want 1' \
     'read x; echo ok'
 ok 'an answer that is not NAME=NUMBER ends the run' \
-    ends_with ".* answered 'x' where up to 16 NAME=NUMBER" \
+    ends_with ".* answered 'x': want up to 16 NAME=NUMBER" \
     "perl -e '<>; open F, qq(+<), \$ENV{FOIL_MEMORY}; for (1 .. 16)
     { syswrite F, pack q(f*), (1, (0) x 15) } print qq(ok y=3 x\n)'"
 ok 'a negative weight ends the run' ends_with '.* wrote -1 in row 0, column 0' \
@@ -104,7 +104,7 @@ ok 'a negative weight ends the run' ends_with '.* wrote -1 in row 0, column 0' \
 ok 'no answer before --command-limit ends the run' \
     ends_with '.* did not answer in time' 'read x; sleep 1000' \
     --command-limit 0.2
-ok '--weigh-command with --filter exits with 2' refuses 2 'wants no --filter' \
+ok '--weigh-command with --filter exits with 2' refuses 2 'omit --filter' \
     "$BIN/foil-negatives" -r "$work/x" --weigh-command x --filter
 ok '--weigh-command with --proposals exits with 2' \
     refuses 2 'takes the place of --method' \

@@ -9,7 +9,7 @@
 #include "data/pack.h"
 #include "data/set.h"
 #include "folder.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/mem.h"
 
 /* Makes an 8 x 8 JPEG of one grey level, which identifies the file. */
@@ -77,7 +77,7 @@ make_index(const char *const *place, const char *out, int skip_bad)
     if (!rc)
         rc = data_index_write(index, out, &err);
     if (!rc)
-        rc = (int)data_index_sum(index).bad;
+        rc = (int)data_index_report(index).bad;
     data_index_free(index);
     return rc;
 }

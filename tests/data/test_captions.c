@@ -19,7 +19,7 @@ open_with(const char *table)
         rc = data_index_table(index, table, &rows, &err);
     if (!rc)
         rc = data_index_write(index, "c.foil", &err);
-    data_index_captions(index, &done);
+    done = data_index_report(index).captions;
     data_index_free(index);
     return rc ? NULL : data_open("c.foil", &err);
 }

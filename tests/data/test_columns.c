@@ -12,6 +12,7 @@ open_table(const char *list, const char *table, const char *columns)
 {
     const struct data_index_settings how = {.max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
+    struct data_index_report report;
     struct data_index_rows rows;
     int rc = columns ? data_index_columns(index, columns, &err) : 0;
 
@@ -25,8 +26,9 @@ open_table(const char *list, const char *table, const char *columns)
         rc = data_index_table(index, table, &rows, &err);
     if (!rc)
         rc = data_index_write(index, "t.foil", &err);
-    for (size_t i = 0; data_index_note(index, i); i++) {
-        char *more = mem_format("%s%s; ", notes, data_index_note(index, i));
+    report = data_index_report(index);
+    for (size_t i = 0; i < report.n_notes; i++) {
+        char *more = mem_format("%s%s; ", notes, report.note[i]);
 
         free(notes);
         notes = more;

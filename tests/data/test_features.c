@@ -99,15 +99,15 @@ refusals(void)
     float bad[2] = {1, NAN}, large[2] = {1, 1e16f};
     int64_t two[2] = {1, 2};
 
-    T(refuses(&(struct data_npy){DATA_F4, 2, {2, 1}, bad}, "nan in row 1"),
+    T(refuses(&(struct data_npy){DTYPE_F4, 2, {2, 1}, bad}, "nan in row 1"),
       "NaN: %s", err.msg);
-    T(refuses(&(struct data_npy){DATA_F4, 2, {2, 1}, large}, "1e+16 in row 1"),
+    T(refuses(&(struct data_npy){DTYPE_F4, 2, {2, 1}, large}, "1e+16 in row 1"),
       "too large: %s", err.msg);
-    T(refuses(&(struct data_npy){DATA_F4, 2, {0, 1}, bad}, "is empty"),
+    T(refuses(&(struct data_npy){DTYPE_F4, 2, {0, 1}, bad}, "is empty"),
       "no row: %s", err.msg);
-    T(refuses(&(struct data_npy){DATA_F4, 1, {1, 1}, bad}, "no matrix"),
+    T(refuses(&(struct data_npy){DTYPE_F4, 1, {1, 1}, bad}, "no matrix"),
       "one dimension: %s", err.msg);
-    T(refuses(&(struct data_npy){DATA_I8, 2, {2, 1}, two}, ".astype('f4')"),
+    T(refuses(&(struct data_npy){DTYPE_I8, 2, {2, 1}, two}, ".astype('f4')"),
       "whole numbers: %s", err.msg);
 }
 
@@ -117,7 +117,7 @@ companions_that_do_not_fit_are_refused(void)
     int64_t two[2] = {1, 2};
     struct data_features out;
 
-    data_npy_write("a.labels.npy", &(struct data_npy){DATA_I8, 1, {2, 1}, two},
+    data_npy_write("a.labels.npy", &(struct data_npy){DTYPE_I8, 1, {2, 1}, two},
                    &err);
     T(data_features_read(&out, "a.npy", &err) == -1 &&
           strstr(err.msg, "2 items for 3 rows"),
@@ -126,7 +126,7 @@ companions_that_do_not_fit_are_refused(void)
     T(data_features_read(&out, "a.npy", &err) == -1, "invalid labels: %s",
       err.msg);
     data_npy_write("a.labels.npy",
-                   &(struct data_npy){DATA_I8, 1, {N, 1}, labels}, &err);
+                   &(struct data_npy){DTYPE_I8, 1, {N, 1}, labels}, &err);
     file_write("a.classes", "one\n", 4, &err);
     T(data_features_read(&out, "a.npy", &err) == -1 &&
           strstr(err.msg, "row 2 of 'a.npy' has the label 1"),
@@ -150,7 +150,7 @@ companions_that_do_not_fit_are_refused(void)
 static void
 labels_of(enum dtype dtype, void *item)
 {
-    struct data_npy npy = {(enum data_npy_type)dtype, 1, {N, 1}, item};
+    struct data_npy npy = {dtype, 1, {N, 1}, item};
     int64_t *read;
 
     data_npy_write("c.npy", &npy, &err);
@@ -165,7 +165,7 @@ labels_of_any_type(void)
 {
     uint64_t large[N] = {1, UINT64_MAX, 0};
     float real[N] = {0};
-    struct data_npy npy = {(enum data_npy_type)DTYPE_U8, 1, {N, 1}, large};
+    struct data_npy npy = {DTYPE_U8, 1, {N, 1}, large};
 
     labels_of(DTYPE_U1, (uint8_t[N]){1, 0, 1});
     labels_of(DTYPE_BOOL, (uint8_t[N]){1, 0, 1});
@@ -178,7 +178,7 @@ labels_of_any_type(void)
     data_npy_write("c.npy", &npy, &err);
     T(!data_labels_read("c.npy", N, &err) && strstr(err.msg, "item 1 is too"),
       "one that is too large is refused: %s", err.msg);
-    npy = (struct data_npy){DATA_F4, 1, {N, 1}, real};
+    npy = (struct data_npy){DTYPE_F4, 1, {N, 1}, real};
     data_npy_write("c.npy", &npy, &err);
     T(!data_labels_read("c.npy", N, &err), "f4: %s", err.msg);
 }
@@ -187,7 +187,7 @@ labels_of_any_type(void)
 static void
 features_of(enum dtype dtype, void *item)
 {
-    struct data_npy npy = {(enum data_npy_type)dtype, 2, {N, 1}, item};
+    struct data_npy npy = {dtype, 2, {N, 1}, item};
     struct data_features out;
 
     T(!data_npy_write("d.npy", &npy, &err) &&
@@ -204,7 +204,7 @@ features_of_any_width(void)
 
     features_of(DTYPE_F8, (double[N]){1, -2.5, 4});
     features_of(DTYPE_F2, (uint16_t[N]){0x3c00, 0xc100, 0x4400});
-    T(refuses(&(struct data_npy){DATA_F8, 2, {2, 1}, wide}, "inf in row 1"),
+    T(refuses(&(struct data_npy){DTYPE_F8, 2, {2, 1}, wide}, "inf in row 1"),
       "an overflow of f4 is refused: %s", err.msg);
 }
 

@@ -111,8 +111,8 @@ versions_are_recognised(void)
             other.pixel[(i / 384 * 32 + i / 3 % 64 / 2) * 3 + i % 3];
     print[SHAPES] = print_of(&image);
     REQUIRE(!image_jpeg_encode(other.pixel, 32, 32, 3, 50, &bytes, &err) &&
-            !image_jpeg_decode(&decoder, bytes.data, bytes.len, 1024,
-                               IMAGE_REFUSE, &image, &err));
+            !image_codec_decode(&decoder, bytes.data, bytes.len, 1024,
+                                IMAGE_REFUSE, NULL, &image, &err));
     print[SHAPES + 1] = print_of(&image);
     for (size_t i = 0; i < 32 * 32 * 3; i++)
         other.pixel[i] = (uint8_t)(other.pixel[i] / 1.05);

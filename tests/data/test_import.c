@@ -153,10 +153,10 @@ classes_can_be_named(void)
     static char name[] = "c100";
     static char *file[] = {name};
     struct data_import_settings how = {.form = DATA_CIFAR100,
-                                  .files = 1,
-                                  .file = file,
-                                  .coarse = 1,
-                                  .classes = "names"};
+                                       .files = 1,
+                                       .file = file,
+                                       .coarse = 1,
+                                       .classes = "names"};
     struct data_picture picture;
     struct data_import *import;
     char text[400] = "";

@@ -13,7 +13,7 @@ is(struct data_set *set, size_t id, const char *name, int level, int label,
            level_of(set, id) == level && data_label(set, id) == label &&
            (label < 0 || !strcmp(data_class_name(set, (size_t)label), class)) &&
            !strcmp(data_caption(set, id), caption) &&
-           data_width(set, id) == 8 && data_height(set, id) == 8;
+           data_file(set, id).width == 8 && data_file(set, id).height == 8;
 }
 
 static void
@@ -315,7 +315,8 @@ a_tree_too_deep_is_bad(void)
 static struct data_index *
 take_in(const char *place)
 {
-    struct data_index_settings how = {.skip_bad = 1, .max_pixels = IMAGE_MAX_PIXELS};
+    struct data_index_settings how = {.skip_bad = 1,
+                                      .max_pixels = IMAGE_MAX_PIXELS};
     struct data_index *index = data_index_new(&how);
     int rc = data_index_add(index, place, &err);
 
@@ -329,7 +330,7 @@ static void
 skipped_files_are_counted(void)
 {
     struct data_index *index;
-    const char *first;
+    struct data_index_report report;
 
     mkdir("mixed", 0700);
     mkdir("mixed/b", 0700);
@@ -347,16 +348,17 @@ skipped_files_are_counted(void)
     put_text("mixed/e/readme", "text");
     put_text("mixed/index.xml", "<x/>");
     index = take_in("mixed");
-    T(data_index_skipped(index, 1, &first) == 3 && !strcmp(first, "b/2.GIF"),
-      "three images are of other forms, the first is %s", first);
-    T(data_index_skipped(index, 0, &first) == 2 && !strcmp(first, "e/readme"),
-      "two files are no images, the first is %s", first);
-    T(data_index_sum(index).bad == 1, "the bad one is counted apart");
+    report = data_index_report(index);
+    T(report.skipped[1].n == 3 && !strcmp(report.skipped[1].first, "b/2.GIF"),
+      "three images are of other forms, the first is %s",
+      report.skipped[1].first);
+    T(report.skipped[0].n == 2 && !strcmp(report.skipped[0].first, "e/readme"),
+      "two files are no images, the first is %s", report.skipped[0].first);
+    T(report.bad == 1, "the bad one is counted apart");
     T(!data_index_write(index, "mixed.foil", &err), "the index is written");
-    T(data_index_lost_class(index, 1) &&
-          !strcmp(data_index_lost_class(index, 0), "c") &&
-          !strcmp(data_index_lost_class(index, 1), "d") &&
-          !data_index_lost_class(index, 2),
+    report = data_index_report(index);
+    T(report.n_lost == 2 && !strcmp(report.lost[0], "c") &&
+          !strcmp(report.lost[1], "d"),
       "classes that lost all their images are c and d");
     data_index_free(index);
 }
@@ -368,7 +370,6 @@ images_are_known_by_each_of_their_suffixes(void)
                                          "JPG", "JPEG", "JFIF", "JpE"};
     enum { N = sizeof suffix / sizeof *suffix };
     struct data_index *index;
-    const char *first;
 
     mkdir("suffixes", 0700);
     for (int i = 0; i < N; i++) {
@@ -378,7 +379,7 @@ images_are_known_by_each_of_their_suffixes(void)
         put_jpeg(path, i);
     }
     index = take_in("suffixes");
-    T(data_index_size(index) == N && !data_index_skipped(index, 1, &first),
+    T(data_index_size(index) == N && !data_index_report(index).skipped[1].n,
       "all of %d suffixes are those of samples", N);
     data_index_free(index);
 }
@@ -400,15 +401,14 @@ classes_are_lost_of_tars_too(void)
     put_tar("lost.tar", name);
     index = take_in("lost.tar");
     T(!data_index_write(index, "lost.foil", &err) &&
-          data_index_lost_class(index, 0) &&
-          !strcmp(data_index_lost_class(index, 0), "c") &&
-          !data_index_lost_class(index, 1),
+          data_index_report(index).n_lost == 1 &&
+          !strcmp(data_index_report(index).lost[0], "c"),
       "after the common folders, c is lost");
     data_index_free(index);
     put_tar("lost.tar", labelled);
     index = take_in("lost.tar");
     T(!data_index_write(index, "lost.foil", &err) &&
-          !data_index_lost_class(index, 0),
+          !data_index_report(index).n_lost,
       "with explicit labels folders are no classes");
     data_index_free(index);
 }

@@ -7,7 +7,7 @@
 enum { MOST = 8 };
 
 static char *notes;
-static struct data_index_sum sum;
+static struct data_index_report sum;
 
 /* Indexes a list of images with these labels, up to NULL; -1 with err. */
 static int
@@ -28,10 +28,9 @@ index_labels(const char *const *label)
         rc = 0;
     if (!rc)
         rc = data_index_write(index, "list.foil", &err);
-    sum = data_index_sum(index);
+    sum = data_index_report(index);
     free(notes);
-    notes =
-        mem_text(data_index_note(index, 0) ? data_index_note(index, 0) : "");
+    notes = mem_text(sum.n_notes ? sum.note[0] : "");
     data_index_free(index);
     return rc;
 }
@@ -116,14 +115,13 @@ folders_may_be_splits(void)
     while (data_index_next(index, &err) > 0)
         continue;
     REQUIRE(!data_index_write(index, "all.foil", &err));
-    sum = data_index_sum(index);
+    sum = data_index_report(index);
     T(sum.images == 3 && sum.classes == 2 && sum.unlabelled == 1,
       "three images, two classes, one without a label");
     T(!strcmp(data_index_class(index, 1), "test"), "classes have names");
     T(sum.hidden == 2, "a hidden file and a hidden folder: %zu", sum.hidden);
-    T(data_index_note(index, 0) && strstr(data_index_note(index, 0),
-                                          "the classes 'Train' and 'test' look "
-                                          "like parts of a data set"),
+    T(sum.n_notes && strstr(sum.note[0], "the classes 'Train' and 'test' look "
+                                         "like parts of a data set"),
       "there is a message about splits");
     data_index_free(index);
 }

@@ -10,11 +10,11 @@
 static struct err err;
 
 static void
-an_array_comes_back(enum data_npy_type type, size_t rank, size_t n, size_t d)
+an_array_comes_back(enum dtype type, size_t rank, size_t n, size_t d)
 {
     uint8_t data[1000];
     struct data_npy in = {type, rank, {n, d}, data}, out;
-    size_t bytes = n * d * data_npy_item(type);
+    size_t bytes = n * d * dtype_about(type)->bytes;
 
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * 7);
@@ -86,7 +86,7 @@ static void
 files_are_judged(void)
 {
     float data[6] = {1, 2, 3, 4, 5, 6};
-    struct data_npy in = {DATA_F4, 2, {2, 3}, data}, out;
+    struct data_npy in = {DTYPE_F4, 2, {2, 3}, data}, out;
     size_t len, refused = 0;
     char *bytes;
 
@@ -113,7 +113,7 @@ static void
 numpy_agrees(void)
 {
     double data[6] = {.5, -1, 2, 1e300, 4, -0.25};
-    struct data_npy in = {DATA_F8, 2, {3, 2}, data}, out;
+    struct data_npy in = {DTYPE_F8, 2, {3, 2}, data}, out;
 
     if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null")) {
         T_SKIP("NumPy reads and writes the same", "no python3-numpy");
@@ -125,7 +125,7 @@ numpy_agrees(void)
               "np.save(\"f.npy\", a.astype(\"i8\", casting=\"unsafe\")[:, 0])"
               "' 2>/dev/null"),
       "NumPy reads it");
-    T(!data_npy_read("f.npy", &out, &err) && out.type == DATA_I8 &&
+    T(!data_npy_read("f.npy", &out, &err) && out.type == DTYPE_I8 &&
           out.rank == 1 && ((int64_t *)out.data)[2] == 4,
       "and we read NumPy's");
     data_npy_release(&out);
@@ -137,11 +137,11 @@ main(void)
     char folder[256];
 
     child_scratch(folder);
-    an_array_comes_back(DATA_F4, 2, 7, 3);
-    an_array_comes_back(DATA_F8, 1, 9, 1);
-    an_array_comes_back(DATA_I4, 1, 1, 1);
-    an_array_comes_back(DATA_I8, 2, 2, 50);
-    an_array_comes_back(DATA_F4, 2, 0, 5);
+    an_array_comes_back(DTYPE_F4, 2, 7, 3);
+    an_array_comes_back(DTYPE_F8, 1, 9, 1);
+    an_array_comes_back(DTYPE_I4, 1, 1, 1);
+    an_array_comes_back(DTYPE_I8, 2, 2, 50);
+    an_array_comes_back(DTYPE_F4, 2, 0, 5);
     headers_are_judged();
     files_are_judged();
     numpy_agrees();

@@ -97,7 +97,7 @@ refused(const char *path)
             n++;
         else
             REQUIRE(!strcmp(data_name(set, i), name) && !data_label(set, i) &&
-                    data_length(set, i) == 4);
+                    data_file(set, i).bytes == 4);
     }
     data_close(set);
     return set ? n : -1;

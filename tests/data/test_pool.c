@@ -68,7 +68,8 @@ make_set(void)
 static struct data_pool *
 pool_of(struct data_set *set, size_t keep)
 {
-    return data_pool_new(set, &(struct data_pool_settings){.policy = IMAGE_REFUSE,
+    return data_pool_new(set,
+                         &(struct data_pool_settings){.policy = IMAGE_REFUSE,
                                                       .max_pixels = 1000,
                                                       .keep_bytes = keep});
 }
@@ -82,8 +83,8 @@ gives_the_same_kept_or_not(struct data_set *set)
 
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < N; i++) {
-            const struct image *a = data_pool_get(none, i, &err);
-            const struct image *b = data_pool_get(some, i, &err);
+            const struct image *a = data_pool_get(none, i, NULL, &err);
+            const struct image *b = data_pool_get(some, i, NULL, &err);
 
             wrong += (a == NULL) != is_bad(i) || (b == NULL) != is_bad(i);
             if (a && b)
@@ -92,7 +93,7 @@ gives_the_same_kept_or_not(struct data_set *set)
         }
     T(!wrong, "the same pixels, with and without cache");
     T(data_pool_bad(some) == 3, "each bad one is counted once");
-    T(!data_pool_get(none, 3, &err) && strstr(err.msg, "03.jpg"), "%s",
+    T(!data_pool_get(none, 3, NULL, &err) && strstr(err.msg, "03.jpg"), "%s",
       err.msg);
     data_pool_free(none);
     data_pool_free(some);
@@ -142,7 +143,7 @@ is_view(struct data_gather *g, size_t at, struct data_pool *pool,
     uint8_t pixel[48];
     struct err why;
 
-    image_view(recipe, data_pool_get(pool, id, &why), 1, id, 0, view,
+    image_view(recipe, data_pool_get(pool, id, NULL, &why), 1, id, 0, view,
                &g->scratch, pixel);
     return !memcmp(pixel, g->pixel + at * sizeof pixel, sizeof pixel);
 }
@@ -213,8 +214,8 @@ gathers(struct data_set *set, const struct data_wanted *want, size_t n,
     while ((rc = data_gather_next(&g, pool, &recipe, 1, 8, &why)) > 0)
         continue;
     for (size_t i = 0; i < n; i++) {
-        image_view(&recipe, data_pool_get(pool, is[i].id, &why), 1, is[i].id,
-                   is[i].epoch, is[i].view, &g.scratch, pixel);
+        image_view(&recipe, data_pool_get(pool, is[i].id, NULL, &why), 1,
+                   is[i].id, is[i].epoch, is[i].view, &g.scratch, pixel);
         same &= !memcmp(pixel, g.pixel + i * 48, 48);
     }
     data_gather_release(&g);
@@ -295,28 +296,30 @@ draws_variants(void)
 static void
 draws_a_sheet(struct data_set *set)
 {
-    const struct data_sheet sheet = {.rows = 2, .columns = 2, .views = 1};
+    struct data_sheet sheet = {
+        .rows = 2, .columns = 2, .views = 1, .size = SIDE};
     struct data_pool *pool = pool_of(set, 0);
+    const uint8_t *pixel;
     struct image_recipe none;
-    size_t width, height, x, y;
-    uint8_t *pixel;
+    size_t width, x, y;
     struct err err;
 
     image_recipe_find("none", &none, &err);
     none.size = SIDE;
-    data_sheet_size(&sheet, &none, &width, &height);
-    pixel = mem_array(width * height, 3);
-    T(data_sheet_draw(&sheet, &none, N, pool, pixel, &err) == 2 &&
-          strstr(err.msg, "09.jpg"),
-      "two images stay white; the latest reason: %s", err.msg);
+    data_sheet_begin(&sheet);
+    pixel = sheet.pixel;
+    width = sheet.width;
+    data_sheet_draw(&sheet, &none, N, pool);
+    T(sheet.white == 2 && strstr(sheet.why.msg, "09.jpg"),
+      "two images stay white; the latest reason: %s", sheet.why.msg);
     T(pixel[0] == 255, "white rim");
     // samples 0, 3, 6, 9 of twelve; 3 and 9 are bad
-    x = width / 4, y = height / 4;
+    x = width / 4, y = sheet.height / 4;
     T(pixel[3 * (y * width + x / 2)] == 0, "sample 0 is black");
     T(pixel[3 * (y * width + 3 * x)] == 255, "sample 3 is bad: white");
     T(pixel[3 * (3 * y * width + x / 2)] == 120, "sample 6 below");
     T(pixel[3 * (3 * y * width + x / 2 * 3)] == 120, "its view next to it");
-    free(pixel);
+    free(sheet.pixel);
     data_pool_free(pool);
 }
 
@@ -326,28 +329,27 @@ static void
 draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
             struct data_pool *first, struct data_pool *rest)
 {
-    const struct image_recipe how = {.size = SIDE};
-    size_t width, height, x, y;
+    size_t width, height;
 
-    data_sheet_size(&sheet, &how, &width, &height);
+    data_sheet_measure(&sheet);
+    width = sheet.width;
+    height = sheet.height;
     T(data_sheet_letters(list) == 1 && data_sheet_letters(list + 1) == 11,
       "the longest name of a list");
     for (sheet.letters = 1; sheet.letters <= 11; sheet.letters += 10) {
         const size_t zoom = sheet.letters == 1 ? 2 : 1;
-        struct err why;
-        uint8_t *pixel;
         size_t ink = 0;
 
-        data_sheet_size(&sheet, &how, &x, &y);
-        T(x == width + 2 * 9 && y == height + 2 * (4 + 7 * zoom),
+        data_sheet_begin(&sheet);
+        T(sheet.width == width + 2 * 9 &&
+              sheet.height == height + 2 * (4 + 7 * zoom),
           "names have space below, and images are apart");
-        pixel = mem_array(x * y, 3);
-        data_sheet_lists(&sheet, SIDE, list, first, rest, pixel, &why);
-        for (size_t i = 0; i < x * 7 * zoom; i++)
-            ink += pixel[3 * (x * (12 + 96 + 4) + i)] == 0;
+        data_sheet_lists(&sheet, list, first, rest);
+        for (size_t i = 0; i < sheet.width * 7 * zoom; i++)
+            ink += sheet.pixel[3 * (sheet.width * (12 + 96 + 4) + i)] == 0;
         T(ink == 11 * zoom * zoom, "L is below the first image, enlarged %zu",
           zoom);
-        free(pixel);
+        free(sheet.pixel);
     }
 }
 
@@ -356,23 +358,23 @@ draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
 static void
 draws_lists(struct data_set *set)
 {
-    const struct data_sheet sheet = {.rows = 2, .columns = 1, .views = 2};
-    const struct image_recipe how = {.size = SIDE};
+    struct data_sheet sheet = {
+        .rows = 2, .columns = 1, .views = 2, .size = SIDE};
     struct data_sheet_list list[] = {
         {2, (int64_t[]){2, 6}, (char[]){0, 2}, (const char *[]){"L", NULL}},
         {3, (int64_t[]){3, 6, 6}, (char[]){0, 1, 0},
          (const char *[]){"an armchair", NULL, NULL}},
     };
     struct data_pool *first = pool_of(set, 0), *rest = pool_of(set, 0);
-    size_t width, height, x, y;
-    struct err why;
-    uint8_t *pixel;
+    const uint8_t *pixel;
+    size_t width, x, y;
 
-    data_sheet_size(&sheet, &how, &width, &height);
-    pixel = mem_array(width * height, 3);
-    T(data_sheet_lists(&sheet, SIDE, list, first, rest, pixel, &why) == 1,
-      "one image of the lists is white");
-    x = width / 6, y = width * (height / 4);
+    data_sheet_begin(&sheet);
+    pixel = sheet.pixel;
+    width = sheet.width;
+    data_sheet_lists(&sheet, list, first, rest);
+    T(sheet.white == 1, "one image of the lists is white");
+    x = width / 6, y = width * (sheet.height / 4);
     T(pixel[3 * (y + x)] == 40, "the first of the list is sample 2");
     T(pixel[3 * (y + 3 * x)] == 120, "sample 6 next to it");
     T(pixel[3 * (y + 5 * x)] == 255, "there is no third");
@@ -383,7 +385,7 @@ draws_lists(struct data_set *set)
     T(pixel[3 * (3 * y + x)] == 0 && pixel[3 * (3 * y + x) + 1] == 160,
       "a green frame");
     T(pixel[3 * (3 * y + x + 99)] == 120, "no frame");
-    free(pixel);
+    free(sheet.pixel);
     draws_names(sheet, list, first, rest);
     data_pool_free(rest);
     data_pool_free(first);
@@ -397,9 +399,9 @@ without_a_caption_it_is_bad(struct data_set *set)
     const int64_t taken[] = {7, 5};
     struct err err;
 
-    T(data_pool_get(pool, 5, &err) && data_pool_get(pool, 6, &err),
+    T(data_pool_get(pool, 5, NULL, &err) && data_pool_get(pool, 6, NULL, &err),
       "samples with a caption are good");
-    T(!data_pool_get(pool, 7, &err) &&
+    T(!data_pool_get(pool, 7, NULL, &err) &&
           !strcmp(err.msg, "sample '07.jpg' has no caption"),
       "one without is not: %s", err.msg);
     T(data_pool_bad(pool) == 1, "it is counted");

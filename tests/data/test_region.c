@@ -109,13 +109,13 @@ is_same(const struct data_bytes *file, enum image_policy policy, int *read)
     struct image_box box = draw_box();
     const struct image_region region = {box_of, &box};
     struct err a = {0}, b = {0};
-    const int rc = image_jpeg_decode(&decoder, file->data, file->len, 1 << 20,
-                                     policy, &whole, &a);
+    const int rc = image_codec_decode(&decoder, file->data, file->len, 1 << 20,
+                                      policy, NULL, &whole, &a);
 
     if (part.memory)
         memset(part.memory, 0x55, part.room);
-    if (image_jpeg_region(&decoder, file->data, file->len, 1 << 20, policy,
-                          &region, &part, &b) != rc)
+    if (image_codec_decode(&decoder, file->data, file->len, 1 << 20, policy,
+                           &region, &part, &b) != rc)
         return 0;
     *read += !rc;
     return rc ? !strcmp(a.msg, b.msg) : is_same_box(&box);
@@ -163,8 +163,8 @@ less_is_written(const struct data_bytes *file)
     struct err err;
 
     memset(part.memory, 0x55, part.room);
-    T(!image_jpeg_region(&decoder, file->data, file->len, 1 << 20, IMAGE_REFUSE,
-                         &region, &part, &err),
+    T(!image_codec_decode(&decoder, file->data, file->len, 1 << 20,
+                          IMAGE_REFUSE, &region, &part, &err),
       "a small region");
     for (size_t i = 0; i < (size_t)3 * WIDTH * HEIGHT; i++)
         written += part.pixel[i] != 0x55;
@@ -229,8 +229,8 @@ views_find_their_pixels(const struct data_bytes *file)
     struct err err;
 
     image_recipe_find("cifar,scale-max=0.3", &recipe, &err);
-    image_jpeg_decode(&decoder, file->data, file->len, 1 << 20, IMAGE_REFUSE,
-                      &whole, &err);
+    image_codec_decode(&decoder, file->data, file->len, 1 << 20, IMAGE_REFUSE,
+                       NULL, &whole, &err);
     for (uint64_t epoch = 0; epoch < 20; epoch++) {
         data_gather_begin(&g, &want);
         while (data_gather_next(&g, pool, &recipe, 1, epoch, &err) > 0)

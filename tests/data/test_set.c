@@ -177,8 +177,8 @@ lies_there(struct data_set *set, size_t id)
     size_t len = 0;
     char *file = path ? file_read(path, 1 << 20, &len, &err) : NULL;
     int there = file && path[0] == '/' && !data_read(set, id, &bytes, &err) &&
-                offset + data_length(set, id) <= len &&
-                !memcmp(file + offset, bytes.data, data_length(set, id));
+                offset + data_file(set, id).bytes <= len &&
+                !memcmp(file + offset, bytes.data, data_file(set, id).bytes);
 
     data_bytes_release(&bytes);
     free(file);
@@ -229,10 +229,10 @@ a_set_of_all_forms(void)
     set = open_indexed("set");
     T(set && data_size(set) == 4, "%s", set ? "all four are there" : err.msg);
     for (size_t i = 0; set && i < 4; i++)
-        right += data_codec(set, i) == want[i];
+        right += data_file(set, i).codec == want[i];
     T(right == 4, "the index has their formats, regardless of names");
-    T(set && data_width(set, 1) == PICTURE_W &&
-          data_height(set, 2) == PICTURE_H,
+    T(set && data_file(set, 1).width == PICTURE_W &&
+          data_file(set, 2).height == PICTURE_H,
       "and their sizes");
     data_close(set);
     data_bytes_release(&png);

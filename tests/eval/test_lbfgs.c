@@ -1,4 +1,4 @@
-#include "eval/lbfgs.h"
+#include "eval/logistic.h"
 #include "t.h"
 
 enum { N = 12 };

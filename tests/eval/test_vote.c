@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "eval/vote.h"
+#include "eval/knn.h"
 #include "t.h"
 
 static void

@@ -28,6 +28,7 @@ book_empty(struct source *s)
 {
     memset(s->holder, 0, sizeof s->holder);
     memset(s->had, 0, sizeof s->had);
+    memset(s->added, 0, sizeof s->added);
     s->low = -1;
 }
 
@@ -173,6 +174,13 @@ spare_of(const struct world *w, const struct source *s, const struct link *link,
     return (link->late && !any ? 1 : link->room) - out;
 }
 
+/* 1 if a place of the book is neither at the consumer nor leased. */
+static int
+is_free(const struct source *s, int k)
+{
+    return s->added[k] && !s->had[k] && !s->holder[k];
+}
+
 /* As in foil-wire(5): the lowest place goes to the least often late peer,
  * then the one with the most room left, then the least recently served; a
  * late peer gets the highest place. */
@@ -202,9 +210,9 @@ check_choice(struct world *w, const struct source *s, const struct link *taker,
     }
     if (high >= low + s->window)
         high = low + s->window - 1;
-    while (low < high && (s->had[low] || s->holder[low]))
+    while (low < high && !is_free(s, low))
         low++;
-    while (high > low && (s->had[high] || s->holder[high]))
+    while (high > low && !is_free(s, high))
         high--;
     if (k != (taker->late && !any ? high : low))
         fail(w, "%s gets place %d, not %d", name_of(taker->client), k,
@@ -252,7 +260,7 @@ check_idle(struct world *w, const struct source *s, int binder)
 {
     int first = s->place < s->low ? s->low : s->place, there = 0, taker = -1;
 
-    while (first < s->fresh && (s->had[first] || s->holder[first]))
+    while (first < s->fresh && !is_free(s, first))
         first++;
     if (first >= s->fresh ||
         first >= (s->place < s->low ? s->low : s->place) + s->window)

@@ -372,7 +372,8 @@ greet(struct world *w, struct link *link, const struct event *e)
         link->room = link->late = 0;
         link->aside = 0;
         link->served = 0;
-        link->notified = -1e9;
+        if (link->binder == TRAINER) // else it is the relay's own
+            link->notified = -1e9;
         link->ended = link->over = link->wants = 0;
         link->end_sent = -1e9;
         link->silent = 0;

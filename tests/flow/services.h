@@ -21,7 +21,6 @@
 #include "flow/greeting.h"
 #include "flow/handover.h"
 #include "flow/link.h"
-#include "flow/peer_table.h"
 #include "flow/request.h"
 #include "util/rng.h"
 

@@ -49,7 +49,7 @@ fill(struct flow_producer *p)
         const struct wire_place after = step(number(at) + 1);
 
         if (number(at) == PLACES) {
-            flow_producer_close(p);
+            flow_producer_close(p, &at);
             return;
         }
         flow_producer_add(p, &at, &after);

@@ -204,11 +204,12 @@ selector_turn(struct world *w)
                                 after = place(w, at.session, count(w, &at) + 1);
 
         if (count(w, &at) >= w->places) {
-            flow_producer_close(s->flow);
+            flow_producer_close(s->flow, &at);
             s->closed = 1;
             break;
         }
         flow_producer_add(s->flow, &at, &after);
+        s->added[count(w, &at)] = 1;
         s->fresh = count(w, &after);
     }
     hand_out(w, s, SELECTOR);
@@ -317,7 +318,10 @@ filter_turn(struct world *w)
                                 after = place(w, s->session, w->drawn + 1);
 
         if (w->plan_end >= 0 && w->drawn >= w->plan_end) {
-            flow_producer_close(s->flow);
+            const struct wire_place end = place(w, s->session, w->plan_end);
+
+            flow_producer_close(s->flow, &end);
+            s->fresh = w->plan_end > s->fresh ? w->plan_end : s->fresh;
             s->closed = 1;
             break;
         }
@@ -326,6 +330,7 @@ filter_turn(struct world *w)
         if (s->low < 0)
             s->low = w->drawn;
         flow_producer_add(s->flow, &at, &after);
+        s->added[w->drawn] = 1;
         s->fresh = ++w->drawn;
     }
     hand_out(w, s, FILTER);

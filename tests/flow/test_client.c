@@ -1,5 +1,5 @@
 #include "t.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 
 #include "ends.h"
 
@@ -276,8 +276,7 @@ snapshots(void)
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
     flow_server_send(server, news.peer, msg);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
-          flow_client_snapshot(client)->serial == 4 &&
-          flow_client_snapshot(client)->at.step == 3,
+          news.next->serial == 4 && news.next->at.step == 3,
       "and gets a snapshot");
     wire_msg_free(msg);
     close_ends(a, b, server, client);

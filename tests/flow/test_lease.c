@@ -1,7 +1,7 @@
 /*
  * The book of places: sorted, found, removed from its beginning.
  */
-#include "flow/lease.h"
+#include "flow/producer_impl.h"
 #include "t.h"
 
 static struct wire_place

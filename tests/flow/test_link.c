@@ -4,9 +4,9 @@
 #include "flow/link.h"
 #include "flow/service.h"
 #include "t.h"
+#include "wire/batch.h"
 #include "wire/error.h"
-#include "wire/item.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 #include "ends.h"
 
@@ -63,7 +63,7 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
       "and its sender receives that, too");
     send_item(server, &place, "", 10);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
-          flow_client_item(client)->batch.ids[2] == 3,
+          news.item->batch.ids[2] == 3,
       "a good one is accepted");
 }
 
@@ -266,9 +266,9 @@ answer_is_waited_past(void)
     struct wire_sock *sock =
         wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
     struct flow_service_config config = {
-        .endpoint = at("negatives"),
-        .edge = WIRE_EDGE_NEGATIVES,
-        .hello = hello_of("train", "", digest_a, 10),
+        .client = {.endpoint = at("negatives"),
+                   .edge = WIRE_EDGE_NEGATIVES,
+                   .hello = hello_of("train", "", digest_a, 10)},
         .deadline = 0.5,
     };
     struct wire_hello mine = hello_of("negatives", "", digest_a, 10);

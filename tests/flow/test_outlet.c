@@ -5,7 +5,7 @@
 #include "t.h"
 #include "flow/outlet.h"
 #include "flow/peer.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 
 /* Run both sides until the outlet has news of that kind. */
 static int
@@ -49,7 +49,7 @@ fill(struct flow_outlet *outlet)
 
         after.step++;
         if (after.step > 5)
-            flow_producer_close(outlet->producer);
+            flow_producer_close(outlet->producer, &at);
         else
             flow_producer_add(outlet->producer, &at, &after);
     }
@@ -149,11 +149,9 @@ hands_out(struct plan *p)
           flow_producer_out(p->outlet->producer) == 3,
       "then all items are sent");
     T(client_sees_news(p, FLOW_MESSAGE, &news), "an item arrives");
-    T(flow_client_item(p->client)->batch.ids[2] == 2 &&
-          flow_client_item(p->client)->batch.step == 2,
+    T(news.item->batch.ids[2] == 2 && news.item->batch.step == 2,
       "it is the sent one");
-    T((uintptr_t)flow_client_item(p->client)->batch.ids % 8 == 0,
-      "its ids are aligned");
+    T((uintptr_t)news.item->batch.ids % 8 == 0, "its ids are aligned");
     T(client_sees_news(p, FLOW_MESSAGE, &news), "the next one arrives");
 }
 

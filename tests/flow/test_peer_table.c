@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "flow/peer_table.h"
+#include "flow/greeting.h"
 #include "t.h"
 
 #include "ends.h"

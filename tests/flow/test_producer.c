@@ -323,6 +323,24 @@ ends(void)
     flow_producer_free(p);
 }
 
+/* The last place is in training and not in the book: after a false session a
+ * filter does not draw again for what was weighed. */
+static void
+ends_after_skipped_places(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+    const struct wire_place end = step(PLACES);
+
+    next(p, 1, 2, PLACES - 1, "", 1, 1);
+    flow_producer_close(p, &end);
+    T(number(flow_producer_fresh(p)) == PLACES,
+      "the end of the plan is after places that are not in the book");
+    T(!flow_producer_over(p, 99), "a skipped place in training is not trained");
+    next(p, 1, 3, PLACES, "", 1, 2);
+    T(flow_producer_over(p, 2 + FLOW_TRAINED), "but then it is");
+    flow_producer_free(p);
+}
+
 static void
 over(void)
 {
@@ -371,6 +389,7 @@ main(void)
     refuses();
     cannot_be_sent();
     ends();
+    ends_after_skipped_places();
     over();
     return t_done();
 }

@@ -1,6 +1,5 @@
 #include "t.h"
-#include "wire/item.h"
-#include "wire/reject.h"
+#include "wire/batch.h"
 
 #include "peer.h"
 

@@ -5,9 +5,7 @@
 #include "child.h"
 #include "flow/service.h"
 #include "t.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 #include "ends.h"
 
@@ -102,14 +100,15 @@ static struct flow_service_config
 config_of(const char *endpoint, const char *peer)
 {
     struct flow_service_config config = {
-        .endpoint = endpoint,
-        .edge = WIRE_EDGE_NEGATIVES,
-        .hello = hello_of("train", "", digest_a, 10),
+        .client = {.endpoint = endpoint,
+                   .edge = WIRE_EDGE_NEGATIVES,
+                   .hello = hello_of("train", "", digest_a, 10)},
         .timeout = 0.3,
         .deadline = 20,
     };
 
-    snprintf(config.hello.peer, sizeof config.hello.peer, "%s", peer);
+    snprintf(config.client.hello.peer, sizeof config.client.hello.peer, "%s",
+             peer);
     return config;
 }
 
@@ -273,7 +272,6 @@ stopped_or_killed(struct wire *wire, struct flow_service_config config,
     ask(service, 2, 0);
     T(wait_for(service, &moved, &err) == FLOW_UNREACHED, "stopped: %s",
       err.msg);
-    T(flow_service_retries(service) > 0, "the request was retried");
     kill(*pid, SIGCONT);
     flow_service_close(service);
 
@@ -283,7 +281,7 @@ stopped_or_killed(struct wire *wire, struct flow_service_config config,
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "continues");
     end(*pid);
     ask(service, 4, 0);
-    *pid = start_service(config.endpoint);
+    *pid = start_service(config.client.endpoint);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED && moved == 1,
       "killed and restarted: %s", err.msg);
     flow_service_close(service);
@@ -299,7 +297,7 @@ reports_waiting(struct wire *wire, struct flow_service_config config,
     struct wire_msg *answer;
     int reports = 0;
 
-    config.endpoint = endpoint;
+    config.client.endpoint = endpoint;
     config.report_every_s = 0.03;
     config.deadline = 60;
     service = flow_service_open(wire, &config, &err);
@@ -378,7 +376,7 @@ faults(const char *endpoint, pid_t *pid)
     reports_waiting(wire, config, endpoint);
     kill(*pid, SIGCONT);
     reports_waiting(wire, config, at("nobody"));
-    config.hello.size++;
+    config.client.hello.size++;
     service = flow_service_open(wire, &config, &err);
     ask(service, 7, 0);
     T(wait_for(service, &moved, &err) == FLOW_REFUSED, "others not: %s",
@@ -395,7 +393,7 @@ no_edge(const void *arg)
     struct flow_service_config config = config_of(arg, "t4");
     struct err err;
 
-    config.edge = (enum wire_edge)0;
+    config.client.edge = (enum wire_edge)0;
     flow_service_open(wire_open(NULL, &err), &config, &err);
 }
 

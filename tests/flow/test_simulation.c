@@ -77,6 +77,8 @@ static const uint64_t found[] = {
     6610, // a session begins while the last trainer still seems to be connected
     15343,
     5228, // a session began that a peer invented, and the true one had no state
+    25025598, // an end before the last place, which was weighed already
+    20150202, // a place that was weighed already is not in the book
 };
 
 static void

@@ -19,7 +19,6 @@
 #include "flow/consumer.h"
 #include "flow/greeting.h"
 #include "flow/handover.h"
-#include "flow/peer_table.h"
 #include "flow/producer.h"
 #include "flow/relay.h"
 #include "flow/request.h"
@@ -155,6 +154,7 @@ struct source {
     int closed;       /* all places are in the book, or before it */
     int place, window, fresh;
     int low; /* the book begins there, or later; -1: it is empty */
+    char added[PLACES_MAX + 1]; /* 1: the place is in the book, or was */
     char had[PLACES_MAX + 1];
     uint64_t holder[PLACES_MAX + 1];
     double sent_at[PLACES_MAX + 1];

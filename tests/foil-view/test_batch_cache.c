@@ -1,4 +1,4 @@
-#include "foil-view/batch_cache.h"
+#include "foil-view/batch_view.h"
 
 #include "t.h"
 

@@ -32,9 +32,8 @@ check_state(struct edge *edge)
 }
 
 static void
-take_item(struct edge *edge)
+take_item(struct edge *edge, const struct wire_item *item)
 {
-    const struct wire_item *item = flow_client_item(edge->client);
     struct wire_place *at = mem_array(1, sizeof *at);
 
     *at = wire_place_of(item->session, &item->batch);
@@ -55,10 +54,9 @@ read_news(struct edge *edge)
         if (rc > 0 && news.what == FLOW_MESSAGE) {
             REQUIRE(news.msg);
             if (edge->of == WIRE_EDGE_PLAN)
-                take_item(edge);
+                take_item(edge, news.item);
             else
-                flow_relay_on_snapshot(edge->relay,
-                                       flow_client_snapshot(edge->client));
+                flow_relay_on_snapshot(edge->relay, news.next);
         }
         if (rc > 0 && news.what == FLOW_REPORT)
             REQUIRE(*news.why.msg);

@@ -52,7 +52,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     len = seeded_input(data, len, SEEDS, seed, seed_len, file);
     if (image_codec_of(file, len) == IMAGE_CODEC_JPEG)
         return 0; // fuzz_jpeg
-    if (image_codec_decode(&decoder, file, len, MAX_PIXELS, IMAGE_ACCEPT,
+    if (image_codec_decode(&decoder, file, len, MAX_PIXELS, IMAGE_ACCEPT, NULL,
                            &image, &err)) {
         REQUIRE(*err.msg);
         return 0;

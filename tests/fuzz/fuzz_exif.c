@@ -1,7 +1,7 @@
 /* EXIF blocks: an orientation in 1 .. 8 whatever the bytes. */
 #include <string.h>
 
-#include "image/exif.h"
+#include "image/decode.h"
 #include "util/err.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

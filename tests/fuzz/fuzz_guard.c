@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "util/err.h"
-#include "wire/guard.h"
 #include "wire/msg.h"
+#include "wire/raw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,6 +1,6 @@
 /* Damaged JPEGs of every kind: refused, or decoded to pixels that are there. */
 #include "fuzz/seeded.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "jpegs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -48,8 +48,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (!seed[0])
         make_seeds();
     len = seeded_input(data, len, SEEDS, seed, seed_len, file);
-    if (image_jpeg_decode(&decoder, file, len, MAX_PIXELS, IMAGE_ACCEPT, &image,
-                          &err))
+    if (image_codec_decode(&decoder, file, len, MAX_PIXELS, IMAGE_ACCEPT, NULL,
+                           &image, &err))
         return 0;
     REQUIRE(image.width * image.height <= MAX_PIXELS);
     for (size_t i = 0; i < image.width * image.height * 3; i++)

@@ -1,7 +1,6 @@
 #include "sample/memory.h"
 #include "sample/remember.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 #include "frames.h"
 

@@ -24,7 +24,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     len = seeded_input(data, len, 2, seed, seed_len, file);
     if (!data_npy_parse(file, len, len, &npy, &place, &err))
-        REQUIRE(place + npy.shape[0] * npy.shape[1] * data_npy_item(npy.type) ==
+        REQUIRE(place + npy.shape[0] * npy.shape[1] *
+                            dtype_about(npy.type)->bytes ==
                 len);
     return 0;
 }

@@ -5,7 +5,7 @@
 #include <png.h>
 
 #include "fuzz/scratch.h"
-#include "image/png.h"
+#include "image/codec.h"
 #include "util/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

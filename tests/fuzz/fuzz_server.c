@@ -110,7 +110,7 @@ produce(struct flow_outlet *outlet, const struct wire_place *at, unsigned what)
         flow_producer_add(producer, &fresh, &behind);
     }
     if (what & 1)
-        flow_producer_close(producer);
+        flow_producer_close(producer, &behind);
     if (what & 2)
         flow_producer_on_refusal(producer, what % 5, at, clock_now());
     flow_outlet_late(outlet, &words);

@@ -4,7 +4,7 @@
 #include <zmq.h>
 
 #include "util/err.h"
-#include "wire/zap.h"
+#include "wire/sock_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

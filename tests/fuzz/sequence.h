@@ -15,9 +15,7 @@
 #include "wire/batch.h"
 #include "wire/error.h"
 #include "wire/hello.h"
-#include "wire/item.h"
 #include "wire/next.h"
-#include "wire/reject.h"
 #include "wire/sock_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

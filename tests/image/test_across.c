@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "image/across.h"
+#include "image/scratch.h"
 #include "t.h"
 #include "util/clones.h"
 #include "util/rng.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "image/codec.h"
-#include "image/png.h"
 #include "pngs.h"
 #include "t.h"
 
@@ -29,7 +28,7 @@ decode(const struct data_bytes *bytes)
 {
     size_t width, height;
     const int rc = image_codec_decode(&decoder, bytes->data, bytes->len, 1000,
-                                      IMAGE_REFUSE, &image, &err);
+                                      IMAGE_REFUSE, NULL, &image, &err);
 
     if (!rc)
         REQUIRE(!image_codec_header(&decoder, bytes->data, bytes->len, 1000,
@@ -184,7 +183,7 @@ other_files_are_refused(void)
     none.data = (uint8_t *)"GIF89a and more";
     none.len = 15;
     T(refuses(&none, "is not a JPEG, PNG or WebP image"), "GIF is refused");
-    T(image_codec_decode(&decoder, png.data, png.len, N - 1, IMAGE_REFUSE,
+    T(image_codec_decode(&decoder, png.data, png.len, N - 1, IMAGE_REFUSE, NULL,
                          &image, &err) &&
           strstr(err.msg,
                  "claims 13x9 pixels, more than the 116 of --max-pixels"),

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "image/exif.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
+#include "image/decode.h"
 #include "jpegs.h"
 #include "t.h"
 #include "util/file.h"
@@ -16,8 +16,8 @@ static int
 decode(const struct data_bytes *bytes, enum image_policy policy,
        struct image *image)
 {
-    return image_jpeg_decode(&decoder, bytes->data, bytes->len,
-                             IMAGE_MAX_PIXELS, policy, image, &err);
+    return image_codec_decode(&decoder, bytes->data, bytes->len,
+                              IMAGE_MAX_PIXELS, policy, NULL, image, &err);
 }
 
 /* Returns the largest difference between an image and want[h,w,3]. */
@@ -51,8 +51,8 @@ pixels_come_back(void)
     T(!image_jpeg_encode(smooth, W, H, 3, 100, &again, &err) &&
           again.len == bytes.len && !memcmp(again.data, bytes.data, again.len),
       "the same pixels give the same bytes");
-    T(!image_jpeg_header(&decoder, bytes.data, bytes.len, W * H, &width,
-                         &height, &err) &&
+    T(!image_codec_header(&decoder, bytes.data, bytes.len, W * H, &width,
+                          &height, &err) &&
           width == W && height == H,
       "the header has the size");
 
@@ -150,11 +150,11 @@ limits_hold(void)
     data_bytes_release(&bytes);
 
     image_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
-    T(image_jpeg_decode(&decoder, bytes.data, bytes.len, W * H - 1,
-                        IMAGE_REFUSE, &image, &err) == -1,
+    T(image_codec_decode(&decoder, bytes.data, bytes.len, W * H - 1,
+                         IMAGE_REFUSE, NULL, &image, &err) == -1,
       "%s", err.msg);
-    T(!image_jpeg_decode(&decoder, bytes.data, bytes.len, W * H, IMAGE_REFUSE,
-                         &image, &err),
+    T(!image_codec_decode(&decoder, bytes.data, bytes.len, W * H, IMAGE_REFUSE,
+                          NULL, &image, &err),
       "one pixel more is allowed");
     frame = frame_of(&bytes);
     memcpy(frame + 5, "\xff\xdc\xff\xdc", 4); // 65500 x 65500

@@ -5,7 +5,7 @@
 #include <png.h>
 
 #include "child.h"
-#include "image/png.h"
+#include "image/codec.h"
 #include "t.h"
 #include "util/file.h"
 

@@ -126,7 +126,7 @@ def mistakes():
              lambda: foil.objective("nothing")),
             ("an unknown parameter", ValueError, "'rh'",
              lambda: foil.objective("isogclr", n=N, rh=1)),
-            ("an objective without n", ValueError, "n has to be given",
+            ("an objective without n", ValueError, "n must be at least",
              lambda: foil.objective("sogclr")),
             ("an id above n", ValueError, "ids", lambda: loss(IDS + N, Z)),
             ("z with another number of rows", ValueError, "want z",

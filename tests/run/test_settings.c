@@ -206,7 +206,7 @@ main(void)
     stored_values_are_taken();
     lists_are_taken();
     overrides_are_known_by_name();
-    run_settings_release(&settings);
+    json_decref(settings.defaults);
     settings_of_a_run_are_read();
     return t_done();
 }

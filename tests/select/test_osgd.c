@@ -108,7 +108,7 @@ drawn_as_the_theory_says(int q)
     for (task.epoch = 0; task.epoch < EPOCHS; task.epoch++) {
         int64_t ids[4];
 
-        select_osgd(&task, ids);
+        select_strategy_osgd.order(&task, ids);
         for (int i = 0; i < 4; i += 2) {
             int j = 0;
 
@@ -148,7 +148,7 @@ hardest_of_each_group(void)
     T(task.layout.steps == GROUPS * KEEP && task.layout.batch == B &&
           !task.layout.larger,
       "16 batches are 4 groups of 4: 8 steps");
-    select_osgd(&task, ids);
+    select_strategy_osgd.order(&task, ids);
     all = task;
     all.layout.steps = 16;
     select_shuffle(&all, partition);
@@ -178,7 +178,7 @@ hardest_of_all(void)
     int above_first = 0, above_second = 0;
 
     T(task.layout.steps == 2, "an epoch of `keep` steps");
-    select_osgd_full(&task, ids);
+    select_strategy_osgd_full.order(&task, ids);
     for (int64_t i = 0; i < 8; i++)
         for (int64_t j = i + 1; j < 8; j++)
             for (int64_t k = j + 1; k < 8; k++) {
@@ -204,7 +204,7 @@ new_samples_are_not_forgotten(void)
 
     f.known = known;
     memory[8 * 8] = NAN; // of a sample that has no features
-    select_osgd_full(&task, ids);
+    select_strategy_osgd_full.order(&task, ids);
     T(ids[0] == 6 && ids[1] == 7 && ids[2] == 8, "all three new ones");
     free(memory);
 }

@@ -4,7 +4,7 @@
 #include "clusters.h"
 #include "num/threads.h"
 #include "permutation.h"
-#include "select/region.h"
+#include "select/links.h"
 #include "t.h"
 
 enum { N = 1000, D = 12, LEAF = 60 };

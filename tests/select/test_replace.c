@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "select/replace.h"
+#include "select/shuffle.h"
 #include "t.h"
 
 /* C(5,2) = 10 batches are equally likely. */
@@ -16,7 +16,7 @@ every_batch_is_equally_likely(void)
     for (task.epoch = 0; task.epoch < EPOCHS; task.epoch++) {
         int64_t ids[4];
 
-        select_replace(&task, ids);
+        select_strategy_replace.order(&task, ids);
         for (int i = 0; i < 4; i += 2) {
             int swap = ids[i] > ids[i + 1];
 
@@ -43,7 +43,7 @@ some_never_come(void)
 
     T(!select_layout_make(10000, 10, SELECT_KEEP, &task.layout, &err),
       "layout");
-    select_replace(&task, ids);
+    select_strategy_replace.order(&task, ids);
     for (int i = 0; i < 10000; i++)
         came[ids[i]] = 1;
     for (int i = 0; i < 10000; i++)
@@ -61,9 +61,9 @@ a_step_is_a_function_of_its_number(void)
     struct err err;
 
     T(!select_layout_make(40, 10, SELECT_KEEP, &task.layout, &err), "layout");
-    select_replace(&task, all);
+    select_strategy_replace.order(&task, all);
     task.layout.steps = 3;
-    select_replace(&task, some);
+    select_strategy_replace.order(&task, some);
     T(!memcmp(all, some, sizeof some), "later steps change nothing");
 }
 

@@ -26,7 +26,7 @@ task_of(const struct select_features *f, size_t n, size_t b,
     task.value[SELECT_TAU] = 0.2;
     task.value[SPECTRAL_VARIANT] = variant;
     T(!select_layout_make(n, b, SELECT_KEEP, &task.layout, &err) &&
-          !select_spectral_fit(&task.layout, task.value, &err),
+          !select_strategy_spectral.fit(&task.layout, task.value, &err),
       "%zu samples, batches of %zu, %s", n, b, names[variant]);
     return task;
 }
@@ -70,7 +70,7 @@ document(void)
     task = task_of(&f, 8, 2, SPECTRAL_CODE);
     task.value[SELECT_TAU] = 0.5;
     for (task.epoch = 0; task.epoch < 50; task.epoch++) {
-        select_spectral(&task, ids);
+        select_strategy_spectral.order(&task, ids);
         for (int i = 0; i < 8; i += 2)
             wrong += partner[ids[i]] != ids[i + 1];
     }
@@ -88,7 +88,7 @@ finds_classes(enum spectral_variant variant)
 
     task.value[SELECT_BLOCK] = N / B;
     task.value[SPECTRAL_RESTARTS] = 10;
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     for (size_t i = 0; i < N; i++)
         mixed += ids[i] % (N / B) != ids[i / B * B] % (N / B);
     T(is_permutation(N, ids) && !mixed, "%s: classes become batches",
@@ -108,7 +108,7 @@ batches_become_harder(enum spectral_variant variant, double times)
     task.value[SELECT_TAU] = 0.1;
     select_shuffle(&task, other);
     random = mean_loss(&task, other);
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     planned = mean_loss(&task, ids);
     T(planned > times * random, "%s: mean batch loss %.3f instead of %.3f",
       names[variant], planned, random);
@@ -124,10 +124,10 @@ extremes(enum spectral_variant variant)
     struct select_task task = task_of(&f, N, B, variant);
 
     task.value[SELECT_TAU] = 0.005;
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     T(is_permutation(N, ids), "%s: tau = 0.005", names[variant]);
     task.value[SELECT_TAU] = 1000;
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     T(is_permutation(N, ids), "%s: tau = 1000", names[variant]);
     free(memory);
 
@@ -135,7 +135,7 @@ extremes(enum spectral_variant variant)
         same[i] = i % 2 == 0;
     f = (struct select_features){.d = 2, .u = same, .v = same};
     task = task_of(&f, 60, 7, variant);
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     T(is_permutation(60, ids), "%s: equal rows", names[variant]);
 }
 
@@ -155,7 +155,7 @@ unknown_ones_stay(enum spectral_variant variant)
     }
     f.known = known;
     select_shuffle(&task, other);
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     for (size_t i = 0; i < N; i++) {
         wrong += !known[other[i]] && ids[i] != other[i];
         moved += ids[i] != other[i];
@@ -164,7 +164,7 @@ unknown_ones_stay(enum spectral_variant variant)
       "%s: without features they stay, %zu others move", names[variant], moved);
     memset(known, 0, sizeof known);
     known[5] = known[7] = 1;
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     T(!memcmp(ids, other, N * sizeof *ids), "of two known nothing is planned");
     free(memory);
 }
@@ -179,9 +179,9 @@ threads_do_not_show(size_t block)
 
     task.value[SELECT_BLOCK] = (double)block;
     num_threads(1);
-    select_spectral(&task, ids);
+    select_strategy_spectral.order(&task, ids);
     num_threads(2);
-    select_spectral(&task, other);
+    select_strategy_spectral.order(&task, other);
     num_threads(1);
     T(!memcmp(ids, other, N * sizeof *ids),
       "blocks of %zu: two threads do what one does", block);
@@ -200,7 +200,7 @@ wrap_fills_up(void)
 
     T(!select_layout_make(25, 20, SELECT_WRAP, &task.layout, &err), "layout");
     for (task.epoch = 0; task.epoch < 20; task.epoch++) {
-        select_spectral(&task, ids);
+        select_strategy_spectral.order(&task, ids);
         for (size_t i = 20; i < 40; i++)
             for (size_t j = 20; j < i; j++)
                 twice += ids[i] == ids[j];
@@ -218,11 +218,12 @@ refuses(void)
 
     param_defaults(select_strategy_spectral.params, value);
     T(!select_layout_make(1000000, 512, SELECT_KEEP, &layout, &err), "layout");
-    T(select_spectral_fit(&layout, value, &err) == -1, "%s", err.msg);
+    T(select_strategy_spectral.fit(&layout, value, &err) == -1, "%s", err.msg);
     value[SELECT_BLOCK] = 0;
-    T(select_spectral_fit(&layout, value, &err) == -1, "%s", err.msg);
+    T(select_strategy_spectral.fit(&layout, value, &err) == -1, "%s", err.msg);
     value[SELECT_BLOCK] = 39;
-    T(!select_spectral_fit(&layout, value, &err), "39 batches of 512 are fine");
+    T(!select_strategy_spectral.fit(&layout, value, &err),
+      "39 batches of 512 are fine");
 }
 
 int

@@ -44,7 +44,7 @@ blocks_become_harder(void)
 
     select_shuffle(&task, ids);
     before = score_of(&task, ids);
-    select_swap(&task, ids);
+    select_strategy_swap.order(&task, ids);
     after = score_of(&task, ids);
     T(after.mean > 1.5 * before.mean && after.weight > 1.2 * before.weight,
       "mean batch loss %.3f instead of %.3f, weight %.0f of %.0f", after.mean,
@@ -66,9 +66,9 @@ the_whole_beats_blocks(void)
     struct select_task blocks = task_of(&f, 20), whole = task_of(&f, 0);
     double in_blocks, in_all;
 
-    select_swap(&blocks, ids);
+    select_strategy_swap.order(&blocks, ids);
     in_blocks = score_of(&blocks, ids).mean;
-    select_swap(&whole, ids);
+    select_strategy_swap.order(&whole, ids);
     in_all = score_of(&whole, ids).mean;
     T(in_all > 1.2 * in_blocks, "mean batch loss %.3f, in blocks %.3f", in_all,
       in_blocks);
@@ -113,7 +113,7 @@ samples_without_features_stay(size_t block)
         memory[i * D] = NAN;
     f.known = known;
     select_shuffle(&task, other);
-    select_swap(&task, ids);
+    select_strategy_swap.order(&task, ids);
     for (size_t i = 0; i < N; i++) {
         stayed &= known[other[i]] || ids[i] == other[i];
         moved += ids[i] != other[i];
@@ -137,7 +137,7 @@ copies_do_not_meet(void)
     T(!select_layout_make(N, B, SELECT_WRAP, &task.layout, &err) &&
           select_layout_total(&task.layout) == N + 4,
       "layout");
-    select_swap(&task, wrapped);
+    select_strategy_swap.order(&task, wrapped);
     for (size_t i = 0; i < N + 4; i++) {
         came[wrapped[i]]++;
         for (size_t j = i / B * B; j < i; j++)
@@ -163,12 +163,12 @@ groups_are_parted(size_t block)
 
     for (size_t i = 0; i < N; i++)
         group[i] = (int64_t)(i % (N / 2));
-    select_swap(&task, ids);
+    select_strategy_swap.order(&task, ids);
     together = select_avoid_count(&task.layout, group, ids);
     task.group = group;
     select_shuffle(&task, other);
     harder = score_of(&task, other).weight;
-    select_swap(&task, ids);
+    select_strategy_swap.order(&task, ids);
     T(together > 10 && !select_avoid_count(&task.layout, group, ids),
       "block %zu: %zu pairs come together, none when avoided", block, together);
     T(score_of(&task, ids).weight > 1.01 * harder,

@@ -1,4 +1,4 @@
-#include "stage/waiting.h"
+#include "stage/stage.h"
 
 #include "t.h"
 

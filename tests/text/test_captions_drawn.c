@@ -127,7 +127,8 @@ rows_have_their_caption(void)
 static void
 tokens_are_dropped(void)
 {
-    const struct text_captions_settings some = how(TEXT_CAPTION_RANDOM, .3, CONTEXT);
+    const struct text_captions_settings some =
+        how(TEXT_CAPTION_RANDOM, .3, CONTEXT);
     double remaining[10] = {0}, all = 0, pair = 0;
     int rising = 1, same = 1;
 

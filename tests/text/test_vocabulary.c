@@ -5,7 +5,7 @@
 #include "folder.h"
 #include "t.h"
 #include "text/bpe.h"
-#include "text/vocabulary.h"
+#include "text/captions.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -26,7 +26,8 @@ parse(const char *text)
 static size_t
 encode(struct text_vocabulary *vocabulary, const char *text)
 {
-    return text_vocabulary_encode(vocabulary, text, strlen(text), MOST, token);
+    return text_vocabulary_encode(vocabulary, text, strlen(text), 0, NULL, MOST,
+                                  token);
 }
 
 /* Returns the tokens of a text as a line of numbers. */
@@ -314,22 +315,29 @@ more_merges_than_count(void)
     text_vocabulary_free(v);
 }
 
+static size_t
+row_of(struct text_vocabulary *v, const char *text, size_t context,
+       int32_t *row)
+{
+    return text_captions_row(
+        text, 0, 0, &(struct text_captions_settings){.context = context}, 0, 0,
+        v, row);
+}
+
 static void
 rows_have_ends(void)
 {
     struct text_vocabulary *v = parse("");
     int32_t row[8] = {9, 9, 9, 9, 9, 9, 9, 9};
 
-    T(text_vocabulary_row(v, "ab c", 4, 8, row) == 5 && row[0] == 512 &&
-          row[1] == 64 && row[2] == 321 && row[3] == 322 && row[4] == 513 &&
-          !row[5] && !row[7],
+    T(row_of(v, "ab c", 8, row) == 5 && row[0] == 512 && row[1] == 64 &&
+          row[2] == 321 && row[3] == 322 && row[4] == 513 && !row[5] && !row[7],
       "start, tokens, end, zeros");
-    T(text_vocabulary_row(v, "abcdefgh", 8, 4, row) == 4 && row[2] == 65 &&
-          row[3] == 513,
+    T(row_of(v, "abcdefgh", 4, row) == 4 && row[2] == 65 && row[3] == 513,
       "a long text is cut and has an end");
-    T(text_vocabulary_row(v, "", 0, 8, row) == 2 && row[1] == 513 && !row[2],
+    T(row_of(v, "", 8, row) == 2 && row[1] == 513 && !row[2],
       "an empty text is two tokens");
-    T(text_vocabulary_row(v, "abc", 3, 2, row) == 2 && row[1] == 513,
+    T(row_of(v, "abc", 2, row) == 2 && row[1] == 513,
       "a context of two has only the ends");
     text_vocabulary_free(v);
 }
@@ -353,7 +361,7 @@ tokens_become_text(void)
 
     T(!strcmp(decoded(v, encode(v, "ABC \xc3\xa4  abx")), "abc \xc3\xa4 abx"),
       "words are restored");
-    text_vocabulary_row(v, "abc", 3, 8, token);
+    row_of(v, "abc", 8, token);
     T(!strcmp(decoded(v, 3), "abc"), "without start and end");
     T(!strcmp(decoded(v, 0), ""), "no tokens become an empty text");
     text_vocabulary_free(v);
@@ -373,17 +381,17 @@ words_that_are_not_cached(void)
 
     for (size_t i = 0; i < 150000; i++) {
         snprintf(word, sizeof word, "%zu", i % 70000);
-        n = text_vocabulary_encode(v, word, strlen(word), MOST, token);
+        n = text_vocabulary_encode(v, word, strlen(word), 0, NULL, MOST, token);
         right += n == strlen(word) && token[n - 1] == 256 - 33 + word[n - 1];
     }
     T(right == 150000, "70,000 words, repeatedly, have their tokens");
     memset(longest, 'x', 100000);
-    T(text_vocabulary_encode(v, longest, 100000, 5, token) == 5 &&
+    T(text_vocabulary_encode(v, longest, 100000, 0, NULL, 5, token) == 5 &&
           token[4] == 87,
       "a word of 100,000 letters has tokens");
     for (size_t i = 0; i < 100000; i++)
         longest[i] = i % 2 ? 'b' : 'a';
-    T(text_vocabulary_encode(v, longest, 100000, 5, token) == 5 &&
+    T(text_vocabulary_encode(v, longest, 100000, 0, NULL, 5, token) == 5 &&
           token[4] == 513,
       "and merges");
     free(longest);

@@ -2,9 +2,9 @@
 #define TESTS_PROGRAM_H
 
 /*
- * A program of foil-encoder(5) around an encoder of our own: what it computes
- * is equal to the bit to what that computes without a program.  `fault` makes
- * it do something wrong at a request, "forward:die", and "" nothing.
+ * A program of foil-encoder(5) around an encoder of foil's: its results are bit
+ * for bit those without a program.  `fault` makes it fail at a request, for
+ * example "forward:die"; "": never.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct program {
     size_t input[2], z, dz, params, statistics, s, ids, weights, scale, rows,
         image;
     int products, loss;
-    int64_t first;          /* sample of the batch */
+    int64_t first;          /* first sample of the batch */
     float *v, *length, *dv; /* of the last forward with products, or loss */
     struct nn_input of;     /* of the last slot */
     size_t offsets[64];
@@ -34,7 +34,7 @@ struct program {
     char *memory;
 };
 
-/* The number behind NAME= in a request; 0 where there is none. */
+/* The number after NAME= in a request; 0 if there is none. */
 static inline double
 program_word(const char *line, const char *name)
 {
@@ -88,7 +88,7 @@ program_layout(struct program *p, const char *line)
     printf("ok\n");
 }
 
-/* All rows of a slot: how many they are is not known, nor needed. */
+/* Sets the input to the rows of a slot up to `to`. */
 static inline void
 program_input(struct program *p, size_t slot, size_t to)
 {
@@ -132,7 +132,7 @@ program_forward(struct program *p, const char *line)
     printf("ok\n");
 }
 
-/* SimCLR's, so that it can be compared; of weights and scales the sums. */
+/* The loss of SimCLR, for comparison, and the sums of weights and scales. */
 static inline void
 program_loss(struct program *p, const char *line)
 {
@@ -216,8 +216,8 @@ program_get(struct program *p, const char *line)
     printf("ok steps=%ld\n", steps);
 }
 
-/* State in a folder of the native encoder's files beside the one that is asked
- * for. */
+/* Saves or loads state in a folder next to the requested file, as files of the
+ * native encoder. */
 static inline void
 program_keep(struct program *p, const char *line, int load)
 {
@@ -237,7 +237,7 @@ program_keep(struct program *p, const char *line, int load)
     printf(rc ? "error %s\n" : "ok\n", err.msg);
 }
 
-/* A step or what concerns its gradient; 0: it is none of these. */
+/* Handles requests about a gradient or a step; returns 0 for others. */
 static inline int
 program_step(struct program *p, const char *line)
 {
@@ -286,11 +286,11 @@ program_do(struct program *p, const char *line)
     else if (!strncmp(line, "save ", 5) || !strncmp(line, "load ", 5))
         program_keep(p, line, *line == 'l');
     else
-        printf("error what is '%s'?\n", line);
+        printf("error unknown request '%s'\n", line);
 }
 
-/* Does what a fault "REQUEST:WHAT" says at such a request, to die, to hang, or
- * to answer these words, of which each ';' ends a line: 1. */
+/* Applies a fault "REQUEST:WHAT" to such a request and returns 1: die, hang, or
+ * answer WHAT, where each ';' ends a line. */
 static inline int
 program_errs(const char *line, const char *fault)
 {
@@ -309,7 +309,7 @@ program_errs(const char *line, const char *fault)
     return 1;
 }
 
-/* The program of that encoder, to the end of its input. */
+/* Runs the program of an encoder until its input ends. */
 static inline int
 program_main(const struct train_encoder_spec *spec, int products,
              const char *fault)

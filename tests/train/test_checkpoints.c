@@ -10,7 +10,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-/* A part that keeps a number, and writes down what is asked of it. */
+/* A part that stores a number and records calls. */
 struct number {
     const char *file;
     int value, refuses;
@@ -19,7 +19,7 @@ struct number {
 static char calls[256];
 
 static void
-note(const struct number *number, const char *what)
+record_call(const struct number *number, const char *what)
 {
     snprintf(calls + strlen(calls), sizeof calls - strlen(calls), "%s.%s ",
              number->file, what);
@@ -30,7 +30,7 @@ prepare(void *self, struct err *err)
 {
     struct number *number = self;
 
-    note(number, "prepare");
+    record_call(number, "prepare");
     return number->refuses == 1 ? err_set(err, "not ready") : 0;
 }
 
@@ -42,7 +42,7 @@ save(void *self, const char *folder, struct err *err)
     char *text = mem_format("%d", number->value);
     int rc;
 
-    note(number, "save");
+    record_call(number, "save");
     rc = number->refuses == 2 ? err_set(err, "cannot save")
                               : file_write(path, text, strlen(text), err);
     free(text);
@@ -57,7 +57,7 @@ load(void *self, const char *folder, struct err *err)
     char *path = mem_format("%s/%s", folder, number->file), *text;
     size_t len;
 
-    note(number, "load");
+    record_call(number, "load");
     text = file_read(path, 100, &len, err);
     number->value = text ? (int)strtol(text, NULL, 10) : -1;
     free(text);
@@ -77,7 +77,7 @@ part(struct number *number, int reverts)
 }
 
 static void
-parts_are_walked_in_their_order(void)
+parts_are_called_in_their_order(void)
 {
     struct number a = {.file = "a", .value = 3}, b = {.file = "b", .value = 4};
     struct train_checkpoints checkpoints;
@@ -91,23 +91,23 @@ parts_are_walked_in_their_order(void)
     T(!train_checkpoints_commit(&checkpoints, 7, &err), "committed %s",
       err.msg);
     T(!strcmp(calls, "a.prepare b.prepare a.save b.save "),
-      "all are prepared before the first is saved: %s", calls);
-    T(checkpoints.saved == 7, "it is known which step was saved");
+      "all parts are prepared before the first one is saved: %s", calls);
+    T(checkpoints.saved == 7, "the saved step is recorded");
     folder = nn_checkpoint_need(".", &err);
-    T(folder && !nn_checkpoint_verify(folder, &err), "it is whole");
+    T(folder && !nn_checkpoint_verify(folder, &err), "the checkpoint verifies");
     a.value = b.value = 0;
     T(!train_checkpoints_rollback(&checkpoints, &err) && a.value == 3 &&
           !b.value,
-      "rolled back, a part that is not reverted stays as it is");
+      "after a rollback a part without revert() is unchanged");
     a.value = 0;
     T(!train_checkpoints_load(&checkpoints, folder, 7, &err) && a.value == 3 &&
           b.value == 4,
-      "loaded, all come back");
+      "load restores all parts");
     free(folder);
 }
 
 static void
-a_part_that_refuses_leaves_what_was(void)
+a_failed_commit_changes_nothing(void)
 {
     struct number a = {.file = "a", .value = 5}, b = {.file = "b", .value = 6};
     struct train_checkpoints checkpoints;
@@ -123,16 +123,16 @@ a_part_that_refuses_leaves_what_was(void)
           "not committed: %s", err.msg);
         T(!strcmp(calls, b.refuses == 1 ? "a.prepare b.prepare "
                                         : "a.prepare b.prepare a.save b.save "),
-          "nothing else is asked");
+          "no other function is called");
         T(!train_checkpoints_rollback(&checkpoints, &err) && a.value == 3,
-          "the newest is that of before");
+          "the newest checkpoint is the old one");
         a.value = 5;
     }
 }
 
-/* The second part cannot go back: the first has, already. */
+/* The second part fails to revert after the first one has reverted. */
 static void
-a_part_that_cannot_go_back_is_the_end(void)
+a_failed_rollback_forbids_commits(void)
 {
     struct number a = {.file = "a", .value = 1}, b = {.file = "c", .value = 2};
     struct train_checkpoints checkpoints;
@@ -140,20 +140,20 @@ a_part_that_cannot_go_back_is_the_end(void)
 
     train_checkpoints_init(&checkpoints, ".", 2);
     train_checkpoints_add(&checkpoints, part(&a, 1));
-    train_checkpoints_add(&checkpoints, part(&b, 1)); // whose file is not there
-    T(train_checkpoints_rollback(&checkpoints, &err) == -1, "no way back: %s",
-      err.msg);
+    train_checkpoints_add(&checkpoints, part(&b, 1)); // its file does not exist
+    T(train_checkpoints_rollback(&checkpoints, &err) == -1,
+      "a rollback fails: %s", err.msg);
     T(train_checkpoints_commit(&checkpoints, 8, &err) == -1 &&
           checkpoints.saved == -1 && !file_exists("step-00000008"),
       "parts of two steps are not saved together: %s", err.msg);
     b.file = "a";
     T(!train_checkpoints_rollback(&checkpoints, &err) &&
           !train_checkpoints_commit(&checkpoints, 7, &err),
-      "once that succeeds, they are %s", err.msg);
+      "after a successful rollback they are %s", err.msg);
 }
 
 static void
-old_ones_go(void)
+old_checkpoints_are_removed(void)
 {
     struct number a = {.file = "a", .value = 1};
     struct train_checkpoints checkpoints;
@@ -168,13 +168,13 @@ old_ones_go(void)
               !train_checkpoints_tidy(&checkpoints, &err),
           "committed and tidied up %s", err.msg);
     steps = nn_checkpoint_steps(".", &n, &err);
-    T(n == 2 && steps[0] == 9 && steps[1] == 10, "two of four are kept");
+    T(n == 2 && steps[0] == 9 && steps[1] == 10, "two of four remain");
     free(steps);
     T(file_exists("latest/a"), "the newest is the latest");
 }
 
 static void
-a_damaged_checkpoint_is_no_way_back(void)
+a_damaged_checkpoint_is_not_loaded(void)
 {
     struct train_encoder encoder = tiny_open("batch", 4, 0);
     struct train_checkpoints checkpoints;
@@ -190,20 +190,20 @@ a_damaged_checkpoint_is_no_way_back(void)
       "an encoder is saved %s", err.msg);
     params[3] = 9;
     T(!train_checkpoints_rollback(&checkpoints, &err) && params[3] == keep,
-      "and taken back %s", err.msg);
+      "and reverted %s", err.msg);
     params[3] = NAN;
     T(train_checkpoints_commit(&checkpoints, 12, &err) == -1 &&
           strstr(err.msg, "not finite"),
-      "one that is not finite is not saved: %s", err.msg);
+      "an encoder that is not finite is not saved: %s", err.msg);
     file = fopen("step-00000011/model.safetensors", "r+");
     fputs("no", file);
     fclose(file);
     T(train_checkpoints_rollback(&checkpoints, &err) == -1 && isnan(params[3]),
-      "damage is seen before anything is loaded: %s", err.msg);
+      "damage is found before anything is loaded: %s", err.msg);
     params[3] = keep;
     T(train_checkpoints_commit(&checkpoints, 13, &err) == -1 &&
           checkpoints.saved == 11 && !file_exists("step-00000013"),
-      "what is left then is not saved: %s", err.msg);
+      "after that nothing is saved: %s", err.msg);
     train_encoder_close(&encoder);
 }
 
@@ -213,11 +213,11 @@ main(void)
     char scratch[256], *command;
 
     child_scratch(scratch);
-    parts_are_walked_in_their_order();
-    a_part_that_refuses_leaves_what_was();
-    a_part_that_cannot_go_back_is_the_end();
-    old_ones_go();
-    a_damaged_checkpoint_is_no_way_back();
+    parts_are_called_in_their_order();
+    a_failed_commit_changes_nothing();
+    a_failed_rollback_forbids_commits();
+    old_checkpoints_are_removed();
+    a_damaged_checkpoint_is_not_loaded();
     command = mem_format("rm -r '%s'", scratch);
     T(!chdir("/") && !system(command), "tidied up");
     free(command);

@@ -37,60 +37,61 @@ processor_only(const char *key)
 }
 
 static void
-the_shape_is(const struct train_shape *in)
+check_shape(const struct train_shape *in)
 {
     T(!strcmp(in->digest, shape.digest) && in->size == shape.size &&
           in->images == shape.images && in->extra == shape.extra &&
           in->height == shape.height && in->width == shape.width &&
           in->channels == shape.channels && in->views == shape.views &&
           in->basis == shape.basis,
-      "and the shape, image and views out of the encoder");
+      "the shape is restored, with image and views from the encoder");
 }
 
 static void
-the_engine_is_checked(json_t *config, const char *own, const char *other)
+check_engine(json_t *config, const char *own, const char *other)
 {
     struct err err = {""};
 
     T(!train_config_check_processor(config, never, &err) &&
           !train_config_check_table(config, own, never, &err),
-      "the same net on the same machine may go on");
+      "the same net on the same machine is accepted");
     T(train_config_check_table(config, other, never, &err) &&
           strstr(err.msg, "--override table"),
-      "another one is refused: %s", err.msg);
+      "another net is refused: %s", err.msg);
     T(!train_config_check_table(config, other, table_only, &err),
       "unless that is overridden");
     json_object_set_new(json_object_get(config, "engine"), "processor",
                         json_string("abacus"));
     T(train_config_check_processor(config, table_only, &err) &&
-          strstr(err.msg, "is of 'abacus'") &&
+          strstr(err.msg, "is from 'abacus'") &&
           strstr(err.msg, "--override processor"),
       "another processor is refused: %s", err.msg);
     T(!train_config_check_processor(config, processor_only, &err) &&
           !train_config_check_table(config, other, processor_only, &err),
-      "unless that is overridden, and its algorithms with it");
+      "unless that is overridden, which also accepts other algorithms");
 }
 
-/* How many a sample has is known where there are texts. */
+/* A config with texts must have the number of captions. */
 static void
-texts_want_captions(json_t *config, struct train_shape *in,
-                    struct train_state *then)
+texts_need_captions(json_t *config, struct train_shape *in,
+                    struct train_state *state_in)
 {
     struct err err = {""};
 
     T(in->captions == 0, "without texts there are no captions");
     json_object_set_new(config, "text", json_object());
-    T(train_config_get(config, in, then, &err) && strstr(err.msg, "captions"),
-      "texts want to be known by how many captions a sample has: %s", err.msg);
+    T(train_config_get(config, in, state_in, &err) &&
+          strstr(err.msg, "captions"),
+      "texts without a number of captions are refused: %s", err.msg);
     json_object_del(config, "text");
 }
 
-/* Of a run that has texts besides. */
+/* The config of a run with texts. */
 static void
-captions_come_back(struct train_config pairs)
+captions_are_restored(struct train_config pairs)
 {
     struct train_shape with = shape, in = {0};
-    struct train_state then;
+    struct train_state state_in;
     struct err err = {""};
     json_t *config = NULL;
 
@@ -99,12 +100,12 @@ captions_come_back(struct train_config pairs)
     pairs.text = pairs.encoder;
     T(!train_config_save(&pairs, ".", &err) &&
           (config = nn_checkpoint_config(".", &err)) &&
-          !train_config_get(config, &in, &then, &err) && in.captions == 3,
-      "with texts, captions come back %s", err.msg);
+          !train_config_get(config, &in, &state_in, &err) && in.captions == 3,
+      "with texts, captions are restored %s", err.msg);
     json_decref(config);
 }
 
-/* One that differs from tiny_spec() in its width. */
+/* An encoder that differs from tiny_spec() in its width. */
 static struct train_encoder
 wider_one(void)
 {
@@ -118,7 +119,7 @@ wider_one(void)
     return encoder;
 }
 
-/* Its table; it is closed. */
+/* Returns the encoder's table and closes the encoder. */
 static char *
 table_of(struct train_encoder *encoder)
 {
@@ -134,13 +135,13 @@ main(void)
     const struct train_encoder_spec spec = tiny_spec("batch", 8, 0);
     struct train_encoder encoder = tiny_open("batch", 8, 0);
     struct train_encoder other = wider_one();
-    char *own = train_encoder_table(&encoder), *others = table_of(&other);
+    char *own = train_encoder_table(&encoder), *other_table = table_of(&other);
     const struct train_config out = {.options = json_pack("{s:i}", "lr", 3),
                                      .encoder = &spec.net,
                                      .table = own,
                                      .shape = &shape,
                                      .state = &state};
-    struct train_state then = {0};
+    struct train_state state_in = {0};
     struct train_shape in = {0};
     struct err err = {""};
     char scratch[256];
@@ -150,21 +151,21 @@ main(void)
     T(!train_config_save(&out, ".", &err) &&
           (config = nn_checkpoint_config(".", &err)) &&
           json_equal(json_object_get(config, "options"), out.options),
-      "the options are those that were given %s", err.msg);
-    T(!train_config_get(config, &in, &then, &err) &&
-          !memcmp(&then, &state, sizeof then),
-      "the state comes back %s", err.msg);
-    the_shape_is(&in);
-    the_engine_is_checked(config, own, others);
-    free(others);
-    texts_want_captions(config, &in, &then);
+      "the options are restored %s", err.msg);
+    T(!train_config_get(config, &in, &state_in, &err) &&
+          !memcmp(&state_in, &state, sizeof state_in),
+      "the state is restored %s", err.msg);
+    check_shape(&in);
+    check_engine(config, own, other_table);
+    free(other_table);
+    texts_need_captions(config, &in, &state_in);
     json_object_del(json_object_get(config, "dataset"), "size");
-    T(train_config_get(config, &in, &then, &err) && strstr(err.msg, "size"),
-      "what is missing is named: %s", err.msg);
-    captions_come_back(out);
+    T(train_config_get(config, &in, &state_in, &err) && strstr(err.msg, "size"),
+      "a missing field is named: %s", err.msg);
+    captions_are_restored(out);
     T(!unlink("config.json") && !nn_checkpoint_config(".", &err) &&
           !chdir("/") && !rmdir(scratch),
-      "no file is no config, nothing else was written: %s", err.msg);
+      "a missing file is an error, and nothing else was written: %s", err.msg);
     json_decref(config);
     json_decref(out.options);
     free(own);

@@ -33,7 +33,7 @@ step(struct train_encoder *encoder, float *z)
 
     T(!train_encoder_forward(encoder, &input, NN_TRAIN, z, &err) &&
           !train_encoder_backward(encoder, dz, &err),
-      "a batch goes forward and back");
+      "forward and backward of a batch");
 }
 
 static double
@@ -48,7 +48,7 @@ norm(const struct train_encoder *encoder)
 
 /* The largest difference, over the largest number. */
 static double
-apart(size_t n, const float *a, const float *b)
+relative_difference(size_t n, const float *a, const float *b)
 {
     double most = 0, large = 0;
 
@@ -60,7 +60,7 @@ apart(size_t n, const float *a, const float *b)
 }
 
 static void
-micro_batches_give_the_gradient_of_the_whole(void)
+micro_batches_have_the_gradient_of_the_whole(void)
 {
     const size_t micro[] = {1, 3, 8, 12};
     struct train_encoder whole = tiny_open("group", ROWS, 0);
@@ -73,11 +73,11 @@ micro_batches_give_the_gradient_of_the_whole(void)
         struct train_encoder parts = tiny_open("group", ROWS, micro[i]);
 
         step(&parts, parts_z);
-        T(apart(ROWS * TINY_DIM, parts_z, z) < 1e-5,
-          "micro-batches of %zu give the embeddings of the whole", micro[i]);
-        T(apart(n, nn_net_grads(train_native(&parts)->net),
-                nn_net_grads(train_native(&whole)->net)) < 1e-4,
-          "micro-batches of %zu give the gradient of the whole", micro[i]);
+        T(relative_difference(ROWS * TINY_DIM, parts_z, z) < 1e-5,
+          "micro-batches of %zu: the embeddings of the whole batch", micro[i]);
+        T(relative_difference(n, nn_net_grads(train_native(&parts)->net),
+                              nn_net_grads(train_native(&whole)->net)) < 1e-4,
+          "micro-batches of %zu: the gradient of the whole batch", micro[i]);
         T_NEAR(norm(&parts), norm(&whole), 1e-4, "and its length");
         train_encoder_close(&parts);
     }
@@ -112,13 +112,13 @@ the_gradient_is_that_of_the_embeddings(void)
             params[i] -= (float)(h * grads[i]);
     }
     T_NEAR(slope / (length * length), 1, 2e-2,
-           "central differences along the gradient give its square length");
+           "central differences along the gradient are its squared length");
     free(grads);
     train_encoder_close(&e);
 }
 
 static void
-undo_takes_the_statistics_back(void)
+undo_restores_statistics(void)
 {
     const size_t micro[] = {0, 4};
 
@@ -134,18 +134,18 @@ undo_takes_the_statistics_back(void)
         memcpy(before, now, n * sizeof *now);
         train_encoder_forward(&e, &input, NN_ENCODE, z, &err);
         T(!memcmp(before, now, n * sizeof *now),
-          "only to encode moves no statistics");
+          "encoding updates no statistics");
         step(&e, z);
-        T(memcmp(before, now, n * sizeof *now), "a step moves them");
+        T(memcmp(before, now, n * sizeof *now), "a step updates them");
         train_encoder_undo(&e);
-        T(!memcmp(before, now, n * sizeof *now), "undo takes that back");
+        T(!memcmp(before, now, n * sizeof *now), "undo restores them");
         free(before);
         train_encoder_close(&e);
     }
 }
 
 static void
-an_update_goes_along_the_gradient(void)
+an_update_follows_the_gradient(void)
 {
     struct train_encoder e = tiny_open("group", ROWS, 0);
     struct err err;
@@ -157,17 +157,18 @@ an_update_goes_along_the_gradient(void)
     memcpy(want, params, n * sizeof *want);
     num_axpy(n, -0.25f, nn_net_grads(train_native(&e)->net), want);
     train_encoder_update(&e, 0.25, &err);
-    T(apart(n, params, want) < 1e-6, "the first step of sgd is p -= rate g");
+    T(relative_difference(n, params, want) < 1e-6,
+      "the first step of sgd is p -= rate g");
     T(!train_encoder_check(&e, &err), "all is finite");
     params[n - 1] = NAN;
-    T(train_encoder_check(&e, &err), "one weight that is not is seen");
-    T(train_encoder_stats_finite(&e), "and is no statistic");
+    T(train_encoder_check(&e, &err), "one weight that is not finite is found");
+    T(train_encoder_stats_finite(&e), "and statistics are finite");
     free(want);
     train_encoder_close(&e);
 }
 
 static void
-what_is_saved_goes_on_to_the_same_bits(void)
+a_loaded_encoder_trains_to_the_same_bits(void)
 {
     struct train_encoder a = tiny_open("batch", ROWS, 4);
     struct train_encoder b = tiny_open("batch", ROWS, 4);
@@ -189,12 +190,12 @@ what_is_saved_goes_on_to_the_same_bits(void)
     }
     T(!memcmp(nn_net_params(train_native(&a)->net, &n),
               nn_net_params(train_native(&b)->net, &n), n * sizeof(float)),
-      "the next step gives the same weights, momentum included");
+      "the next step has the same weights, momentum included");
     T(train_native(&a)->average.steps == 2 &&
           train_native(&b)->average.steps == 2 &&
           !memcmp(train_native(&a)->average.mean,
                   train_native(&b)->average.mean, n * sizeof(double)),
-      "and the same mean of both");
+      "and the same mean of weights");
     train_encoder_close(&a);
     train_encoder_close(&b);
     T(!unlink("model.safetensors") && !unlink("head.safetensors") &&
@@ -203,7 +204,7 @@ what_is_saved_goes_on_to_the_same_bits(void)
 }
 
 static void
-what_makes_no_sense_is_refused(void)
+unknown_names_are_refused(void)
 {
     struct train_encoder_spec spec = tiny_spec("batch", ROWS, 0);
     struct train_encoder e;
@@ -211,13 +212,13 @@ what_makes_no_sense_is_refused(void)
 
     spec.net.arch = "alexnet";
     T(train_native_open(&e, &spec, &err) && strstr(err.msg, "alexnet"),
-      "a net that there is not: %s", err.msg);
-    T(!e.ops, "is closed");
+      "an unknown net is refused: %s", err.msg);
+    T(!e.ops, "the encoder is closed");
     spec = tiny_spec("batch", ROWS, 0);
     spec.optim.name = "newton";
     T(train_native_open(&e, &spec, &err) && strstr(err.msg, "newton"),
-      "an optimiser that there is not: %s", err.msg);
-    T(!e.ops, "is closed");
+      "an unknown optimiser is refused: %s", err.msg);
+    T(!e.ops, "the encoder is closed");
     train_encoder_close(&e);
 }
 
@@ -228,12 +229,12 @@ main(void)
 
     fill();
     child_scratch(scratch);
-    micro_batches_give_the_gradient_of_the_whole();
+    micro_batches_have_the_gradient_of_the_whole();
     the_gradient_is_that_of_the_embeddings();
-    undo_takes_the_statistics_back();
-    an_update_goes_along_the_gradient();
-    what_is_saved_goes_on_to_the_same_bits();
-    what_makes_no_sense_is_refused();
+    undo_restores_statistics();
+    an_update_follows_the_gradient();
+    a_loaded_encoder_trains_to_the_same_bits();
+    unknown_names_are_refused();
     T(!chdir("/") && !rmdir(scratch), "nothing else was written");
     return t_done();
 }

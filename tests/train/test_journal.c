@@ -10,24 +10,25 @@
 #include "util/file.h"
 #include "util/json.h"
 
-static char said[4096];
-static struct values heard;
+static char messages[4096];
+static struct values published;
 
 static void
-on_say(void *self, const char *sentence)
+on_message(void *self, const char *sentence)
 {
     (void)self;
-    snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", sentence);
+    snprintf(messages + strlen(messages), sizeof messages - strlen(messages),
+             "%s\n", sentence);
 }
 
 static void
 on_line(void *self, const struct values *values)
 {
     (void)self;
-    heard = *values;
+    published = *values;
 }
 
-static const struct train_listener listener = {NULL, on_say, on_line};
+static const struct train_listener listener = {NULL, on_message, on_line};
 
 static struct train_journal
 begin(const struct train_state *state)
@@ -35,7 +36,7 @@ begin(const struct train_state *state)
     struct train_journal journal;
     struct err err;
 
-    said[0] = 0;
+    messages[0] = 0;
     train_journal_init(&journal, &listener);
     if (train_journal_open(&journal, ".", state, &err))
         printf("# %s\n", err.msg);
@@ -59,7 +60,7 @@ steps(struct train_journal *journal, struct train_state *state, int64_t total)
     }
 }
 
-/* How many lines there are, and the last as an object. */
+/* Returns the number of lines, and the last one as an object. */
 static size_t
 lines(const char *path, json_t **last)
 {
@@ -88,7 +89,7 @@ number(const json_t *object, const char *name)
 }
 
 static void
-a_line_says_what_became_of_a_step(void)
+a_line_has_the_outcome_of_a_step(void)
 {
     struct train_state state = {0};
     struct train_journal journal = begin(&state);
@@ -102,41 +103,41 @@ a_line_says_what_became_of_a_step(void)
           number(last, "images") == 24 && number(last, "substituted") == 2,
       "with step, values and images");
     T(json_is_integer(json_object_get(last, "moved")), "a count is whole");
-    T(number(last, "waited") == 0, "what was waited is of one step");
-    T(heard.n == json_object_size(last) &&
-          value_find(heard.value, heard.n, "loss") == 0.75 &&
-          value_find(heard.value, heard.n, "total") == 3,
-      "who listens gets the same numbers");
+    T(number(last, "waited") == 0, "`waited` is of one step");
+    T(published.n == json_object_size(last) &&
+          value_find(published.value, published.n, "loss") == 0.75 &&
+          value_find(published.value, published.n, "total") == 3,
+      "the listener gets the same numbers");
     train_journal_end(&journal, 1);
-    said[strcspn(said, "\n")] = 0;
-    T(strstr(said, "3 steps, 24 images") && strstr(said, "loss 0.7500;") &&
-          strstr(said, "; saved"),
-      "the end is said: %s", said);
+    messages[strcspn(messages, "\n")] = 0;
+    T(strstr(messages, "3 steps, 24 images") &&
+          strstr(messages, "loss 0.7500;") && strstr(messages, "; saved"),
+      "the end is printed: %s", messages);
     json_decref(last);
     train_journal_close(&journal);
 }
 
 static void
-lines_that_will_be_written_again_are_cut(void)
+lines_of_repeated_steps_are_removed(void)
 {
     struct train_state state = {.total = 2, .images = 16};
     struct train_journal journal = begin(&state);
     json_t *last;
 
     T(lines("metrics.jsonl", &last) == 2 && number(last, "total") == 2,
-      "of three lines two stay for a run that goes on from the second step");
+      "a run that resumes after the second step keeps two of three lines");
     json_decref(last);
     steps(&journal, &state, 5);
     T(lines("metrics.jsonl", &last) == 5 && number(last, "total") == 5,
-      "and it goes on");
+      "and appends to them");
     json_decref(last);
     train_journal_end(&journal, 0);
-    T(strstr(said, "3 steps, 24 images") && strstr(said, "not saved"),
-      "its end is about its own steps");
+    T(strstr(messages, "3 steps, 24 images") && strstr(messages, "not saved"),
+      "its end counts its own steps");
     train_journal_close(&journal);
 }
 
-/* As after two months: the lines before lie in a hole that no memory holds. */
+/* A file as after two months: 64 GB, mostly a hole. */
 static void
 a_long_file_is_not_read(void)
 {
@@ -154,13 +155,13 @@ a_long_file_is_not_read(void)
     T(!train_journal_open(&journal, ".", &state, &err), "is opened: %s",
       err.msg);
     T(lseek(journal.file, 0, SEEK_END) == before + 13,
-      "and cut behind the line of the step");
+      "and cut after the line of the step");
     train_journal_close(&journal);
-    T(!unlink("metrics.jsonl"), "it is gone");
+    T(!unlink("metrics.jsonl"), "it is deleted");
 }
 
 static void
-a_plan_is_said_with_its_step(void)
+a_plan_is_in_the_line_of_its_first_step(void)
 {
     struct train_state state = {.total = 5};
     struct train_journal journal = begin(&state);
@@ -176,15 +177,15 @@ a_plan_is_said_with_its_step(void)
           !strcmp(json_string_value(json_object_get(
                       json_object_get(last, "plan"), "strategy")),
                   "swap"),
-      "as an object of the line");
-    T(value_find(heard.value, heard.n, "plan.swaps") == 40,
-      "and to who listens by a name of its own");
+      "the plan is an object of the line");
+    T(value_find(published.value, published.n, "plan.swaps") == 40,
+      "and the listener gets it as plan.NAME");
     json_decref(last);
     train_journal_close(&journal);
 }
 
 static void
-a_step_that_was_not_applied_is_written_down(void)
+a_step_that_was_not_applied_is_recorded(void)
 {
     const int64_t ids[] = {4, 2};
     struct train_state state = {.total = 6};
@@ -203,16 +204,16 @@ a_step_that_was_not_applied_is_written_down(void)
           !json_object_get(last, "loss"),
       "its line has the reason and no loss");
     json_decref(last);
-    T(!train_journal_refused(&journal, &batch, result.reason, &err) &&
+    T(!train_journal_nonfinite(&journal, &batch, result.reason, &err) &&
           lines("nonfinite.jsonl", &last) == 1 && number(last, "epoch") == 1 &&
           json_integer_value(json_array_get(json_object_get(last, "ids"), 1)) ==
               2,
-      "a file of its own has the ids");
+      "nonfinite.jsonl has the ids");
     json_decref(last);
     train_journal_close(&journal);
 }
 
-/* In a process that may not make a file longer than it is. */
+/* In a process with a limit on the size of files. */
 static void
 on_a_full_disk(const void *arg)
 {
@@ -226,7 +227,7 @@ on_a_full_disk(const void *arg)
         (rlim_t)lseek(journal.file, 0, SEEK_END) + 9;
     setrlimit(RLIMIT_FSIZE, &limit);
     steps(&journal, &state, 10);
-    fputs(said, stderr);
+    fputs(messages, stderr);
 }
 
 static void
@@ -236,11 +237,11 @@ a_full_disk_breaks_no_line(void)
     json_t *last;
 
     T(strstr(c.err, "cannot write to metrics.jsonl: disk full\n"),
-      "it is said");
+      "it is reported");
     T(strstr(c.err, "(2 so far)") && !strstr(c.err, "(3 so far)"),
       "the first time, the second and the fourth");
     T(lines("metrics.jsonl", &last) == 7 && number(last, "total") == 7,
-      "the file ends with the last whole line");
+      "the file ends with the last complete line");
     json_decref(last);
 }
 
@@ -250,10 +251,10 @@ main(void)
     char scratch[256];
 
     child_scratch(scratch);
-    a_line_says_what_became_of_a_step();
-    lines_that_will_be_written_again_are_cut();
-    a_plan_is_said_with_its_step();
-    a_step_that_was_not_applied_is_written_down();
+    a_line_has_the_outcome_of_a_step();
+    lines_of_repeated_steps_are_removed();
+    a_plan_is_in_the_line_of_its_first_step();
+    a_step_that_was_not_applied_is_recorded();
     a_full_disk_breaks_no_line();
     a_long_file_is_not_read();
     T(!unlink("nonfinite.jsonl") && !chdir("/") && !rmdir(scratch),

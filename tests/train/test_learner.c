@@ -10,7 +10,7 @@
 
 enum { SIZE = 12, N = 4, ROWS = 2 * N, EPOCHS = 2, STEPS = SIZE / N };
 
-/* All that a learner needs, and a batch. */
+/* The objects of a learner, and a batch. */
 struct world {
     struct train_encoder encoder[2];
     struct loss_settings settings;
@@ -21,10 +21,10 @@ struct world {
     struct batch batch;
     int64_t ids[N];
     uint8_t views[ROWS * TINY_IMAGE];
-    /* what the negatives were told */
-    int asked, refused, answer, alone;
+    /* calls of the negatives, and their answers */
+    int calls, undone, answer, alone;
     float weights[ROWS * ROWS];
-    int64_t told; /* written into a row of a table */
+    int64_t call; /* number of the call, written into a row of a table */
     struct table_rows table;
 };
 
@@ -35,19 +35,19 @@ weigh(void *self, const struct batch *step, struct weights *weights,
     struct world *w = self;
     const size_t n = step->b, rows = 2 * n;
 
-    w->asked++;
+    w->calls++;
     if (w->answer < 0)
-        return err_set(err, "nobody knows");
+        return err_set(err, "no weights");
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < rows; c++)
             w->weights[r * rows + c] =
                 c % n == r % n ? 0 : 1 / (float)(rows - 2);
-    w->told = w->asked;
+    w->call = w->calls;
     w->table = (struct table_rows){.name = "asked",
                                    .rows = 1,
                                    .width = 8,
                                    .n = 1,
-                                   .row = (const uint8_t *)&w->told};
+                                   .row = (const uint8_t *)&w->call};
     *weights = (struct weights){
         .rows = rows,
         .columns = rows,
@@ -62,14 +62,14 @@ weigh(void *self, const struct batch *step, struct weights *weights,
 }
 
 static void
-refused(void *self)
+undone(void *self)
 {
-    ((struct world *)self)->refused++;
+    ((struct world *)self)->undone++;
 }
 
-/* What was written of the last step that was applied; 0: none. */
+/* The stored number of the last applied step; 0: none. */
 static int64_t
-kept(const struct world *w)
+stored_call(const struct world *w)
 {
     const struct sample_table *table =
         sample_store_find(&w->samples.store, "asked");
@@ -95,12 +95,12 @@ begin(const char *objective, const char *norm, size_t encoders,
     };
 
     w->settings = loss_settings_of(spec.objective);
-    spec.pace.rate.base = 0.05;
+    spec.schedules.rate.base = 0.05;
     for (size_t i = 0; spec.objective->params[i].name; i++)
-        spec.pace.value[i].base = w->settings.value[i];
+        spec.schedules.value[i].base = w->settings.value[i];
     w->answer = 1;
     w->negatives =
-        (struct train_negatives){.self = w, .weigh = weigh, .refused = refused};
+        (struct train_negatives){.self = w, .weigh = weigh, .undo = undone};
     for (size_t k = 0; k < encoders; k++)
         w->encoder[k] = tiny_open(norm, encoders > 1 ? N : ROWS, 0);
     train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
@@ -136,7 +136,7 @@ step(struct world *w, struct train_result *result, struct err *err)
     return train_learner_step(&w->learner, &w->batch, result, err);
 }
 
-/* A copy of weights and running statistics, to be freed. */
+/* A copy of weights and running statistics, which the caller frees. */
 static float *
 weights_of(struct world *w, size_t *n)
 {
@@ -153,11 +153,11 @@ weights_of(struct world *w, size_t *n)
 }
 
 static int
-same_weights(struct world *w, const float *then)
+same_weights(struct world *w, const float *before_weights)
 {
     size_t n;
     float *now = weights_of(w, &n);
-    const int same = !memcmp(now, then, n * sizeof *now);
+    const int same = !memcmp(now, before_weights, n * sizeof *now);
 
     free(now);
     return same;
@@ -181,14 +181,14 @@ steps_train(void)
     T(w->state.total == EPOCHS * STEPS && w->state.epoch == EPOCHS &&
           !w->state.step && w->state.images == EPOCHS * STEPS * N,
       "the state counts steps, epochs and images");
-    T(result.outcome == TRAIN_APPLIED && !result.reason && !w->asked,
-      "nobody is asked where the objective wants no weights");
+    T(result.outcome == TRAIN_APPLIED && !result.reason && !w->calls,
+      "no weights are requested for an objective without weights");
     T_NEAR(value_find(result.values.value, result.values.n, "loss"), last, 0,
            "the values have the loss");
     T(value_find(result.values.value, result.values.n, "rate") == 0.05 &&
           value_find(result.values.value, result.values.n, "gradient") > 0 &&
           isnan(value_find(result.values.value, result.values.n, "gamma")),
-      "rate and gradient, and nothing that stands still");
+      "rate and gradient, and no constant parameter");
     end(w);
 }
 
@@ -217,31 +217,32 @@ the_last_weights_have_a_mean(void)
         most = fmax(most, fabs(average->mean[k] - sum[k] / 4));
     T(average->steps == 4, "of the last .6 of 6 steps 4 count, not %ld",
       average->steps);
-    T(most < 1e-14, "the mean of the weights behind them, within %g", most);
+    T(most < 1e-14, "the mean of the weights after them, within %g", most);
     free(sum);
     end(w);
 }
 
 static void
-encoding_only_trains_nothing(void)
+encoding_trains_nothing(void)
 {
     struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
     struct err err;
     size_t n;
-    float *then = weights_of(w, &n);
+    float *before_weights = weights_of(w, &n);
 
     tiny_images(w->views, ROWS, 1);
     T(train_learner_encode(&w->learner, &w->batch, &err) == 1,
       "its embeddings are finite");
-    T(same_weights(w, then), "no weight and no statistic moves");
-    T(w->state.step == 1 && !w->state.total, "the place does, the count not");
+    T(same_weights(w, before_weights), "weights and statistics are unchanged");
+    T(w->state.step == 1 && !w->state.total,
+      "the place advances, the count of steps does not");
     T_NEAR(num_dot(TINY_DIM, w->learner.v, w->learner.v), 1, 1e-6,
            "embeddings are of unit length");
-    free(then);
+    free(before_weights);
     end(w);
 }
 
-/* A gradient of infinity: what becomes of the step, of the state, of weights */
+/* A weight that is NaN: the outcome of the step, the state, the weights. */
 static void
 a_step_that_is_not_finite(enum train_nonfinite nonfinite,
                           enum train_outcome want, const char *name)
@@ -251,31 +252,31 @@ a_step_that_is_not_finite(enum train_nonfinite nonfinite,
     struct err err = {""};
     size_t n;
     float *params = nn_net_params(train_native(&w->encoder[0])->net, &n), keep,
-          *then;
+          *before_weights;
 
     step(w, &result, &err);
     keep = params[0];
     params[0] = NAN;
-    then = weights_of(w, &n);
+    before_weights = weights_of(w, &n);
     T(step(w, &result, &err) == want && result.outcome == want, "is %s", name);
     T(result.reason && strstr(result.reason, "is not finite"), "because %s",
       result.reason);
-    T(same_weights(w, then), "weights and statistics are as before");
-    T(w->asked == 1 && kept(w) == 1 && w->refused == 1,
-      "embeddings that are not finite are shown to nobody");
+    T(same_weights(w, before_weights), "weights and statistics are as before");
+    T(w->calls == 1 && stored_call(w) == 1 && w->undone == 1,
+      "no weights are requested for embeddings that are not finite");
     T(w->state.skipped == 1 && w->state.images == N,
       "it is counted as skipped, not as trained");
     T(w->state.step == (want == TRAIN_STOPPED ? 1 : 2),
-      "the place moves on unless the run is to stop");
+      "the place advances unless the run must stop");
     params[0] = keep;
-    T(step(w, &result, &err) == TRAIN_APPLIED && w->asked == 2,
-      "the next one is applied again");
-    free(then);
+    T(step(w, &result, &err) == TRAIN_APPLIED && w->calls == 2,
+      "the next step is applied");
+    free(before_weights);
     end(w);
 }
 
 static void
-so_many_in_a_row_are_a_run_that_is_lost(void)
+too_many_in_a_row_stop_the_run(void)
 {
     struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_SKIP);
     struct train_result result;
@@ -286,22 +287,23 @@ so_many_in_a_row_are_a_run_that_is_lost(void)
     int skipped = 0;
 
     params[0] = NAN;
-    for (int i = 0; i < TRAIN_LOST_STEPS - 1; i++)
+    for (int i = 0; i < TRAIN_MAX_NONFINITE - 1; i++)
         skipped += step(w, &result, &err) == TRAIN_SKIPPED;
-    T(skipped == TRAIN_LOST_STEPS - 1, "fewer are skipped");
+    T(skipped == TRAIN_MAX_NONFINITE - 1, "fewer in a row are skipped");
     params[0] = keep;
-    T(step(w, &result, &err) == TRAIN_APPLIED, "a good one begins anew");
+    T(step(w, &result, &err) == TRAIN_APPLIED,
+      "an applied step resets the count");
     params[0] = NAN;
-    for (int i = 0; i < TRAIN_LOST_STEPS - 1; i++)
+    for (int i = 0; i < TRAIN_MAX_NONFINITE - 1; i++)
         skipped += step(w, &result, &err) == TRAIN_SKIPPED;
-    T(skipped == 2 * (TRAIN_LOST_STEPS - 1) &&
+    T(skipped == 2 * (TRAIN_MAX_NONFINITE - 1) &&
           step(w, &result, &err) == TRAIN_STOPPED,
-      "the %d-th in a row stops the run", TRAIN_LOST_STEPS);
+      "the %d-th in a row stops the run", TRAIN_MAX_NONFINITE);
     end(w);
 }
 
 static void
-negatives_are_asked(void)
+weights_are_requested(void)
 {
     struct world *w = begin("emc2", "batch", 1, TRAIN_ON_NONFINITE_STOP);
     struct train_result result;
@@ -312,79 +314,79 @@ negatives_are_asked(void)
     float *before = mem_array(n, sizeof *before);
 
     REQUIRE(n > 0);
-    T(step(w, &result, &err) == TRAIN_APPLIED && w->asked == 1 &&
-          kept(w) == 1 && !strcmp(w->samples.store.sampler, "one"),
-      "once, and what they want kept of a step that is applied is kept");
+    T(step(w, &result, &err) == TRAIN_APPLIED && w->calls == 1 &&
+          stored_call(w) == 1 && !strcmp(w->samples.store.sampler, "one"),
+      "weights are requested once, and tables of an applied step are stored");
     T_NEAR(value_find(result.values.value, result.values.n, "accepted"), 0.25,
-           0, "what they say besides is among the values");
+           0, "their numbers are among the values");
     w->alone = 1;
     T(step(w, &result, &err) == TRAIN_APPLIED &&
           w->state.steps_without_service == 1 &&
           value_find(result.values.value, result.values.n, "alone") == 1 &&
           isnan(value_find(result.values.value, result.values.n, "accepted")),
-      "a step without them is counted as one");
+      "a step without a service is counted");
     w->alone = 0;
     w->answer = 0;
     memcpy(before, running, n * sizeof *before);
-    T(step(w, &result, &err) == TRAIN_INTERRUPTED, "they may be interrupted");
+    T(step(w, &result, &err) == TRAIN_INTERRUPTED,
+      "weigh() may be interrupted");
     T(!memcmp(before, running, n * sizeof *before),
-      "the running statistics are those before, which a checkpoint takes");
+      "running statistics are restored, for a checkpoint");
     w->answer = -1;
-    T(step(w, &result, &err) == TRAIN_FAILED &&
-          !strcmp(err.msg, "nobody knows"),
+    T(step(w, &result, &err) == TRAIN_FAILED && !strcmp(err.msg, "no weights"),
       "or fail: %s", err.msg);
-    T(w->state.total == 2 && w->state.step == 2 && kept(w) == 2,
-      "neither counts as a step, and nothing is kept of them");
+    T(w->state.total == 2 && w->state.step == 2 && stored_call(w) == 2,
+      "neither counts as a step, and no tables are stored");
     free(before);
     end(w);
 }
 
-/* The loss of the last of two epochs of EMC2, with chains that are made anew
- * before each step or not. */
+/* The loss after two epochs of EMC2, with a new sampler for each step or one
+ * for all. */
 static double
-with_chains(int anew)
+with_chains(int renew)
 {
     struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
     struct train_result result;
-    struct sample_settings how = how_of("emc2 once");
+    struct sample_settings settings = how_of("emc2 once");
     struct train_local_sampler sampler;
     struct err err = {""};
 
-    how.seed = 5;
+    settings.seed = 5;
     for (int i = 0; i < EPOCHS * STEPS; i++) {
-        if (!i || anew)
-            train_local_sampler_init(&sampler, &w->samples, &how, 0);
+        if (!i || renew)
+            train_local_sampler_init(&sampler, &w->samples, &settings, 0);
         w->negatives = train_local_sampler_negatives(&sampler);
         if (step(w, &result, &err) != TRAIN_APPLIED)
             printf("# %s\n", err.msg);
-        if (anew)
+        if (renew)
             train_local_sampler_release(&sampler);
     }
-    if (!anew)
+    if (!renew)
         train_local_sampler_release(&sampler);
     T(w->samples.store.n == 1 && w->samples.store.table[0].rows == 2 * SIZE,
-      "where chains stand is kept");
+      "the states of chains are stored");
     end(w);
     return result.loss.value;
 }
 
 static void
-chains_inside_go_on_from_what_is_kept(void)
+local_chains_resume_from_the_store(void)
 {
-    const double once = with_chains(0), anew = with_chains(1);
+    const double once = with_chains(0), renew = with_chains(1);
 
-    T(isfinite(once) && once == anew,
-      "new ones that are given what was kept go on to the same bits");
+    T(isfinite(once) && once == renew,
+      "a new sampler with the stored state has the same bits");
 }
 
 static void
-columns_of_samples_move(void)
+columns_of_the_batch_change(void)
 {
     struct world *w = begin("sogclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
     const size_t columns = w->samples.objective->columns;
     struct train_result result;
     struct err err = {""};
-    int moved = 0, stood = 1;
+    int moved = 0, unchanged = 1;
 
     step(w, &result, &err);
     for (size_t i = 0; i < SIZE * columns; i++) {
@@ -392,15 +394,15 @@ columns_of_samples_move(void)
             w->samples.column[i] == w->samples.objective->initial[i % columns];
 
         moved += i < N * columns && !same;
-        stood &= i < N * columns || same;
+        unchanged &= i < N * columns || same;
     }
-    T(moved >= N && stood, "those of the batch, and no others");
+    T(moved >= N && unchanged, "columns of the batch change, and no others");
     end(w);
 }
 
-/* Two encoders with the same weights, each for one view, are one. */
+/* Two encoders with the same weights, each for one view, equal one. */
 static void
-two_encoders_are_as_one_with_the_same_weights(void)
+two_encoders_with_the_same_weights_equal_one(void)
 {
     struct world *one = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
     struct world *two = begin("simclr", "group", 2, TRAIN_ON_NONFINITE_STOP);
@@ -426,13 +428,13 @@ two_encoders_are_as_one_with_the_same_weights(void)
       off / large);
     T_NEAR(value_find(b.values.value, b.values.n, "gradient"),
            sqrt(num_dot(n, g0, g0) + num_dot(n, g1, g1)), 1e-5,
-           "its length is that of both together");
+           "the reported length is that of both together");
     end(one);
     end(two);
 }
 
 static void
-what_does_not_go_together_is_refused(void)
+extra_images_for_two_encoders_are_refused(void)
 {
     struct world *w = begin("simclr", "group", 2, TRAIN_ON_NONFINITE_STOP);
     struct train_learner_spec spec = w->learner.spec;
@@ -441,13 +443,13 @@ what_does_not_go_together_is_refused(void)
 
     spec.extra = 3;
     T(train_learner_open(&other, &spec, &err) == -1 && !other.z,
-      "two encoders and further images: %s", err.msg);
+      "two encoders and extra images: %s", err.msg);
     end(w);
 }
 
-/* The world's weights are of all other images, in both views. */
+/* The test's weights are of all other images, in both views. */
 static void
-weights_of_the_own_view_are_refused(void)
+weights_of_the_same_view_are_refused(void)
 {
     struct world *w =
         begin("emc2_bimodal", "group", 1, TRAIN_ON_NONFINITE_STOP);
@@ -455,7 +457,7 @@ weights_of_the_own_view_are_refused(void)
     struct err err = {""};
 
     T(step(w, &result, &err) == TRAIN_FAILED && strstr(err.msg, "same view"),
-      "emc2_bimodal refuses weights of the own view: %s", err.msg);
+      "emc2_bimodal refuses weights of the same view: %s", err.msg);
     end(w);
 }
 
@@ -464,19 +466,19 @@ main(void)
 {
     steps_train();
     the_last_weights_have_a_mean();
-    encoding_only_trains_nothing();
+    encoding_trains_nothing();
     a_step_that_is_not_finite(TRAIN_ON_NONFINITE_STOP, TRAIN_STOPPED,
                               "the end");
     a_step_that_is_not_finite(TRAIN_ON_NONFINITE_SKIP, TRAIN_SKIPPED,
                               "skipped");
     a_step_that_is_not_finite(TRAIN_ON_NONFINITE_ROLLBACK, TRAIN_ROLLBACK,
                               "rolled back by the caller");
-    so_many_in_a_row_are_a_run_that_is_lost();
-    negatives_are_asked();
-    chains_inside_go_on_from_what_is_kept();
-    columns_of_samples_move();
-    two_encoders_are_as_one_with_the_same_weights();
-    what_does_not_go_together_is_refused();
-    weights_of_the_own_view_are_refused();
+    too_many_in_a_row_stop_the_run();
+    weights_are_requested();
+    local_chains_resume_from_the_store();
+    columns_of_the_batch_change();
+    two_encoders_with_the_same_weights_equal_one();
+    extra_images_for_two_encoders_are_refused();
+    weights_of_the_same_view_are_refused();
     return t_done();
 }

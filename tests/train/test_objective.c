@@ -29,7 +29,7 @@ make_example(struct example *e, uint64_t seed)
         e->z[i] = (float)rng_normal(&rng);
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < ROWS; c++)
-            // none for itself, its partner, or the own view
+            // none for the row, its partner, or rows of the same view
             e->weights[r * ROWS + c] =
                 c % B != r % B && (c < B) != (r < B) ? 1.f / (B - 1) : 0;
 }
@@ -45,7 +45,7 @@ batch_of(const struct loss_objective *row, const struct example *e)
         .weights = row->needs_weights ? e->weights : NULL};
 }
 
-/* The rows of state of a batch, in a table [sides,N,columns]. */
+/* Copies the state of a batch from or to a table [sides,N,columns]. */
 static void
 copy_state(const struct loss_objective *row, const struct example *e,
            float *table, float *state, int put)
@@ -80,7 +80,7 @@ same_columns(const struct train_objective *o, const struct loss_objective *row,
 
 /* Five steps, as the objective itself takes them. */
 static void
-steps_are_those_of(const struct loss_objective *row)
+check_steps(const struct loss_objective *row)
 {
     struct loss_settings settings = loss_settings_of(row);
     const struct loss_batch shape = {.b = B, .dim = D};
@@ -113,7 +113,7 @@ steps_are_those_of(const struct loss_objective *row)
                 value == report.value && !memcmp(dz, want, sizeof dz) &&
                 same_columns(o, row, table);
     }
-    T(same, "%s: five steps give value, gradient and state: %s", row->name,
+    T(same, "%s: value, gradient and state after five steps: %s", row->name,
       err.msg);
     train_objective_close(o);
     free(work);
@@ -129,12 +129,12 @@ all_of_them(void)
     size_t n = 0;
 
     for (; (name = train_objective_name(n)); n++)
-        steps_are_those_of(loss_objective_find(name, &err));
+        check_steps(loss_objective_find(name, &err));
     T(n >= 21 && !train_objective_name(n + 1), "there are %zu", n);
 }
 
 static void
-state_is_kept(void)
+state_is_saved_and_loaded(void)
 {
     struct err err = {""};
     const struct loss_objective *row = loss_objective_find("isogclr", &err);
@@ -150,7 +150,7 @@ state_is_kept(void)
     batch.look = 1;
     train_objective_step(a, &batch, da, &x, &err);
     train_objective_step(a, &batch, da, &y, &err);
-    T(x == y, "a look moves no state");
+    T(x == y, "`look` changes no state");
     batch.look = 0;
     train_objective_step(a, &batch, da, &x, &err);
     T(!train_objective_save(a, ".", &err) &&
@@ -158,7 +158,7 @@ state_is_kept(void)
       "state is written and read: %s", err.msg);
     train_objective_step(a, &batch, da, &x, &err);
     train_objective_step(b, &batch, db, &y, &err);
-    T(x == y && !memcmp(da, db, sizeof da), "and the loss goes on as before");
+    T(x == y && !memcmp(da, db, sizeof da), "and the next loss is the same");
     train_objective_close(b);
     b = train_objective_open("sogclr", "", N, 0, &err);
     T(!train_objective_save(b, ".", &err) &&
@@ -168,13 +168,13 @@ state_is_kept(void)
     train_objective_close(a);
     a = train_objective_open("sogclr", "", N + 1, 0, &err);
     T(train_objective_load(a, ".", &err) == -1 && strstr(err.msg, "shape"),
-      "so is one of another number of samples: %s", err.msg);
+      "a file with another number of samples is refused: %s", err.msg);
     train_objective_close(a);
     train_objective_close(b);
 }
 
 static void
-numbers_move(void)
+parameters_can_be_set(void)
 {
     struct err err = {""};
     struct train_objective *o = train_objective_open("clip", "", 0, 0, &err);
@@ -210,14 +210,14 @@ numbers_move(void)
       "a parameter may be set between steps");
     T(train_objective_set(o, "tau", -1, &err) == -1 &&
           !train_objective_step(o, &batch, dz, &value, &err) && value == again,
-      "what is out of range is refused, and changes nothing: %s", err.msg);
+      "a value out of range is refused and changes nothing: %s", err.msg);
     T(train_objective_metric(o, 0, &name, &x) && !strcmp(name, "infonce") &&
           fabs(x - value) < 1e-5 * value,
-      "of simclr InfoNCE is the loss");
+      "InfoNCE is the loss of simclr");
     train_objective_close(o);
 }
 
-/* 1 when opening says so. */
+/* Returns 1 if opening fails with that sentence. */
 static int
 refused(const char *name, const char *params, size_t n, const char *why)
 {
@@ -234,7 +234,7 @@ static void
 mistakes_in_opening(void)
 {
     T(refused("nothing", NULL, N, "nothing"), "no such objective");
-    T(refused("sogclr", NULL, 0, "n has to be given"), "no number of samples");
+    T(refused("sogclr", NULL, 0, "n must be at least"), "no number of samples");
     T(refused("sogclr", NULL, SIZE_MAX / 4, "too many"), "too many samples");
     T(refused("simclr", "{\"rho\": 1}", N, "no parameter 'rho'"),
       "no such parameter");
@@ -244,7 +244,7 @@ mistakes_in_opening(void)
     T(refused("simclr", "[]", N, "parameters"), "no object");
 }
 
-/* 1 when the step of such a batch is refused so. */
+/* Returns 1 if a step of that batch fails with that sentence. */
 static int
 step_refused(const char *name, struct train_objective_batch batch,
              const char *why)
@@ -276,14 +276,16 @@ mistakes_in_a_batch(void)
     e.ids[2] = -1;
     T(step_refused("sogclr", batch, "from -1"), "one below 0");
     e.ids[2] = e.ids[1];
-    T(step_refused("sogclr", batch, "there twice"), "a sample twice");
+    T(step_refused("sogclr", batch, "occurs twice"), "a sample twice");
     batch.ids = NULL;
     T(step_refused("sogclr", batch, "ids"), "no ids");
     batch = batch_of(row, &e);
     batch.weights = e.weights;
-    T(step_refused("simclr", batch, "takes none"), "weights that nobody wants");
+    T(step_refused("simclr", batch, "takes none"),
+      "weights for an objective without weights");
     batch.weights = NULL;
-    T(step_refused("emc2", batch, "wants some"), "none where they are wanted");
+    T(step_refused("emc2", batch, "needs some"),
+      "no weights for an objective that needs them");
     batch.b = 1;
     T(step_refused("simclr", batch, "at least 2"), "one sample");
     batch.b = SIZE_MAX;
@@ -291,7 +293,7 @@ mistakes_in_a_batch(void)
 }
 
 static void
-what_is_not_finite(void)
+nonfinite_embeddings_change_nothing(void)
 {
     struct err err = {""};
     const struct loss_objective *row = loss_objective_find("sogclr", &err);
@@ -308,11 +310,11 @@ what_is_not_finite(void)
     batch = batch_of(row, &e);
     e.z[3] = NAN;
     T(train_objective_step(o, &batch, dz, &value, &err) == 1,
-      "embeddings that are not finite: said");
+      "embeddings that are not finite: 1");
     train_objective_column(o, 0, &name, &count, column);
     for (int i = 0; i < N; i++)
         same &= column[i] == row->initial[0];
-    T(same, "and no state has moved");
+    T(same, "and the state is unchanged");
     train_objective_close(o);
 }
 
@@ -323,11 +325,11 @@ main(void)
 
     child_scratch(scratch);
     all_of_them();
-    state_is_kept();
-    numbers_move();
+    state_is_saved_and_loaded();
+    parameters_can_be_set();
     mistakes_in_opening();
     mistakes_in_a_batch();
-    what_is_not_finite();
+    nonfinite_embeddings_change_nothing();
     T(!remove("samples.safetensors") && !chdir("/") && !rmdir(scratch),
       "tidied up");
     return t_done();

@@ -13,8 +13,8 @@
 #include "util/mem.h"
 
 /*
- * Encoders in a program (program.h, this very test as a command) against the
- * same ones here.
+ * Encoders in a program (program.h, this test as a command) against the same
+ * encoders in this process.
  */
 enum { ROWS = 13, CONTEXT = 6, VOCABULARY = 40, STEPS = 3 };
 
@@ -52,7 +52,7 @@ text_spec(void)
     };
 }
 
-/* A program that makes wrong what `fault` says. */
+/* Starts a program with a fault. */
 static struct train_program *
 start(const char *which, const char *fault)
 {
@@ -99,7 +99,7 @@ fill(void)
         dz[i] = (float)rng_normal(&rng);
 }
 
-/* One step; with `next` that batch is told ahead. */
+/* One step; with `next` that batch is sent ahead. */
 static void
 step(struct train_encoder *e, const struct nn_input *input,
      const struct nn_input *next, float *z)
@@ -109,9 +109,9 @@ step(struct train_encoder *e, const struct nn_input *input,
 
     T(!train_encoder_forward(e, input, NN_TRAIN, z, &err) &&
           !train_encoder_backward(e, dz, &err),
-      "forward and back %s", err.msg);
+      "forward and backward %s", err.msg);
     if (next)
-        train_encoder_expect(e, next);
+        train_encoder_prefetch(e, next);
     T(!train_encoder_norm(e, &length, &err) && length > 0 &&
           train_encoder_stats_finite(e),
       "the gradient has a length %s", err.msg);
@@ -119,9 +119,9 @@ step(struct train_encoder *e, const struct nn_input *input,
       "updated %s", err.msg);
 }
 
-/* Whether both have the same weights. */
+/* Returns 1 if both have the same weights. */
 static int
-alike(struct train_encoder *a, struct train_encoder *b)
+same_weights(struct train_encoder *a, struct train_encoder *b)
 {
     struct nn_weights x, y;
     struct err err;
@@ -139,7 +139,7 @@ alike(struct train_encoder *a, struct train_encoder *b)
 }
 
 static void
-images_give_the_same_bits(void)
+images_have_the_same_bits(void)
 {
     const size_t micro[] = {0, 5};
 
@@ -159,12 +159,12 @@ images_give_the_same_bits(void)
                                           .images = images[(k + 1) % 2]};
 
             step(&ours, &now, NULL, z[0]);
-            // told, told wrongly, not told
+            // sent ahead, another one sent ahead, not sent ahead
             step(&theirs, &now, k == 2 ? NULL : k ? &now : &next, z[1]);
             T(!memcmp(z[0], z[1], now.n * TINY_DIM * sizeof(float)),
               "step %d: the same embeddings", k);
         }
-        T(alike(&ours, &theirs), "the same weights and statistics");
+        T(same_weights(&ours, &theirs), "the same weights and statistics");
         train_encoder_close(&ours);
         train_encoder_close(&theirs);
         train_program_close(program);
@@ -172,14 +172,14 @@ images_give_the_same_bits(void)
 }
 
 static void
-texts_give_the_same_bits(void)
+texts_have_the_same_bits(void)
 {
     const struct train_encoder_spec spec = text_spec();
     struct train_program *program = start("text", "");
     struct train_encoder ours = open_native(&spec),
                          theirs = open_process(program, &spec);
     int32_t ids[ROWS * CONTEXT];
-    size_t offsets[ROWS + 1] = {4}; // behind others
+    size_t offsets[ROWS + 1] = {4}; // after others
     float z[2][ROWS * 6];
 
     for (size_t i = 0; i < ROWS; i++)
@@ -194,14 +194,14 @@ texts_give_the_same_bits(void)
         step(&theirs, &input, NULL, z[1]);
         T(!memcmp(z[0], z[1], sizeof z[0]), "step %d: the same embeddings", k);
     }
-    T(alike(&ours, &theirs), "the same weights");
+    T(same_weights(&ours, &theirs), "the same weights");
     train_encoder_close(&ours);
     train_encoder_close(&theirs);
     train_program_close(program);
 }
 
 static void
-undo_and_encode_move_nothing(void)
+undo_and_encode_change_nothing(void)
 {
     const struct train_encoder_spec spec = image_spec(0);
     const struct nn_input input = {.n = ROWS, .images = images[0]};
@@ -212,19 +212,20 @@ undo_and_encode_move_nothing(void)
     struct err err;
 
     T(!train_encoder_forward(&theirs, &input, NN_ENCODE, z, &err) &&
-          alike(&ours, &theirs),
-      "to encode moves nothing");
+          same_weights(&ours, &theirs),
+      "encoding changes nothing");
     T(!train_encoder_forward(&theirs, &input, NN_TRAIN, z, &err) &&
-          !alike(&ours, &theirs),
-      "to train moves statistics");
+          !same_weights(&ours, &theirs),
+      "training updates statistics");
     train_encoder_undo(&theirs);
-    T(alike(&ours, &theirs), "undo takes that back");
+    T(same_weights(&ours, &theirs), "undo restores them");
     train_encoder_close(&ours);
     train_encoder_close(&theirs);
     train_program_close(program);
 }
 
-/* STEPS steps of an objective with an encoder: 1 if that made dz itself. */
+/* STEPS steps of an objective with an encoder; returns 1 if the encoder
+ * computed dz. */
 static int
 take_steps(const struct loss_objective *o, struct train_encoder *encoder)
 {
@@ -235,7 +236,7 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
     struct train_learner_spec spec = {
         .objective = o,
         .settings = &settings,
-        .pace = {.rate = {.base = 0.1}},
+        .schedules = {.rate = {.base = 0.1}},
         .encoder = {encoder},
         .images = ROWS / 2,
         .samples = &samples,
@@ -249,30 +250,30 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
     struct train_learner learner;
     struct train_result result;
     struct err err = {""};
-    int elsewhere;
+    int encoder_has_dz;
 
     for (size_t i = 0; i < ROWS / 2; i++)
         ids[i] = (int64_t)(2 * i + 1);
     for (size_t i = 0; o->params[i].name; i++)
-        spec.pace.value[i].base = settings.value[i];
+        spec.schedules.value[i].base = settings.value[i];
     train_samples_init(&samples, o, ROWS, 0, &state);
     T(!train_learner_open(&learner, &spec, &err), "opens %s", err.msg);
     for (int step = 0; step < STEPS; step++)
         T(train_learner_step(&learner, &batch, &result, &err) == TRAIN_APPLIED,
           "%s: a step %s", o->name, err.msg);
-    elsewhere = learner.elsewhere;
+    encoder_has_dz = learner.encoder_has_dz;
     if (o == &train_own)
         T(result.loss.more.n == 1 &&
               !strcmp(result.loss.more.value[0].name, "first") &&
               result.loss.more.value[0].value == (double)ids[0],
-          "a program tells more than its loss, and knows its samples");
+          "a program returns more numbers than its loss, and has the ids");
     train_learner_close(&learner);
     train_samples_release(&samples);
-    return elsewhere;
+    return encoder_has_dz;
 }
 
 static void
-products_give_the_same_bits(const char *objective)
+products_have_the_same_bits(const char *objective)
 {
     const struct train_encoder_spec spec = image_spec(0);
     struct train_program *program = start("products", "");
@@ -281,16 +282,18 @@ products_give_the_same_bits(const char *objective)
     struct err err;
     const struct loss_objective *o = loss_objective_find(objective, &err);
 
-    T(!take_steps(o, &native), "%s: the products are ours", objective);
-    T(take_steps(o, &process), "%s: the products are made there", objective);
-    T(alike(&native, &process), "%s: the same weights", objective);
+    T(!take_steps(o, &native), "%s: this process computes the products",
+      objective);
+    T(take_steps(o, &process), "%s: the program computes the products",
+      objective);
+    T(same_weights(&native, &process), "%s: the same weights", objective);
     train_encoder_close(&native);
     train_encoder_close(&process);
     train_program_close(program);
 }
 
 static void
-a_loss_of_its_own_gives_the_same_bits(void)
+a_program_with_the_loss_has_the_same_bits(void)
 {
     struct train_encoder_spec spec = image_spec(0);
     struct train_program *program = start("image", "");
@@ -300,15 +303,16 @@ a_loss_of_its_own_gives_the_same_bits(void)
     spec.loss = 1;
     process = open_process(program, &spec);
     take_steps(loss_objective_find("simclr", &err), &native);
-    T(take_steps(&train_own, &process), "dz is made there");
-    T(alike(&native, &process), "the same weights by a loss of its own");
+    T(take_steps(&train_own, &process), "the program computes dz");
+    T(same_weights(&native, &process),
+      "the same weights by the program's loss");
     train_encoder_close(&native);
     train_encoder_close(&process);
     train_program_close(program);
 }
 
 static void
-a_loss_of_its_own_gets_weights(void)
+a_program_with_the_loss_gets_weights(void)
 {
     enum { ANCHORS = ROWS / 2 * 2, ALL = ANCHORS * ROWS };
     struct train_encoder_spec spec = image_spec(0);
@@ -344,7 +348,7 @@ a_loss_of_its_own_gets_weights(void)
 }
 
 static void
-a_loss_is_a_number(void)
+an_answer_must_have_a_loss(void)
 {
     struct train_encoder_spec spec = image_spec(0);
     struct train_program *program = start("image", "loss:ok metric=3");
@@ -371,7 +375,7 @@ remove_all(const char *folder)
 }
 
 static void
-what_is_saved_goes_on(void)
+a_loaded_program_trains_to_the_same_bits(void)
 {
     const struct train_encoder_spec spec = image_spec(0);
     const struct nn_input input = {.n = ROWS, .images = images[0]};
@@ -391,13 +395,15 @@ what_is_saved_goes_on(void)
     T(!nn_average_load("c", train_native(&ours)->net, &mean, &err) &&
           mean.steps == 1,
       "with the mean of one step %s", err.msg);
-    T(!nn_model_load("c", train_native(&ours)->net, &err) && alike(&ours, &a),
+    T(!nn_model_load("c", train_native(&ours)->net, &err) &&
+          same_weights(&ours, &a),
       "model and head are those of the arch %s", err.msg);
-    T(!train_encoder_load(&b, "c", &err) && alike(&a, &b), "loaded %s",
+    T(!train_encoder_load(&b, "c", &err) && same_weights(&a, &b), "loaded %s",
       err.msg);
     step(&a, &input, NULL, z);
     step(&b, &input, NULL, z);
-    T(alike(&a, &b), "the next step gives the same weights, momentum included");
+    T(same_weights(&a, &b),
+      "the next step gives the same weights, momentum included");
     nn_average_release(&mean);
     train_encoder_close(&a);
     train_encoder_close(&b);
@@ -408,7 +414,7 @@ what_is_saved_goes_on(void)
 }
 
 static void
-opening_fails(const char *fault, const char *sentence)
+check_open_fails(const char *fault, const char *sentence)
 {
     const struct train_encoder_spec spec = image_spec(0);
     struct train_program *program = start("image", fault);
@@ -422,7 +428,7 @@ opening_fails(const char *fault, const char *sentence)
 }
 
 static void
-a_step_fails(const char *fault, const char *sentence)
+check_step_fails(const char *fault, const char *sentence)
 {
     const struct train_encoder_spec spec = image_spec(0);
     const struct nn_input input = {.n = ROWS, .images = images[0]};
@@ -439,55 +445,57 @@ a_step_fails(const char *fault, const char *sentence)
              train_encoder_check(&e, &err);
 
     T(rc && strstr(err.msg, sentence), "%s", err.msg);
-    T(train_program_failed(program), "which the program is known by");
+    T(train_program_failed(program), "the program has failed");
     T(train_encoder_get(&e, &blocks, &again) && !strcmp(err.msg, again.msg),
-      "and all that follows");
+      "and later calls fail with the same sentence");
     train_encoder_close(&e);
     train_program_close(program);
 }
 
 static void
-what_a_program_does_wrong_is_a_sentence(void)
+faults_of_a_program_are_reported(void)
 {
-    opening_fails("open:die", "ended with code 3");
-    opening_fails("open:error no torch", "encoder: no torch");
-    opening_fails("open:ok dim=6", "0 tensors");
-    opening_fails("open:tensor a parameter 3x;ok dim=6", "want 'tensor NAME");
-    opening_fails("open:tensor a parameter 1x2x3x4x5;ok dim=6",
-                  "4 numbers at most");
-    opening_fails("open:tensor a parameter 3;tensor a parameter 4;ok dim=6",
-                  "two tensors 'a'");
-    opening_fails("open:tensor a parameter 3;ok", "want dim=D");
-    opening_fails("open:tensor a parameter 3;ok dim=0",
-                  "answered dim=0: want a whole number, 1 to 1048576");
-    opening_fails("open:tensor a parameter 3;ok dim=1e9",
-                  "answered dim=1e9: want a whole number, 1 to 1048576");
-    opening_fails("open:tensor a parameter 3;ok dim=6 products=2",
-                  "answered products=2: want a whole number, 0 to 1");
-    opening_fails("open:tensor a parameter 3;ok dim=6",
-                  "has no tensor 'conv1.weight'");
-    opening_fails("layout:error no memory", "no memory");
-    a_step_fails("forward:die", "ended with code 3");
-    a_step_fails("forward:error out of memory", "encoder: out of memory");
-    a_step_fails("forward:what?", "answered 'what?'");
-    a_step_fails("backward:die", "ended with code 3");
-    a_step_fails("norm:ok", "want norm=X");
-    a_step_fails("norm:ok norm=-1 steady=1",
-                 "answered norm=-1: want a number, 0 or more");
-    a_step_fails("norm:ok norm=1e steady=1",
-                 "answered norm=1e: want a number, 0 or more");
-    a_step_fails("norm:ok norm=1 steady=7",
-                 "answered steady=7: want a whole number, 0 to 1");
-    a_step_fails(
+    check_open_fails("open:die", "ended with code 3");
+    check_open_fails("open:error no torch", "encoder: no torch");
+    check_open_fails("open:ok dim=6", "0 tensors");
+    check_open_fails("open:tensor a parameter 3x;ok dim=6",
+                     "want 'tensor NAME");
+    check_open_fails("open:tensor a parameter 1x2x3x4x5;ok dim=6",
+                     "4 numbers at most");
+    check_open_fails("open:tensor a parameter 3;tensor a parameter 4;ok dim=6",
+                     "two tensors 'a'");
+    check_open_fails("open:tensor a parameter 3;ok", "want dim=D");
+    check_open_fails("open:tensor a parameter 3;ok dim=0",
+                     "answered dim=0: want a whole number, 1 to 1048576");
+    check_open_fails("open:tensor a parameter 3;ok dim=1e9",
+                     "answered dim=1e9: want a whole number, 1 to 1048576");
+    check_open_fails("open:tensor a parameter 3;ok dim=6 products=2",
+                     "answered products=2: want a whole number, 0 to 1");
+    check_open_fails("open:tensor a parameter 3;ok dim=6",
+                     "has no tensor 'conv1.weight'");
+    check_open_fails("layout:error no memory", "no memory");
+    check_step_fails("forward:die", "ended with code 3");
+    check_step_fails("forward:error out of memory", "encoder: out of memory");
+    check_step_fails("forward:what?", "answered 'what?'");
+    check_step_fails("backward:die", "ended with code 3");
+    check_step_fails("norm:ok", "want norm=X");
+    check_step_fails("norm:ok norm=-1 steady=1",
+                     "answered norm=-1: want a number, 0 or more");
+    check_step_fails("norm:ok norm=1e steady=1",
+                     "answered norm=1e: want a number, 0 or more");
+    check_step_fails("norm:ok norm=1 steady=7",
+                     "answered steady=7: want a whole number, 0 to 1");
+    check_step_fails(
         "get:ok steps=-3",
         "answered steps=-3: want a whole number, 0 to 9007199254740992");
-    a_step_fails("get:ok steps=99999999999999999999999",
-                 "answered steps=99999999999999999999999: want a whole number");
-    a_step_fails("update:error no optimiser", "no optimiser");
+    check_step_fails(
+        "get:ok steps=99999999999999999999999",
+        "answered steps=99999999999999999999999: want a whole number");
+    check_step_fails("update:error no optimiser", "no optimiser");
 }
 
 static void
-a_program_that_hangs_is_waited_for_so_long(void)
+a_hanging_program_times_out(void)
 {
     const struct train_encoder_spec spec = image_spec(0);
     const struct nn_input input = {.n = ROWS, .images = images[0]};
@@ -520,20 +528,20 @@ main(int argc, char **argv)
         T_SKIP("a program that encodes", "an emulator starts no other program");
         return t_done();
     }
-    T(realpath(argv[0], self) != NULL, "this test is a program, too");
+    T(realpath(argv[0], self) != NULL, "the path of this test");
     fill();
     child_scratch(scratch);
-    images_give_the_same_bits();
-    texts_give_the_same_bits();
-    undo_and_encode_move_nothing();
-    products_give_the_same_bits("simclr");
-    products_give_the_same_bits("isogclr");
-    a_loss_of_its_own_gives_the_same_bits();
-    a_loss_of_its_own_gets_weights();
-    a_loss_is_a_number();
-    what_is_saved_goes_on();
-    what_a_program_does_wrong_is_a_sentence();
-    a_program_that_hangs_is_waited_for_so_long();
+    images_have_the_same_bits();
+    texts_have_the_same_bits();
+    undo_and_encode_change_nothing();
+    products_have_the_same_bits("simclr");
+    products_have_the_same_bits("isogclr");
+    a_program_with_the_loss_has_the_same_bits();
+    a_program_with_the_loss_gets_weights();
+    an_answer_must_have_a_loss();
+    a_loaded_program_trains_to_the_same_bits();
+    faults_of_a_program_are_reported();
+    a_hanging_program_times_out();
     T(!chdir("/") && !rmdir(scratch), "nothing else was written");
     return t_done();
 }

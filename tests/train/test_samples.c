@@ -7,9 +7,9 @@
 
 enum { SIZE = 4 };
 
-static const struct train_state reached = {.total = 114};
+static const struct train_state run_state = {.total = 114};
 
-/* Reads what is in samples.safetensors. */
+/* Reads samples.safetensors. */
 static int
 load(struct err *err)
 {
@@ -17,13 +17,13 @@ load(struct err *err)
     int rc;
 
     train_samples_init(&samples, loss_objective_find("emc2", err), SIZE, 0,
-                       &reached);
+                       &run_state);
     rc = train_samples_load(&samples, ".", err);
     train_samples_release(&samples);
     return rc;
 }
 
-/* Writes a tensor as all of a samples.safetensors; what reading says of it. */
+/* Writes samples.safetensors with one tensor and reads it. */
 static int
 load_tensor(const char *name, const char *dtype, size_t rank,
             const char *sampler, struct err *err)
@@ -41,9 +41,9 @@ load_tensor(const char *name, const char *dtype, size_t rank,
     return load(err);
 }
 
-/* The tables of a sampler, of which nothing else is known. */
+/* The tables of a sampler. */
 static void
-tables_come_back(void)
+tables_are_restored(void)
 {
     static const uint8_t bytes[] = "abcdefgh";
     const struct table_rows rows[] = {
@@ -57,8 +57,8 @@ tables_come_back(void)
     json_t *about = NULL;
     size_t n = 0;
 
-    train_samples_init(&out, emc2, SIZE, 0, &reached);
-    train_samples_init(&in, emc2, SIZE, 0, &reached);
+    train_samples_init(&out, emc2, SIZE, 0, &run_state);
+    train_samples_init(&in, emc2, SIZE, 0, &run_state);
     sample_store_write(&out.store, "sampler of mine 3", 2, rows);
     T(!train_samples_save(&out, ".", &err) &&
           !train_samples_load(&in, ".", &err),
@@ -68,23 +68,23 @@ tables_come_back(void)
           in.store.table[0].rows == 4 && in.store.table[0].width == 2 &&
           !memcmp(in.store.table[0].bytes, bytes, 8) &&
           !memcmp(in.store.table[1].bytes, bytes, 8),
-      "as they were");
+      "unchanged");
     T(!nn_arrays_read("samples.safetensors", &array, &n, &about, &err) &&
           nn_arrays_find(array, n, "sampler.t") &&
           !strcmp(json_string_value(json_object_get(about, "total")), "114"),
-      "the file names the steps that are trained");
+      "the file has the number of trained steps");
     nn_arrays_free(array, n);
     json_decref(about);
     in.store.table[0].bytes[0] = 'z';
     T(!train_samples_revert(&in, ".", &err) &&
           in.store.table[0].bytes[0] == 'a',
-      "going back brings them back, too %s", err.msg);
+      "revert restores them, too %s", err.msg);
     train_samples_release(&in);
     train_samples_release(&out);
 }
 
 static void
-what_is_no_table_is_refused(void)
+wrong_tables_are_refused(void)
 {
     struct err err;
 
@@ -93,13 +93,13 @@ what_is_no_table_is_refused(void)
       "a file of an earlier foil: %s", err.msg);
     T(load_tensor("sampler.t", "I64", 2, "x", &err) == -1 &&
           strstr(err.msg, "'sampler.t' is no table"),
-      "one of another type: %s", err.msg);
+      "a table of another type: %s", err.msg);
     T(load_tensor("sampler.t", "U8", 1, "x", &err) == -1 &&
           strstr(err.msg, "'sampler.t' is no table"),
-      "one of another rank: %s", err.msg);
+      "a table of another rank: %s", err.msg);
     T(load_tensor("sampler.", "U8", 2, "x", &err) == -1 &&
           strstr(err.msg, "name has 0 bytes"),
-      "one without a name: %s", err.msg);
+      "a table without a name: %s", err.msg);
     T(load_tensor("sampler.t", "U8", 2,
                   "0123456789012345678901234567890123456789012345678901234567"
                   "89012",
@@ -115,7 +115,7 @@ what_is_no_table_is_refused(void)
 }
 
 static void
-what_is_saved_comes_back(void)
+saved_samples_are_restored(void)
 {
     struct err err = {""};
     const struct loss_objective *isogclr = loss_objective_find("isogclr", &err);
@@ -123,12 +123,12 @@ what_is_saved_comes_back(void)
     struct batch batch = {.n_substituted = 1, .epoch = 2, .step = 3};
     int64_t pair[1][2] = {{3, 1}};
 
-    train_samples_init(&out, isogclr, SIZE, 0, &reached);
-    train_samples_init(&in, isogclr, SIZE, 0, &reached);
+    train_samples_init(&out, isogclr, SIZE, 0, &run_state);
+    train_samples_init(&in, isogclr, SIZE, 0, &run_state);
     for (size_t i = 0; i < SIZE * isogclr->columns; i++)
         out.column[i] = (float)i + 0.5f;
     batch.substituted = pair;
-    train_samples_refuse(&out, &batch);
+    train_samples_quarantine(&out, &batch);
     T(!train_samples_save(&out, ".", &err) &&
           !train_samples_load(&in, ".", &err),
       "saved and loaded %s", err.msg);
@@ -137,19 +137,20 @@ what_is_saved_comes_back(void)
       "the columns");
     T(in.bad == 1 && in.quarantine[0][0] == 3 && in.quarantine[0][1] == 1,
       "the quarantine");
-    T(in.quarantine[0][2] == 2 && in.quarantine[0][3] == 3, "and when it was");
+    T(in.quarantine[0][2] == 2 && in.quarantine[0][3] == 3,
+      "and its epoch and step");
     out.column[0] = -1;
-    train_samples_refuse(&out, &batch);
+    train_samples_quarantine(&out, &batch);
     T(!train_samples_revert(&out, ".", &err) && out.column[0] == 0.5f &&
           out.bad == 2,
-      "going back keeps the quarantine %s", err.msg);
+      "revert does not change the quarantine %s", err.msg);
     train_samples_release(&in);
     train_samples_release(&out);
 }
 
-/* Two tables, by the same ids: view 0's and view 1's. */
+/* Columns of view 0 and of view 1, by the same ids. */
 static void
-sides_have_columns_each(void)
+each_side_has_columns(void)
 {
     struct err err = {""};
     const struct loss_objective *o =
@@ -162,11 +163,11 @@ sides_have_columns_each(void)
     float state[8];
     size_t n;
 
-    train_samples_init(&out, o, SIZE, 0, &reached);
-    train_samples_init(&in, o, SIZE, 0, &reached);
+    train_samples_init(&out, o, SIZE, 0, &run_state);
+    train_samples_init(&in, o, SIZE, 0, &run_state);
     train_samples_put(&out, &batch, mine);
     train_samples_get(&out, &batch, state);
-    T(!memcmp(state, mine, sizeof mine), "what is put is got");
+    T(!memcmp(state, mine, sizeof mine), "get returns what put has written");
     train_samples_get(&out, &other, state);
     T(state[0] == 2 && state[4] == 40 && state[2] == 0 && state[6] == 0,
       "each side by id");
@@ -183,18 +184,18 @@ sides_have_columns_each(void)
     train_samples_release(&out);
 }
 
-/* Samples 2 and 0, with these captions. */
+/* A batch of samples 2 and 0, with these captions. */
 static struct batch
-told(const int32_t which[2])
+batch_of(const int32_t which[2])
 {
     static const int64_t ids[] = {2, 0};
 
     return (struct batch){.b = 2, .ids = ids, .captions = which};
 }
 
-/* Every caption of both is visited once, with a state of its own: number k is
- * caption k of sample 2, and that many from the last of sample 0.  Returns how
- * often what is got is not what was put. */
+/* Writes a different state for each caption of both samples: number k is
+ * caption k of sample 2, and the k-th from the end of sample 0.  Returns the
+ * number of wrong states. */
 static size_t
 visit_captions(struct train_samples *out, size_t captions)
 {
@@ -204,7 +205,7 @@ visit_captions(struct train_samples *out, size_t captions)
 
     for (size_t k = 0; k < captions; k++) {
         const int32_t which[2] = {(int32_t)k, (int32_t)(captions - 1 - k)};
-        const struct batch batch = told(which);
+        const struct batch batch = batch_of(which);
 
         for (size_t i = 0; i < 4 * columns; i++)
             state[i] = (float)(100 * k + i + 1);
@@ -215,7 +216,7 @@ visit_captions(struct train_samples *out, size_t captions)
     for (size_t k = 0; k < captions; k++) {
         const size_t other = captions - 1 - k;
         const int32_t which[2] = {(int32_t)k, (int32_t)k};
-        const struct batch batch = told(which);
+        const struct batch batch = batch_of(which);
 
         train_samples_get(out, &batch, back);
         wrong += back[0] != (float)(100 * (captions - 1) + 1);
@@ -225,9 +226,9 @@ visit_captions(struct train_samples *out, size_t captions)
     return wrong;
 }
 
-/* What the file says of view 1 is a row of captions for each sample. */
+/* Returns 1 if the file has a row of captions for each sample in view 1. */
 static int
-is_listed(const struct train_samples *out, size_t captions)
+has_caption_rows(const struct train_samples *out, size_t captions)
 {
     const size_t columns = out->objective->columns;
     struct nn_array *array;
@@ -249,37 +250,36 @@ is_listed(const struct train_samples *out, size_t captions)
     return is;
 }
 
-/* The columns of view 1 belong to the caption, of which a sample has K. */
+/* The columns of view 1 belong to the caption; a sample has K of them. */
 static void
-captions_have_columns_each(size_t captions)
+each_caption_has_columns(size_t captions)
 {
     struct err err = {""};
     const struct loss_objective *o =
         loss_objective_find("isogclr_bimodal", &err);
     const size_t columns = o->columns, rows = SIZE * (1 + captions);
     struct train_samples out, in, more;
-    size_t touched = 0;
+    size_t changed = 0;
 
     REQUIRE(4 * columns <= 32);
-    train_samples_init(&out, o, SIZE, captions, &reached);
-    train_samples_init(&in, o, SIZE, captions, &reached);
-    train_samples_init(&more, o, SIZE, captions + 1, &reached);
+    train_samples_init(&out, o, SIZE, captions, &run_state);
+    train_samples_init(&in, o, SIZE, captions, &run_state);
+    train_samples_init(&more, o, SIZE, captions + 1, &run_state);
     T(!visit_captions(&out, captions),
-      "%zu captions: each has a state, an image one for all of them", captions);
+      "%zu captions: each has a state, and an image has one for all", captions);
     for (size_t r = 0; r < rows; r++)
-        touched += memcmp(out.column + r * columns, o->initial,
+        changed += memcmp(out.column + r * columns, o->initial,
                           columns * sizeof *out.column) != 0;
-    T(touched == 2 + 2 * captions, "no other state has moved");
+    T(changed == 2 + 2 * captions, "no other state has changed");
     T(!train_samples_save(&out, ".", &err) &&
           !train_samples_load(&in, ".", &err) &&
           !memcmp(in.column, out.column, rows * columns * sizeof *in.column),
       "%zu captions: saved and loaded %s", captions, err.msg);
-    T(is_listed(&out, captions),
-      "%zu captions: the file says how many, row of a sample after row",
-      captions);
+    T(has_caption_rows(&out, captions),
+      "%zu captions: the file has a row of them for each sample", captions);
     T(train_samples_load(&more, ".", &err) &&
           strstr(err.msg, "captions a sample, this run has up to"),
-      "a file of others is refused: %s", err.msg);
+      "a file with another number of captions is refused: %s", err.msg);
     train_samples_release(&in);
     train_samples_release(&out);
     train_samples_release(&more);
@@ -291,12 +291,12 @@ main(void)
     char scratch[256];
 
     child_scratch(scratch);
-    what_is_saved_comes_back();
-    sides_have_columns_each();
+    saved_samples_are_restored();
+    each_side_has_columns();
     for (size_t captions = 1; captions <= 8; captions += captions == 1 ? 2 : 5)
-        captions_have_columns_each(captions);
-    tables_come_back();
-    what_is_no_table_is_refused();
+        each_caption_has_columns(captions);
+    tables_are_restored();
+    wrong_tables_are_refused();
     T(!remove("samples.safetensors") && !chdir("/") && !rmdir(scratch),
       "tidied up");
     return t_done();

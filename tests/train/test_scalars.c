@@ -1,4 +1,4 @@
-/* Scalars of an objective: moved, bounded, saved and loaded. */
+/* Scalars of an objective: updated, bounded, saved and loaded. */
 #include <math.h>
 #include <string.h>
 
@@ -24,24 +24,24 @@ begin(const char *objective, const struct loss_settings *set,
 }
 
 static void
-they_move_along_their_slopes(void)
+updates_follow_slopes(void)
 {
     struct train_scalars scalars = begin("siglip", NULL, &sgd);
     const struct loss_report report = {.slope = {2, -1}};
     struct loss_settings set = {0};
 
     T(scalars.n == 2, "siglip has two");
-    T_NEAR(scalars.x[0], log(10), 1e-6, "the scale begins at log 10");
+    T_NEAR(scalars.x[0], log(10), 1e-6, "the scale starts at log 10");
     T_NEAR(scalars.x[1], -10, 1e-6, "the bias at -10");
     train_scalars_update(&scalars, &report, 0.25);
     train_scalars_update(&scalars, &report, 0.25);
     // momentum 0.5: one slope, then one and a half; no decay
     T_NEAR(scalars.x[0], log(10) - 0.25 * 2 * 2.5, 1e-5,
-           "the scale moves against its slope, without weight decay");
+           "the scale is updated by its slope, without weight decay");
     T_NEAR(scalars.x[1], -10 + 0.25 * 2.5, 1e-5, "so does the bias");
     train_scalars_apply(&scalars, &set);
     T_NEAR(set.value[LOSS_TAU], exp(-scalars.x[0]), 1e-6,
-           "tau is what the scale stands for");
+           "tau follows from the scale");
     train_scalars_close(&scalars);
 }
 
@@ -60,7 +60,7 @@ bounds_hold(void)
 }
 
 static void
-fixed_ones_are_left_out(void)
+fixed_scalars_are_left_out(void)
 {
     struct err err;
     const struct loss_objective *o = loss_objective_find("clip", &err);
@@ -69,7 +69,7 @@ fixed_ones_are_left_out(void)
 
     *param_at(o->params, set.value, "fixed-tau") = 1;
     scalars = begin("clip", &set, &sgd);
-    T(scalars.n == 0 && !scalars.optim, "fixed-tau: there is none to move");
+    T(scalars.n == 0 && !scalars.optim, "fixed-tau: there is no scalar");
     train_scalars_update(&scalars, &(struct loss_report){.value = 0}, 1);
     train_scalars_close(&scalars);
     scalars = begin("simclr", NULL, &sgd);
@@ -78,7 +78,7 @@ fixed_ones_are_left_out(void)
 }
 
 static void
-what_is_saved_comes_back(const char *optim, long accumulate)
+saved_scalars_are_restored(const char *optim, long accumulate)
 {
     const struct nn_optim_spec spec = {
         .name = optim, .momentum = 0.9, .accumulate = accumulate};
@@ -98,8 +98,7 @@ what_is_saved_comes_back(const char *optim, long accumulate)
         train_scalars_update(&two, &report, 0.1);
     }
     T(!memcmp(one.x, two.x, sizeof one.x),
-      "%s, %ld gradients a step: both go on to the same bits", optim,
-      accumulate);
+      "%s, %ld gradients per step: both have the same bits", optim, accumulate);
     train_scalars_close(&one);
     train_scalars_close(&two);
 }
@@ -117,11 +116,11 @@ foreign_files_are_refused(void)
     T(!save.save(save.self, ".", &err) &&
           load.load(load.self, ".", &err) == -1 &&
           strstr(err.msg, "logit_bias"),
-      "one that lacks a scalar is refused: %s", err.msg);
+      "a file without a scalar is refused: %s", err.msg);
     clip.x[0] = NAN;
     T(!save.save(save.self, ".", &err) &&
           save.load(save.self, ".", &err) == -1 && strstr(err.msg, "finite"),
-      "one that is not finite is refused: %s", err.msg);
+      "a scalar that is not finite is refused: %s", err.msg);
     train_scalars_close(&clip);
     train_scalars_close(&siglip);
 }
@@ -132,12 +131,12 @@ main(void)
     char scratch[256];
 
     child_scratch(scratch);
-    they_move_along_their_slopes();
+    updates_follow_slopes();
     bounds_hold();
-    fixed_ones_are_left_out();
-    what_is_saved_comes_back("sgd", 1);
-    what_is_saved_comes_back("adamw", 1);
-    what_is_saved_comes_back("adam", 2);
+    fixed_scalars_are_left_out();
+    saved_scalars_are_restored("sgd", 1);
+    saved_scalars_are_restored("adamw", 1);
+    saved_scalars_are_restored("adam", 2);
     foreign_files_are_refused();
     T(!remove("objective.safetensors") && !chdir("/") && !rmdir(scratch),
       "tidied up");

@@ -1,5 +1,5 @@
-/* An encoder whose batches are cut into shards, by ranks that are threads here:
- * no bit depends on how many there are. */
+/* An encoder with batches cut into shards, by ranks that are threads: no bit
+ * depends on the number of ranks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,22 +35,22 @@ fill(void)
         tokens[i] = (int32_t)(rng_u32(&rng) % IDS);
 }
 
-/* What rank 0 has in the end, all that it could save. */
+/* The state of rank 0 at the end, and embeddings of its steps. */
 struct outcome {
     size_t n;
     float x[MOST];
 };
 
 struct job {
-    struct train_encoder_spec spec[2]; /* the second one: of texts, perhaps */
+    struct train_encoder_spec spec[2]; /* the second is optional, of texts */
     struct outcome *outcome;
-    size_t more; /* steps, of 12 rows */
-    size_t slow; /* a rank, by 0.1 s a step or more */
+    size_t more; /* further steps, of 12 rows */
+    size_t slow; /* a rank that is slower by 0.1 s a step or more */
     struct train_slowest slowest, again;
 };
 
 static void
-note(struct outcome *outcome, const void *data, size_t bytes)
+record(struct outcome *outcome, const void *data, size_t bytes)
 {
     REQUIRE(outcome->n + (bytes + 3) / 4 <= MOST);
     memcpy(outcome->x + outcome->n, data, bytes);
@@ -58,19 +58,19 @@ note(struct outcome *outcome, const void *data, size_t bytes)
 }
 
 static void
-note_state(struct outcome *outcome, const struct train_encoder *encoder)
+record_state(struct outcome *outcome, const struct train_encoder *encoder)
 {
     struct train_native *e = train_native(encoder);
     size_t n;
     const float *block = nn_net_statistics(e->net, &n);
 
-    note(outcome, block, n * sizeof *block);
+    record(outcome, block, n * sizeof *block);
     block = nn_net_params(e->net, &n);
-    note(outcome, block, n * sizeof *block);
+    record(outcome, block, n * sizeof *block);
     for (size_t k = 0; e->optim && k < nn_optim_moments(e->optim).n; k++)
-        note(outcome, nn_optim_moments(e->optim).block[k], n * sizeof *block);
+        record(outcome, nn_optim_moments(e->optim).block[k], n * sizeof *block);
     if (e->average.mean)
-        note(outcome, e->average.mean, n * sizeof *e->average.mean);
+        record(outcome, e->average.mean, n * sizeof *e->average.mean);
 }
 
 static struct nn_input
@@ -83,46 +83,46 @@ input_of(const struct train_encoder *encoder, size_t n)
                              .offsets = offsets};
 }
 
-/* What comes next, as a learner says it: as many rows, or, of 10 and of 3, what
- * is not to come. */
+/* Announces the next batch as a learner does: one of n rows; for 10 and 3 rows
+ * a batch that will not come. */
 static void
-say_next(struct train_encoder *encoder, size_t n)
+announce_next(struct train_encoder *encoder, size_t n)
 {
     static uint8_t others[ROWS * TINY_IMAGE];
     const struct nn_input next = {.n = n == 10 ? ROWS : n,
                                   .images = n == 3 ? others : images};
 
     if (encoder->kind == NN_IMAGES && n > 1)
-        train_encoder_expect(encoder, &next);
+        train_encoder_prefetch(encoder, &next);
 }
 
-/* One step, of which rank 0 notes what comes out; or one with a number in the
- * last row, of the last rank, that is not finite, which leaves nothing. */
+/* One step; rank 0 records its results.  If `undone`, a number in the last row,
+ * of the last rank, is not finite, and the step is undone. */
 static void
 take_step(struct train_encoder *encoder, size_t n, int undone,
           struct outcome *outcome)
 {
-    float *last = dz + n * encoder->dim - 1, kept = *last;
+    float *last = dz + n * encoder->dim - 1, copy = *last;
     const struct nn_input input = input_of(encoder, n);
     float z[ROWS * 16];
     double length;
     struct err err;
 
     train_encoder_forward(encoder, &input, NN_TRAIN, z, &err);
-    note(outcome, z, n * encoder->dim * sizeof *z);
+    record(outcome, z, n * encoder->dim * sizeof *z);
     if (undone)
         *last = NAN;
-    say_next(encoder, n);
+    announce_next(encoder, n);
     train_encoder_backward(encoder, dz, &err);
     train_encoder_norm(encoder, &length, &err);
-    *last = kept;
+    *last = copy;
     if (undone) {
-        T(encoder->locked || !isfinite(length),
-          "rank 0 sees what is not finite");
+        T(encoder->frozen || !isfinite(length),
+          "rank 0 detects that the gradient is not finite");
         train_encoder_undo(encoder);
         return;
     }
-    note(outcome, &length, sizeof length);
+    record(outcome, &length, sizeof length);
     train_encoder_update(encoder, 0.1, &err);
     train_encoder_average(encoder, &err);
 }
@@ -145,16 +145,16 @@ lead(struct train_encoder *encoder, const struct job *job)
         struct nn_weights blocks;
 
         train_encoder_forward(encoder + k, &input, NN_ENCODE, z, &err);
-        note(job->outcome, z, ROWS * encoder[k].dim * sizeof *z);
+        record(job->outcome, z, ROWS * encoder[k].dim * sizeof *z);
         train_encoder_get(encoder + k, &blocks, &err);
-        blocks.params[1] += 1; // which followers have to see
+        blocks.params[1] += 1; // followers must get this
         train_encoder_put(encoder + k, &err);
         take_step(encoder + k, ROWS, 0, job->outcome);
-        note_state(job->outcome, encoder + k);
+        record_state(job->outcome, encoder + k);
     }
 }
 
-/* In several threads at once: none of them counts tests. */
+/* Runs in several threads at once, so it uses no T(). */
 static void
 open_shards(struct train_encoder *encoder,
             const struct train_encoder_spec *spec, const struct ranks *ranks,
@@ -196,7 +196,7 @@ swap_slowly(void *self, void *swap)
     return threads_swap_done(self, swap);
 }
 
-/* A few steps, of which one rank takes long for the gradient. */
+/* A few steps with one rank that is slow in the gradient. */
 static void
 work_slowly(const struct ranks *ranks, void *data)
 {
@@ -231,10 +231,10 @@ check_ranks(const char *name, struct job job)
         job.outcome = size == 1 ? &one : &other;
         job.outcome->n = 0;
         T(threads_run(size, work, jobs) != (size_t)-1,
-          "%s: %zu ranks agree about all lengths", name, size);
+          "%s: %zu ranks agree on all lengths", name, size);
         T(job.outcome->n == one.n && one.n > 0 &&
               !memcmp(job.outcome->x, one.x, one.n * sizeof *one.x),
-          "%s: of %zu ranks no bit differs", name, size);
+          "%s: with %zu ranks no bit differs", name, size);
     }
 }
 
@@ -294,12 +294,12 @@ bits_do_not_depend_on_ranks(void)
     check_ranks("images and texts", job);
     job.spec[0].whole = 1;
     check_ranks("images and texts, norms over the batch", job);
-    job.spec[0].locked = 1;
-    check_ranks("a locked encoder beside one of texts", job);
+    job.spec[0].frozen = 1;
+    check_ranks("a frozen encoder and one of texts", job);
 }
 
 static void
-the_slowest_rank_is_named(void)
+the_slowest_rank_is_returned(void)
 {
     for (size_t slow = 0; slow < 4; slow++) {
         struct job job = {.spec = {shard_spec("batch", "sgd", 4)},
@@ -309,17 +309,17 @@ the_slowest_rank_is_named(void)
 
         other.n = 0;
         threads_run(4, work_slowly, jobs);
-        T(job.slowest.rank == slow && job.slowest.behind > 0,
-          "rank %zu is slow: rank %zu is named, %g s behind", slow,
-          job.slowest.rank, job.slowest.behind);
-        T_NEAR(job.again.behind, 0, 0, "nobody was since");
+        T(job.slowest.rank == slow && job.slowest.excess > 0,
+          "rank %zu is slow: rank %zu is returned, by %g s", slow,
+          job.slowest.rank, job.slowest.excess);
+        T_NEAR(job.again.excess, 0, 0, "no rank has been slow since");
     }
 }
 
-/* Pixels, z and dz between rank 0 and others, gradients between all, and what
- * moves running statistics: foil-ranks(7).  Orders are not worth a percent. */
+/* Pixels, z and dz between rank 0 and others, gradients between all, and batch
+ * statistics: foil-ranks(7).  Orders are less than one percent. */
 static void
-bytes_of_a_step_are_those_of_the_formula(int over_batch)
+bytes_of_a_step_match_the_formula(int over_batch)
 {
     struct job job = {.spec = {shard_spec("batch", "sgd", 4)},
                       .outcome = &other};
@@ -332,11 +332,12 @@ bytes_of_a_step_are_those_of_the_formula(int over_batch)
     nn_net_params(train_native(&whole)->net, &params);
     nn_net_running(train_native(&whole)->net, &running);
     for (size_t w = 2; w <= 4; w *= 2) {
-        const double share = (double)(w - 1) / (double)w,
-                     rows = 12 * (TINY_IMAGE + 8 * TINY_DIM),
-                     gradient = (double)w * 2 * 4 * (double)params,
-                     moves = 4 * 4 * (double)running,
-                     // sums of 2 c doubles, there and back; running is 2 c
+        const double
+            share = (double)(w - 1) / (double)w,
+            rows = 12 * (TINY_IMAGE + 8 * TINY_DIM),
+            gradient = (double)w * 2 * 4 * (double)params,
+            statistics = 4 * 4 * (double)running,
+            // sums of 2 c doubles, forward and backward; running is 2 c
             norms = (double)w * log2((double)w) * 16 * (double)running;
         double before, after;
 
@@ -348,13 +349,13 @@ bytes_of_a_step_are_those_of_the_formula(int over_batch)
         job.outcome->n = 0;
         T_NEAR((after - before) / 10 /
                    (share * (rows + gradient) +
-                    (over_batch ? norms : share * moves)),
+                    (over_batch ? norms : share * statistics)),
                1, 0.01, "bytes of a step by %zu ranks", w);
     }
     train_encoder_close(&whole);
 }
 
-/* A norm that sees each row by itself: shards have the gradient of the whole.
+/* With a norm by row, shards have the gradient of the whole batch.
  */
 static void
 shards_have_the_gradient_of_the_whole(void)
@@ -366,20 +367,20 @@ shards_have_the_gradient_of_the_whole(void)
     double a, b;
     struct err err;
 
-    T(!train_shards_open(&cut, &spec, NULL, 0, &err), "opens by itself");
+    T(!train_shards_open(&cut, &spec, NULL, 0, &err), "opens without ranks");
     train_encoder_forward(&whole, &input, NN_TRAIN, z[0], &err);
     train_encoder_forward(&cut, &input, NN_TRAIN, z[1], &err);
     train_encoder_backward(&whole, dz, &err);
     train_encoder_backward(&cut, dz, &err);
     train_encoder_norm(&whole, &a, &err);
     train_encoder_norm(&cut, &b, &err);
-    T_NEAR(b / a, 1, 1e-5, "the length of the whole gradient");
+    T_NEAR(b / a, 1, 1e-5, "the length of the gradient of the whole batch");
     train_encoder_close(&whole);
     train_encoder_close(&cut);
 }
 
-/* Values, gradient and what moves, of all rows by one net and by shards whose
- * norms are over the batch; of `rows` rows. */
+/* Compares embeddings, gradient and running statistics of one net with those of
+ * shards with norms over the batch. */
 static void
 compare_whole(const char *head, size_t shards, size_t rows)
 {
@@ -394,7 +395,7 @@ compare_whole(const char *head, size_t shards, size_t rows)
 
     spec.whole = 1;
     spec.net.head = head;
-    T(!train_shards_open(e + 1, &spec, NULL, 0, &err), "opens by itself");
+    T(!train_shards_open(e + 1, &spec, NULL, 0, &err), "opens without ranks");
     spec.shards = 1;
     T(!train_native_open(e, &spec, &err), "opens without shards");
     for (int k = 0; k < 2; k++) {
@@ -412,16 +413,17 @@ compare_whole(const char *head, size_t shards, size_t rows)
     }
     for (size_t i = 0; i < statistics; i++)
         moved = fmax(moved, fabs(running[1][i] / running[0][i] - 1));
-    T_NEAR(apart, 0, 2e-5, "%s, %zu shards: embeddings of the whole", head,
-           shards);
-    T_NEAR(sqrt(off / norm), 0, 2e-5, "the gradient of the whole");
-    T_NEAR(moved, 0, 1e-5, "running statistics move once, by the whole");
+    T_NEAR(apart, 0, 2e-5, "%s, %zu shards: embeddings of the whole batch",
+           head, shards);
+    T_NEAR(sqrt(off / norm), 0, 2e-5, "the gradient of the whole batch");
+    T_NEAR(moved, 0, 1e-5,
+           "running statistics are updated once, by the whole batch");
     train_encoder_close(e);
     train_encoder_close(e + 1);
 }
 
 static void
-norms_over_the_batch_are_those_of_the_whole(void)
+norms_over_the_batch_match_one_net(void)
 {
     compare_whole("12-6", 2, ROWS);
     compare_whole("12-6-bn", 8, ROWS);
@@ -429,7 +431,7 @@ norms_over_the_batch_are_those_of_the_whole(void)
 }
 
 static void
-unfit_numbers_are_refused(void)
+wrong_numbers_are_refused(void)
 {
     struct err err;
 
@@ -441,7 +443,7 @@ unfit_numbers_are_refused(void)
       "and fewer shards than ranks");
     T(!train_shards_check(0, 1, &err) && !train_shards_check(1, 1, &err) &&
           !train_shards_check(8, 4, &err),
-      "but not what fits");
+      "but not numbers that fit");
 }
 
 int
@@ -449,12 +451,12 @@ main(void)
 {
     fill();
     num_threads(1);
-    unfit_numbers_are_refused();
+    wrong_numbers_are_refused();
     shards_have_the_gradient_of_the_whole();
-    norms_over_the_batch_are_those_of_the_whole();
+    norms_over_the_batch_match_one_net();
     bits_do_not_depend_on_ranks();
-    the_slowest_rank_is_named();
-    bytes_of_a_step_are_those_of_the_formula(0);
-    bytes_of_a_step_are_those_of_the_formula(1);
+    the_slowest_rank_is_returned();
+    bytes_of_a_step_match_the_formula(0);
+    bytes_of_a_step_match_the_formula(1);
     return t_done();
 }

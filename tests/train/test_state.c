@@ -13,7 +13,7 @@ main(void)
     struct err err = {""};
 
     T(!train_state_get(&in, object, &err) && !memcmp(&in, &out, sizeof in),
-      "what is put comes back: %s", err.msg);
+      "a state is restored: %s", err.msg);
     T(json_integer_value(json_object_get(object, "total")) == 50,
       "each number has its name");
     json_object_set_new(object, "plan", json_integer(1));
@@ -22,7 +22,7 @@ main(void)
     json_object_del(object, "plan");
     json_object_del(object, "order");
     T(!train_state_get(&in, object, &err) && !*in.plan && !*in.order,
-      "a state without them is one, too");
+      "plan and order may be missing");
     json_object_set_new(object, "step", json_integer(-1));
     T(train_state_get(&in, object, &err) && strstr(err.msg, "step"),
       "a step below 0 is refused: %s", err.msg);

@@ -1,5 +1,5 @@
 /* Two encoders, of images and of texts, in one learner: gradients by
- * micro-batches, one checkpoint, one of them locked. */
+ * micro-batches, one checkpoint, one of them frozen. */
 #include <string.h>
 #include <unistd.h>
 
@@ -18,8 +18,8 @@ enum { SIZE = 12, N = 4, STEPS = SIZE / N, IDS = 9, MOST = 5, DIM = 6 };
 
 static char folder[256];
 
-/* Negatives that weigh what a test says: rows of the batch, further texts, rows
- * from outside. */
+/* Negatives with the weights of a test: for rows of the batch, extra texts,
+ * rows from outside. */
 struct chosen {
     float w[2 * N * (2 * N + 2 * N + 2 * N)], outside[(2 * N + 1) * DIM];
     size_t extra, n_outside;
@@ -41,13 +41,13 @@ struct world {
 };
 
 static struct train_encoder_spec
-spec_of(int k, size_t micro, int locked)
+spec_of(int k, size_t micro, int frozen)
 {
     struct train_encoder_spec spec = tiny_spec("group", N, micro);
 
     spec.net.head = "project:6";
     spec.optim.name = "adamw";
-    spec.locked = locked;
+    spec.frozen = frozen;
     if (k) {
         spec.net.arch = "clip:16x1x2";
         spec.net.vocabulary = IDS;
@@ -75,10 +75,10 @@ weigh(void *self, const struct batch *step, struct weights *weights,
     return 1;
 }
 
-/* micro: 0 or rows in a micro-batch; locked: which tower, or -1; extra: texts
- * that may come along. */
+/* micro: 0 or rows in a micro-batch; frozen: the frozen tower, or -1; extra:
+ * largest number of extra texts. */
 static struct world *
-begin_as(const char *objective, size_t micro, int locked, size_t extra)
+begin_as(const char *objective, size_t micro, int frozen, size_t extra)
 {
     struct world *w = mem_array(1, sizeof *w);
     struct err err = {""};
@@ -95,12 +95,12 @@ begin_as(const char *objective, size_t micro, int locked, size_t extra)
 
     w->negatives = (struct train_negatives){.self = &w->chosen, .weigh = weigh};
     w->settings = loss_settings_of(spec.objective);
-    spec.pace.rate.base = 0.01;
+    spec.schedules.rate.base = 0.01;
     for (size_t i = 0; spec.objective->params[i].name; i++)
-        spec.pace.value[i].base = w->settings.value[i];
+        spec.schedules.value[i].base = w->settings.value[i];
     train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
     for (int k = 0; k < TRAIN_ENCODERS; k++) {
-        struct train_encoder_spec of = spec_of(k, micro, k == locked);
+        struct train_encoder_spec of = spec_of(k, micro, k == frozen);
 
         of.rows += k ? extra : 0;
 
@@ -120,9 +120,9 @@ begin_as(const char *objective, size_t micro, int locked, size_t extra)
 }
 
 static struct world *
-begin(size_t micro, int locked)
+begin(size_t micro, int frozen)
 {
-    return begin_as("clip", micro, locked, 0);
+    return begin_as("clip", micro, frozen, 0);
 }
 
 static void
@@ -172,7 +172,7 @@ same_weights(struct world *a, struct world *b, int k)
 }
 
 static void
-images_and_texts_come_together(void)
+the_loss_falls(void)
 {
     struct world *w = begin(0, -1);
     double first = step(w), last = first;
@@ -187,7 +187,7 @@ images_and_texts_come_together(void)
 
 /* The largest difference between gradients, over the largest number. */
 static double
-apart(struct world *a, struct world *b, int k)
+relative_difference(struct world *a, struct world *b, int k)
 {
     size_t n;
     double most = 0, large = 0;
@@ -203,7 +203,7 @@ apart(struct world *a, struct world *b, int k)
 }
 
 static void
-micro_batches_are_of_both_towers(void)
+micro_batches_work_in_both_towers(void)
 {
     for (size_t micro = 1; micro <= 3; micro += 2) {
         struct world *whole = begin(0, -1), *parts = begin(micro, -1);
@@ -212,9 +212,9 @@ micro_batches_are_of_both_towers(void)
         step(whole);
         step(parts);
         for (int k = 0; k < TRAIN_ENCODERS; k++)
-            off[k] = apart(parts, whole, k);
+            off[k] = relative_difference(parts, whole, k);
         T(off[0] < 1e-4 && off[1] < 1e-4,
-          "%zu at a time give the gradients of the whole, off by %.1e, %.1e",
+          "%zu at a time: the gradients of the whole batch, off by %.1e, %.1e",
           micro, off[0], off[1]);
         end(whole);
         end(parts);
@@ -222,7 +222,7 @@ micro_batches_are_of_both_towers(void)
 }
 
 static int
-there(const char *name)
+has_file(const char *name)
 {
     char *path = mem_format("%s/%s", folder, name);
     const int is = file_exists(path);
@@ -246,7 +246,7 @@ each(struct world *w, int (*what)(struct train_encoder *encoder,
 }
 
 static void
-one_folder_has_both(void)
+one_folder_stores_both(void)
 {
     static const char *const names[] = {"model.safetensors", "head.safetensors",
                                         "optim.safetensors", "text.safetensors",
@@ -257,7 +257,7 @@ one_folder_has_both(void)
     step(w);
     T(!each(w, train_encoder_save), "both are saved");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        found += (size_t)there(names[i]);
+        found += (size_t)has_file(names[i]);
     T(found == 5, "in five files");
     T(!each(again, train_encoder_load) && same_weights(w, again, 0) &&
           same_weights(w, again, 1),
@@ -271,7 +271,7 @@ one_folder_has_both(void)
 }
 
 static void
-a_locked_tower_stays(void)
+a_frozen_tower_is_unchanged(void)
 {
     for (int k = 0; k < TRAIN_ENCODERS; k++) {
         struct world *w = begin(3, k), *fresh = begin(3, k);
@@ -281,14 +281,15 @@ a_locked_tower_stays(void)
             abort();
         T(isfinite(step(w)) && isfinite(step(w)) && same_weights(w, fresh, k) &&
               !same_weights(w, fresh, !k),
-          "the locked one of %s stays, the other moves",
+          "the frozen encoder of %s is unchanged, the other is trained",
           k ? "texts" : "images");
-        T(!each(w, train_encoder_save) && there("model.safetensors") &&
-              there("text.safetensors") && there("optim.safetensors") == k &&
-              there("text-optim.safetensors") == !k,
+        T(!each(w, train_encoder_save) && has_file("model.safetensors") &&
+              has_file("text.safetensors") &&
+              has_file("optim.safetensors") == k &&
+              has_file("text-optim.safetensors") == !k,
           "it is saved without moments");
         T(!each(fresh, train_encoder_load) && same_weights(w, fresh, !k),
-          "and loaded so");
+          "and loaded without them");
         end(w);
         end(fresh);
     }
@@ -299,7 +300,7 @@ fails(void *self, const struct nn_input *input, struct err *err)
 {
     (void)self;
     (void)input;
-    return err_set(err, "the lights are out");
+    return err_set(err, "it fails");
 }
 
 static int
@@ -309,9 +310,9 @@ fails_update(void *self, double rate, struct err *err)
     return fails(self, NULL, err);
 }
 
-/* Where it begins as where it ends. */
+/* A failure at the start of a step, and one at its end. */
 static void
-an_encoder_that_fails_fails_the_step(void)
+a_failed_encoder_fails_the_step(void)
 {
     for (int i = 0; i < 2; i++) {
         struct world *w = begin(0, -1), *fresh = begin(0, -1);
@@ -324,17 +325,17 @@ an_encoder_that_fails_fails_the_step(void)
             broken.update = fails_update;
         w->encoder[0].ops = &broken;
         T(isnan(step(w)) && !w->state.total && !w->state.step,
-          "an encoder that fails ends the step where it is");
+          "a step with a failed encoder does not advance the state");
         w->encoder[0].ops = own;
         T(same_weights(w, fresh, 0) && same_weights(w, fresh, 1),
-          "and nothing has moved");
+          "and no weight has changed");
         end(w);
         end(fresh);
     }
 }
 
-/* Weights of rows that sum to 1, none of a row's own kind: an image meets
- * texts, a text meets images. */
+/* Weights with rows that sum to 1, none for rows of the same kind: images have
+ * texts as negatives, texts have images. */
 static void
 choose(struct chosen *chosen, size_t extra, size_t n_outside)
 {
@@ -349,11 +350,11 @@ choose(struct chosen *chosen, size_t extra, size_t n_outside)
         double sum = 0;
 
         for (size_t c = 0; c < columns; c++) {
-            const int meets = c < 2 * N ? r / N != c / N && r % N != c % N
-                              : c < 2 * N + extra ? r < N
-                                                  : 1;
+            const int is_negative = c < 2 * N ? r / N != c / N && r % N != c % N
+                                    : c < 2 * N + extra ? r < N
+                                                        : 1;
 
-            w[c] = meets ? (float)rng_unit(&rng) : 0;
+            w[c] = is_negative ? (float)rng_unit(&rng) : 0;
             sum += w[c];
         }
         for (size_t c = 0; c < columns; c++)
@@ -364,7 +365,7 @@ choose(struct chosen *chosen, size_t extra, size_t n_outside)
     num_unit_rows(n_outside, DIM, chosen->outside, chosen->outside, NULL);
 }
 
-/* The loss where the weights of tower k are moved by step along u. */
+/* The loss after moving the weights of tower k by `by` along u. */
 static double
 loss_at(struct world *w, int k, const float *at, const float *u, double by)
 {
@@ -380,8 +381,8 @@ loss_at(struct world *w, int k, const float *at, const float *u, double by)
     return loss;
 }
 
-/* Central differences of the loss, whose weights stay, against the gradient of
- * a tower: rows from outside stay where they are, further texts do not. */
+/* Central differences of the loss, with constant weights of negatives, against
+ * the gradient of a tower; rows from outside are constant, extra texts not. */
 static double
 slope_off(struct world *w, int k)
 {
@@ -410,13 +411,13 @@ slope_off(struct world *w, int k)
 }
 
 static void
-what_is_not_of_the_batch_counts(void)
+extra_and_outside_rows_count(void)
 {
     static const struct {
         size_t extra, n_outside;
         const char *what;
-    } kinds[] = {{0, 0, "the batch alone"},
-                 {3, 0, "further texts"},
+    } kinds[] = {{0, 0, "the batch only"},
+                 {3, 0, "extra texts"},
                  {0, 2 * N, "rows from outside"},
                  {2, 5, "both"}};
 
@@ -426,7 +427,7 @@ what_is_not_of_the_batch_counts(void)
             struct world *w = begin_as("emc2_bimodal", micro, -1, extra);
             double off[TRAIN_ENCODERS];
 
-            w->learner.spec.pace.rate.base = 0; // nothing moves
+            w->learner.spec.schedules.rate.base = 0; // weights do not change
             w->batch.extra.n = extra;
             w->batch.extra.ids = w->ids;
             choose(&w->chosen, extra, kinds[i].n_outside);
@@ -440,7 +441,7 @@ what_is_not_of_the_batch_counts(void)
 }
 
 static void
-too_much_from_outside_is_refused(void)
+too_many_outside_rows_are_refused(void)
 {
     struct world *w = begin_as("emc2_bimodal", 0, -1, 0);
     struct train_result result;
@@ -463,13 +464,13 @@ main(void)
 
     num_threads(1); // steps too small to share
     child_folder(folder);
-    images_and_texts_come_together();
-    micro_batches_are_of_both_towers();
-    one_folder_has_both();
-    a_locked_tower_stays();
-    an_encoder_that_fails_fails_the_step();
-    what_is_not_of_the_batch_counts();
-    too_much_from_outside_is_refused();
+    the_loss_falls();
+    micro_batches_work_in_both_towers();
+    one_folder_stores_both();
+    a_frozen_tower_is_unchanged();
+    a_failed_encoder_fails_the_step();
+    extra_and_outside_rows_count();
+    too_many_outside_rows_are_refused();
     file_remove(folder, &err);
     return t_done();
 }

@@ -1,7 +1,7 @@
 #ifndef TESTS_TINY_H
 #define TESTS_TINY_H
 
-/* A small encoder and images for it: what the tests of this room train. */
+/* A small encoder and its images, for the tests of this folder. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { TINY_SIDE = 8, TINY_IMAGE = TINY_SIDE * TINY_SIDE * 3, TINY_DIM = 6 };
 
-/* norm: batch or group, of which the second sees each row by itself. */
+/* norm: batch, or group, which normalises each row by itself. */
 static inline struct train_encoder_spec
 tiny_spec(const char *norm, size_t rows, size_t micro)
 {

@@ -86,12 +86,14 @@ texts(void)
 {
     char *a = mem_text("foil"), *b = mem_format("%s-%05d", a, 12);
     char *c = mem_format("%300d", 1);
-    char *d = mem_word(mem_word(mem_text(""), "one"), "two");
+    char *d = NULL;
 
     T(!strcmp(a, "foil"), "copy");
     T(!strcmp(b, "foil-00012"), "format");
     T(strlen(c) == 300, "a long one");
-    T(!strcmp(d, " one two"), "words, a blank before each");
+    mem_append(&d, "%s", "one");
+    mem_append(&d, ", %d", 2);
+    T(!strcmp(d, "one, 2"), "appended text");
     free(a);
     free(b);
     free(c);

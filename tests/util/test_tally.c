@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "t.h"
-#include "util/tally.h"
+#include "util/err.h"
 
 int
 main(void)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "util/weights.h"
+#include "wire/events.h"
 #include "wire/message.h"
-#include "wire/metrics.h"
 
 /* Structs and their arrays, until the next example_start(). */
 static struct {

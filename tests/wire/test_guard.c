@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "t.h"
-#include "wire/guard.h"
 #include "wire/msg.h"
+#include "wire/raw.h"
 
 static int
 passes(const char *bytes, size_t len)

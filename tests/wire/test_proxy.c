@@ -1,5 +1,5 @@
 #include "t.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 #include "wire/proxy.h"
 
 #include "flow/ends.h"

@@ -4,10 +4,10 @@
 #include "t.h"
 #include "util/mem.h"
 #include "wire/batch.h"
-#include "wire/metrics.h"
+#include "wire/events.h"
+#include "wire/negatives.h"
 #include "wire/pack.h"
 #include "wire/show.h"
-#include "wire/state.h"
 
 /* The line that msg is shown as, for the caller to free. */
 static char *

@@ -1,7 +1,7 @@
 #ifndef FOIL_AUGMENT_H
 #define FOIL_AUGMENT_H
 
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "image/view.h"
 #include "stage/stage.h"
 #include "text/captions.h"

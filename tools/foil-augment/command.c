@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
-#include "stage/command.h"
+#include "maker.h"
+#include "stage/stage.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/rng.h"

@@ -6,7 +6,6 @@
 
 #include "data/set.h"
 #include "data/sheet.h"
-#include "image/png.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -45,21 +44,6 @@ close_text(struct augment_text *text)
     free(text->captions);
     free(text->extra_tokens);
     free(text->extra_lengths);
-}
-
-/* Appends the settings that decide the tokens to a recipe. */
-static void
-append_text_recipe(const struct augment_text *text, char recipe[AUGMENT_RECIPE])
-{
-    const size_t n = strlen(recipe);
-    struct digest digest;
-    char hex[DIGEST_HEX];
-
-    if (!text->vocabulary)
-        return;
-    digest = text_vocabulary_digest(text->vocabulary);
-    snprintf(recipe + n, AUGMENT_RECIPE - n, ",vocabulary=%.8s,%zu",
-             digest_hex(&digest, hex), text->options->text.context);
 }
 
 /* Removes unused columns: rows of `context` tokens get `len`. */
@@ -213,54 +197,54 @@ void
 augment_maker_sheet(struct augment_maker *maker)
 {
     const struct augment_options *options = maker->options;
-    const struct data_sheet sheet = {.rows = (size_t)options->rows,
-                                     .columns = (size_t)options->columns,
-                                     .views = (size_t)options->views,
-                                     .seed = maker->seed};
-    size_t width, height, white;
-    uint8_t *pixel;
-    struct err err, why;
+    struct data_sheet sheet = {.rows = (size_t)options->rows,
+                               .columns = (size_t)options->columns,
+                               .views = (size_t)options->views,
+                               .size = options->recipe.size,
+                               .seed = maker->seed};
 
     data_protect_or_die(maker->set, options->sheet);
-    data_sheet_size(&sheet, &options->recipe, &width, &height);
-    if (width > UINT16_MAX || height > UINT16_MAX)
-        opt_misuse("the sheet would have %zu x %zu pixels", width, height);
-    pixel = mem_array(width * height, 3);
-    white = data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
-                            maker->pool, pixel, &why);
-    if (image_png_write(options->sheet, pixel, width, height, &err))
-        die("%s", err.msg);
-    if (white)
-        log_message("'%s': %zu image%s left white, such as %s", options->sheet,
-                    white, plural(white), why.msg);
-    free(pixel);
+    data_sheet_measure(&sheet);
+    if (sheet.width > UINT16_MAX || sheet.height > UINT16_MAX)
+        opt_misuse("the sheet would have %zu x %zu pixels", sheet.width,
+                   sheet.height);
+    data_sheet_begin(&sheet);
+    data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
+                    maker->pool);
+    data_sheet_write_or_die(&sheet, options->sheet);
 }
 
 void
 augment_maker_recipe(const struct augment_maker *maker,
                      char recipe[AUGMENT_RECIPE])
 {
+    const struct text_vocabulary *vocabulary = maker->text.vocabulary;
+    struct digest digest;
+    char hex[DIGEST_HEX];
+    size_t n;
+
     augment_recipe(recipe);
-    append_text_recipe(&maker->text, recipe);
+    if (!vocabulary)
+        return;
+    n = strlen(recipe);
+    digest = text_vocabulary_digest(vocabulary);
+    snprintf(recipe + n, AUGMENT_RECIPE - n, ",vocabulary=%.8s,%zu",
+             digest_hex(&digest, hex), maker->options->text.context);
 }
 
+/* Returns the images in the batch of an item. */
 static size_t
-bytes_of(const struct augment_maker *maker, const struct wire_item *item)
+count_images(const struct augment_maker *maker, const struct wire_item *item)
 {
-    const struct augment_options *options = maker->options;
-
-    return 3 * options->recipe.size * options->recipe.size *
-           ((size_t)options->views * item->batch.b + item->batch.extra.n);
+    return (size_t)maker->options->views * item->batch.b + item->batch.extra.n;
 }
 
 int
 augment_maker_fits(const struct augment_maker *maker,
                    const struct wire_item *item, size_t most, struct err *err)
 {
-    const struct augment_options *options = maker->options;
-    const size_t size = options->recipe.size, image = 3 * size * size,
-                 n = (size_t)options->views * item->batch.b +
-                     item->batch.extra.n;
+    const size_t size = maker->options->recipe.size, image = 3 * size * size,
+                 n = count_images(maker, item);
 
     if (n <= most / image)
         return 0;
@@ -277,15 +261,15 @@ augment_maker_report(const struct augment_maker *maker,
 {
     const struct augment_options *options = maker->options;
     const size_t size = options->recipe.size;
-    const double mib = (double)(room * bytes_of(maker, item)) / (1 << 20);
+    const size_t bytes = 3 * size * size * count_images(maker, item);
     char recipe[AUGMENT_RECIPE];
 
     augment_maker_recipe(maker, recipe);
     log_message(
         "up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
-        room, options->views, item->batch.b, size, size, mib, options->cache,
-        recipe);
+        room, options->views, item->batch.b, size, size,
+        (double)(room * bytes) / (1 << 20), options->cache, recipe);
 }
 
 /* A bad sample got a substitute.  Too many bad ones end the run. */

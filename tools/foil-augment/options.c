@@ -6,7 +6,7 @@
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "wire/item.h"
+#include "wire/batch.h"
 
 enum {
     SMALL = 64,    /* most pixels of a small view's side */
@@ -228,20 +228,15 @@ void
 augment_making(char *making, size_t room)
 {
     char *path = data_path(), *text;
-    json_t *object =
-        json_pack("{s:s, s:I, s:I, s:I, s:I}", "recipe", options.spec, "size",
-                  (json_int_t)options.recipe.size, "seed",
-                  (json_int_t)options.seed, "views", (json_int_t)options.views,
-                  "augmentations", (json_int_t)options.augmentations);
+    json_t *object = json_pack(
+        "{s:s*, s:I, s:I, s:I, s:I, s:o*, s:s*, s:o*}", "recipe",
+        options.command ? NULL : options.spec, "size",
+        (json_int_t)options.recipe.size, "seed", (json_int_t)options.seed,
+        "views", (json_int_t)options.views, "augmentations",
+        (json_int_t)options.augmentations, "data", json_string(path), "caption",
+        options.vocabulary ? opt_choice(&options.text.caption) : NULL,
+        "command", options.command ? json_true() : NULL); // data if UTF-8
 
-    json_object_set_new(object, "data", json_string(path)); // if UTF-8
-    if (options.vocabulary)
-        json_object_set_new(object, "caption",
-                            json_string(opt_choice(&options.text.caption)));
-    if (options.command) {
-        json_object_del(object, "recipe");
-        json_object_set_new(object, "command", json_true());
-    }
     text = json_text(object, JSON_COMPACT);
     if (strlen(text) >= room) {
         json_object_del(object, "data");

@@ -5,13 +5,13 @@
 
 #include "flow/relay.h"
 #include "util/clock.h"
+#include "util/err.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/progress.h"
 #include "util/stop.h"
-#include "util/tally.h"
+#include "wire/batch.h"
 #include "wire/error.h"
-#include "wire/reject.h"
 
 #include "maker.h"
 
@@ -60,8 +60,6 @@ report_substitute(void *data, const struct wire_place *at,
         log_message("%s; its substitute is '%s'", why->msg,
                     data_name(a->maker->set, (size_t)pair[1]));
 }
-
-/* ---- the relay, the trainer and the selector --------------------------- */
 
 static void
 release_item(struct wire_item *item, struct wire_msg *batch)
@@ -127,9 +125,8 @@ forward_refusal(struct augmenter *a, const struct flow_news *news)
  * only if its clock was set back.  If the newest session is invalid by this
  * machine's clock, it is forgotten. */
 static void
-take_snapshot(struct augmenter *a)
+take_snapshot(struct augmenter *a, const struct wire_next *next)
 {
-    const struct wire_next *next = flow_client_snapshot(a->batches);
     const struct wire_place newest = flow_relay_place(a->relay);
     struct err why;
 
@@ -179,7 +176,7 @@ read_trainer(struct augmenter *a)
         if (news.what == FLOW_JOINED)
             flow_relay_on_reconnect(a->relay);
         if (news.what == FLOW_MESSAGE)
-            take_snapshot(a);
+            take_snapshot(a, news.next);
         if (news.what == FLOW_ITEM_REFUSED)
             forward_refusal(a, &news);
         a->over |= news.what == FLOW_OVER;
@@ -228,15 +225,15 @@ is_too_large(struct augmenter *a, const struct wire_item *item)
 }
 
 static void
-take_item(struct augmenter *a)
+take_item(struct augmenter *a, const struct wire_item *received)
 {
     struct wire_item *item;
     struct wire_place at;
 
-    if (is_too_large(a, flow_client_item(a->plan)))
+    if (is_too_large(a, received))
         return;
     item = mem_array(1, sizeof *item);
-    *item = *flow_client_item(a->plan);
+    *item = *received;
     item->msg = wire_msg_hold(item->msg);
     at = wire_place_of(item->session, &item->batch);
     if (!flow_relay_take(a->relay, &at, item))
@@ -252,7 +249,7 @@ read_selector(struct augmenter *a)
         if (news.what == FLOW_JOINED)
             flow_relay_resend_snapshot(a->relay);
         if (news.what == FLOW_MESSAGE)
-            take_item(a);
+            take_item(a, news.item);
         if (news.what == FLOW_ENDED || news.what == FLOW_OVER)
             stage_send(a->batches,
                        wire_end_put(&(struct wire_end){.at = news.at}));

@@ -3,7 +3,6 @@
 
 #include "data.h"
 #include "data/split.h"
-#include "image/png.h"
 
 const char *
 require_output(const char *output, const char *what)
@@ -11,19 +10,6 @@ require_output(const char *output, const char *what)
     if (!output)
         opt_misuse("name the %s with -o FILE", what);
     return output;
-}
-
-void
-write_sheet(const char *path, const uint8_t *pixel, size_t width, size_t height,
-            size_t white, const struct err *why)
-{
-    struct err err;
-
-    if (image_png_write(path, pixel, width, height, &err))
-        die("%s", err.msg);
-    if (white)
-        log_message("'%s': %zu image%s left white, such as %s", path, white,
-                    plural(white), why->msg);
 }
 
 void

@@ -58,23 +58,17 @@ read_severities(void)
 static void
 draw_sheet(const struct data_set *set, struct data_pool *pool)
 {
-    const struct data_sheet how = {.rows = (IMAGE_CORRUPTIONS + 1) / 2,
-                                   .columns = 2,
-                                   .views = IMAGE_SEVERITIES,
-                                   .seed = (uint64_t)seed,
-                                   .letters = 1};
-    const struct image_recipe recipe = {.size = 32};
-    size_t width, height, white;
-    uint8_t *pixel;
-    struct err why;
+    struct data_sheet how = {.rows = (IMAGE_CORRUPTIONS + 1) / 2,
+                             .columns = 2,
+                             .views = IMAGE_SEVERITIES,
+                             .size = 32,
+                             .seed = (uint64_t)seed,
+                             .letters = 1};
 
     data_protect_or_die(set, sheet);
-    data_sheet_size(&how, &recipe, &width, &height);
-    pixel = mem_array(width * height, 3);
-    white = data_sheet_corruptions(&how, &recipe, data_size(set), pool, pixel,
-                                   &why);
-    write_sheet(sheet, pixel, width, height, white, &why);
-    free(pixel);
+    data_sheet_begin(&how);
+    data_sheet_corruptions(&how, data_size(set), pool);
+    data_sheet_write_or_die(&how, sheet);
 }
 
 /* Adds a text of an image as STEM.END. */
@@ -97,7 +91,7 @@ add_damaged(struct making *making, const struct data_set *set,
     char *name = mem_format("%s.jpg", stem);
     struct image damaged = {0};
     struct err err;
-    const struct image *image = data_pool_get(pool, id, &err);
+    const struct image *image = data_pool_get(pool, id, NULL, &err);
     const int label = data_label(set, id);
 
     if (!image)
@@ -135,8 +129,8 @@ void
 run_corrupt(char **operand)
 {
     const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
-                                      .max_pixels = (size_t)max_pixels,
-                                      .keep_bytes = 1 << 28};
+                                           .max_pixels = (size_t)max_pixels,
+                                           .keep_bytes = 1 << 28};
     struct range kind = {0, 0};
     struct data_pool *pool;
     struct data_set *set;

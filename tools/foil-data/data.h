@@ -3,7 +3,7 @@
 
 #include "data/pack.h"
 #include "data/set.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/opt.h"
 #include "util/progress.h"
 
@@ -40,11 +40,6 @@ void refuse_overwriting(const char *index);
 /* print_cell() prints a tab and a text as one cell of a table; line ends, tabs
  * and backslashes become \n, \t and \\. */
 void print_cell(const char *text);
-
-/* write_sheet() writes a picture; if images in it stay white (data/sheet.h),
- * prints how many, and why. */
-void write_sheet(const char *path, const uint8_t *pixel, size_t width,
-                 size_t height, size_t white, const struct err *why);
 
 /* write_subset() writes the index of the samples whose in_part is `which`. */
 void write_subset(const struct data_set *set, const uint8_t *in_part,

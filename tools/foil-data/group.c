@@ -32,7 +32,7 @@ static size_t
 group_duplicates(struct data_set *set, int64_t *group)
 {
     const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
-                                      .max_pixels = (size_t)max_pixels};
+                                           .max_pixels = (size_t)max_pixels};
     struct data_pool *pool = data_pool_new(set, &how);
     const size_t n = data_size(set);
     struct image_fingerprint *print = mem_array(n, sizeof *print);
@@ -43,7 +43,7 @@ group_duplicates(struct data_set *set, int64_t *group)
     progress_start(&progress, "images", 0, (double)n);
     for (size_t i = 0; i < n; i++) {
         struct err err;
-        const struct image *image = data_pool_get(pool, i, &err);
+        const struct image *image = data_pool_get(pool, i, NULL, &err);
 
         if (!image) {
             progress_clear(&progress);
@@ -79,7 +79,7 @@ run_group(char **operand)
 {
     const char *path = require_output(output, "list of groups");
     struct data_set *set;
-    struct data_npy npy = {.type = DATA_I8, .rank = 1, .shape = {0, 1}};
+    struct data_npy npy = {.type = DTYPE_I8, .rank = 1, .shape = {0, 1}};
     size_t n, groups;
     struct err err;
 

@@ -4,7 +4,7 @@
 
 #include "data.h"
 #include "data/index.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "text/captions.h"
 #include "util/mem.h"
 #include "util/progress.h"
@@ -66,36 +66,28 @@ add_path(struct data_index *index, const char *path)
                                         : "");
 }
 
-/* Reports the skipped images, or other files. */
-static void
-report_kinds(const struct data_index *index, int pictures, const char *one,
-             const char *more)
-{
-    const char *first;
-    const size_t n = data_index_skipped(index, pictures, &first);
-    char *kinds = data_index_kinds(index, pictures);
-
-    if (n)
-        log_message("%zu %s: skipped (%s; such as '%s')", n,
-                    n == 1 ? one : more, kinds, first);
-    free(kinds);
-}
-
 /* Reports files that are not in the index, though they are not bad. */
 static void
-report_skipped(const struct data_index *index)
+report_skipped(const struct data_index *index,
+               const struct data_index_report *report)
 {
-    size_t n;
+    static const char *const what[2][2] = {
+        {"files are no images", "file is no image"},
+        {"images are not JPEG, PNG or WebP", "image is not JPEG, PNG or WebP"}};
 
-    report_kinds(index, 1, "image is not JPEG, PNG or WebP",
-                 "images are not JPEG, PNG or WebP");
-    report_kinds(index, 0, "file is no image", "files are no images");
-    for (n = 0; data_index_lost_class(index, n); n++)
-        if (n < LOST)
-            log_message("class '%s' has no sound image: left out",
-                        data_index_lost_class(index, n));
-    if (n > LOST)
-        log_message("%zu more classes have none", n - LOST);
+    for (int pictures = 1; pictures >= 0; pictures--) {
+        const struct data_index_skipped *of = &report->skipped[pictures];
+        char *kinds = data_index_kinds(index, pictures);
+
+        if (of->n)
+            log_message("%zu %s: skipped (%s; such as '%s')", of->n,
+                        what[pictures][of->n == 1], kinds, of->first);
+        free(kinds);
+    }
+    for (size_t i = 0; i < report->n_lost && i < LOST; i++)
+        log_message("class '%s' has no sound image: left out", report->lost[i]);
+    if (report->n_lost > LOST)
+        log_message("%zu more classes have none", report->n_lost - LOST);
 }
 
 /* "2 classes (test, train)", "10 classes (0 to 9)" */
@@ -118,36 +110,21 @@ name_classes(const struct data_index *index, size_t n)
 
 /* Reports the files, if not all of them are samples. */
 static void
-report_files(const struct data_index_sum *sum)
+report_files(const struct data_index_report *report)
 {
-    if (sum->sidecars + sum->skipped)
+    const size_t skipped = report->skipped[0].n + report->skipped[1].n;
+
+    if (report->sidecars + skipped)
         log_message("%zu file%s: %zu image%s, %zu with captions or labels, %zu "
                     "skipped, %zu left out as bad",
-                    sum->files, plural(sum->files), sum->images,
-                    plural(sum->images), sum->sidecars, sum->skipped, sum->bad);
-    else if (sum->bad)
-        log_message("%zu left out as bad", sum->bad);
-    if (sum->hidden)
+                    report->files, plural(report->files), report->images,
+                    plural(report->images), report->sidecars, skipped,
+                    report->bad);
+    else if (report->bad)
+        log_message("%zu left out as bad", report->bad);
+    if (report->hidden)
         log_message("%zu hidden, with a dot before the name: ignored",
-                    sum->hidden);
-}
-
-/* Reports the size and the classes of the index. */
-static void
-report_index(const struct data_index *index, const char *to)
-{
-    const struct data_index_sum sum = data_index_sum(index);
-    char *classes = sum.classes ? name_classes(index, sum.classes)
-                                : mem_text("without labels");
-
-    report_files(&sum);
-    if (sum.classes && sum.unlabelled)
-        log_message("'%s': %zu image%s, %s, %zu without a label", to,
-                    sum.images, plural(sum.images), classes, sum.unlabelled);
-    else
-        log_message("'%s': %zu image%s, %s", to, sum.images, plural(sum.images),
-                    classes);
-    free(classes);
+                    report->hidden);
 }
 
 /* Reports how many rows of the table are not used, and the first of them. */
@@ -185,37 +162,61 @@ read_captions(struct data_index *index)
 }
 
 static void
-report_captions(const struct data_index *index)
+report_captions(const struct data_index_captions *done, size_t size)
 {
-    const size_t size = data_index_size(index);
-    struct data_index_captions done;
-
-    data_index_captions(index, &done);
-    if (done.captioned && done.captioned < size)
+    if (done->captioned && done->captioned < size)
         log_message("samples without a caption: %zu of %zu",
-                    size - done.captioned, size);
-    if (done.cut)
+                    size - done->captioned, size);
+    if (done->cut)
         log_message("captions longer than %d bytes: %zu cut",
-                    TEXT_CAPTION_BYTES, done.cut);
-    if (done.many)
+                    TEXT_CAPTION_BYTES, done->cut);
+    if (done->many)
         log_message("captions beyond the first %d of a sample: %zu left out",
-                    TEXT_CAPTIONS_MAX, done.many);
-    if (done.repaired)
+                    TEXT_CAPTIONS_MAX, done->many);
+    if (done->repaired)
         log_message(
             "captions with bytes that are no UTF-8: %zu, replaced by U+FFFD",
-            done.repaired);
-    if (done.broken)
+            done->repaired);
+    if (done->broken)
         log_message("files .json that are no JSON objects: %zu not used",
-                    done.broken);
+                    done->broken);
+}
+
+/* Reports the size and the classes of the index, and what it leaves out. */
+static void
+report_index(const struct data_index *index, const char *to, int several)
+{
+    const struct data_index_report report = data_index_report(index);
+    const size_t n = report.images;
+    char *classes = report.classes ? name_classes(index, report.classes)
+                                   : mem_text("without labels");
+
+    report_skipped(index, &report);
+    report_captions(&report.captions, n);
+    for (size_t i = 0; i < report.n_notes; i++)
+        log_message("%s", report.note[i]);
+    if (several && !report.classes)
+        log_message(
+            "no sample has a label: classes are the folders inside of each "
+            "PATH, not the PATHs; to make these the classes, give the folder "
+            "that contains them");
+    report_files(&report);
+    if (report.classes && report.unlabelled)
+        log_message("'%s': %zu image%s, %s, %zu without a label", to, n,
+                    plural(n), classes, report.unlabelled);
+    else
+        log_message("'%s': %zu image%s, %s", to, n, plural(n), classes);
+    free(classes);
 }
 
 void
 run_index(char **path)
 {
     struct data_index_settings how = {.skip_bad = skip_bad,
-                                 .decode = decode,
-                                 .max_pixels = (size_t)max_pixels};
+                                      .decode = decode,
+                                      .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
+    struct data_index_report report;
     char *to = output ? mem_text(output) : index_path(path[0]);
     struct err err;
 
@@ -231,8 +232,9 @@ run_index(char **path)
         add_path(index, *at);
     if (captions)
         read_captions(index);
-    for (size_t i = 0; data_index_complaint(index, i); i++)
-        log_message("left out %s", data_index_complaint(index, i));
+    report = data_index_report(index);
+    for (size_t i = 0; i < report.n_complaints; i++)
+        log_message("left out %s", report.complaint[i]);
     if (data_index_assign_labels(index, &err))
         die("%s", err.msg);
     if (data_index_write(index, to, &err))
@@ -240,16 +242,7 @@ run_index(char **path)
             output || !data_index_size(index)
                 ? ""
                 : " (-o FILE puts the index elsewhere)");
-    report_skipped(index);
-    report_captions(index);
-    for (size_t i = 0; data_index_note(index, i); i++)
-        log_message("%s", data_index_note(index, i));
-    if (path[1] && !data_index_sum(index).classes)
-        log_message(
-            "no sample has a label: classes are the folders inside of each "
-            "PATH, not the PATHs; to make these the classes, give the folder "
-            "that contains them");
-    report_index(index, to);
+    report_index(index, to, path[1] != NULL);
     data_index_free(index);
     free(to);
 }

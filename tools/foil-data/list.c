@@ -69,12 +69,14 @@ run_info(char **operand)
     char hex[DIGEST_HEX];
 
     for (size_t i = 0; i < data_size(set); i++) {
-        bytes += data_length(set, i);
+        const struct data_file file = data_file(set, i);
+
+        bytes += file.bytes;
         captioned += *data_caption(set, i) != 0;
         captions += text_captions_count(data_caption(set, i));
-        widen_range(&width, data_width(set, i));
-        widen_range(&height, data_height(set, i));
-        codecs[data_codec(set, i)]++;
+        widen_range(&width, file.width);
+        widen_range(&height, file.height);
+        codecs[file.codec]++;
     }
     printf("samples\t%zu\nclasses\t%zu\n", data_size(set), data_classes(set));
     printf("captions\t%zu\ntexts\t%zu\t%zu\n", captioned, captions,
@@ -125,12 +127,12 @@ run_list(char **operand)
     printf("id\tlabel\tclass\tbytes\twidth\theight\tname\tcaption%s\n",
            where ? "\tfile\toffset" : "");
     for (size_t i = 0; i < data_size(set) && !ferror(stdout); i++) {
-        int label = data_label(set, i);
+        const struct data_file file = data_file(set, i);
+        const int label = data_label(set, i);
 
         printf("%zu\t%d", i, label);
         print_cell(label < 0 ? "" : data_class_name(set, (size_t)label));
-        printf("\t%zu\t%zu\t%zu", data_length(set, i), data_width(set, i),
-               data_height(set, i));
+        printf("\t%zu\t%zu\t%zu", file.bytes, file.width, file.height);
         print_cell(data_name(set, i));
         print_cell(data_caption(set, i));
         if (where)

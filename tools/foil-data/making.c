@@ -117,17 +117,6 @@ const struct opt import_opts[] = {
     {0},
 };
 
-static enum data_form
-form_of(const char *name)
-{
-    enum data_form form;
-    struct err err;
-
-    if (data_form_find(name, &form, &err))
-        opt_misuse("%s", err.msg);
-    return form;
-}
-
 /* Reads the next image after the first `from`: 0 at the end. */
 static int
 next_image(struct data_import *import, struct making *making,
@@ -146,16 +135,16 @@ next_image(struct data_import *import, struct making *making,
 void
 run_import(char **operand)
 {
-    struct data_import_settings how = {.form = form_of(operand[0]),
-                                  .file = operand + 1,
-                                  .coarse = coarse,
-                                  .classes = classes};
+    struct data_import_settings how = {
+        .file = operand + 1, .coarse = coarse, .classes = classes};
     struct data_import *import;
     struct data_picture picture;
     struct making making;
     struct err err;
     size_t most = limit ? (size_t)limit : SIZE_MAX, n;
 
+    if (data_form_find(operand[0], &how.form, &err))
+        opt_misuse("%s", err.msg);
     while (operand[1 + how.files])
         how.files++;
     require_output(output, "tar");

@@ -117,40 +117,23 @@ lines_of(char *text, size_t *n)
 }
 
 static void
-draw_list(const struct sets *sets, const struct data_sheet *sheet,
+draw_list(const struct sets *sets, struct data_sheet *sheet,
           const struct data_sheet_list *list)
 {
     const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
-                                      .max_pixels = (size_t)max_pixels};
-    const struct image_recipe recipe = {.size = (size_t)size};
+                                           .max_pixels = (size_t)max_pixels};
     struct data_pool *first = data_pool_new(sets->first, &how);
     struct data_pool *rest = data_pool_new(sets->rest, &how);
-    size_t width, height, white;
-    uint8_t *pixel;
-    struct err why;
 
-    data_sheet_size(sheet, &recipe, &width, &height);
-    if (width > MAX_SIDE || height > MAX_SIDE)
-        opt_misuse("the sheet would have %zu x %zu pixels", width, height);
-    pixel = mem_array(width * height, 3);
-    white =
-        data_sheet_lists(sheet, (size_t)size, list, first, rest, pixel, &why);
-    write_sheet(output, pixel, width, height, white, &why);
-    free(pixel);
+    data_sheet_measure(sheet);
+    if (sheet->width > MAX_SIDE || sheet->height > MAX_SIDE)
+        opt_misuse("the sheet would have %zu x %zu pixels", sheet->width,
+                   sheet->height);
+    data_sheet_begin(sheet);
+    data_sheet_lists(sheet, list, first, rest);
+    data_sheet_write_or_die(sheet, output);
     data_pool_free(rest);
     data_pool_free(first);
-}
-
-/* Makes room for a list on the sheet. */
-static void
-measure_list(const struct data_sheet_list *list, struct data_sheet *sheet)
-{
-    const size_t letters = data_sheet_letters(list);
-
-    if (list->n > sheet->views + 1)
-        sheet->views = list->n - 1;
-    if (letters > sheet->letters)
-        sheet->letters = letters;
 }
 
 /* Reads and draws at most --rows lists. */
@@ -158,14 +141,20 @@ static void
 draw_lines(const struct sets *sets, char **line, size_t n)
 {
     const size_t shown = n < (size_t)rows ? n : (size_t)rows;
-    struct data_sheet sheet = {.rows = shown, .columns = 1, .views = 1};
+    struct data_sheet sheet = {
+        .rows = shown, .columns = 1, .views = 1, .size = (size_t)size};
     struct data_sheet_list *list = mem_array(shown, sizeof *list);
 
     for (size_t i = 0; i < shown; i++) {
         const size_t at = i * n / shown;
+        size_t letters;
 
         read_list(sets, line[at], at + 1, &list[i]);
-        measure_list(&list[i], &sheet);
+        letters = data_sheet_letters(&list[i]);
+        if (list[i].n > sheet.views + 1)
+            sheet.views = list[i].n - 1;
+        if (letters > sheet.letters)
+            sheet.letters = letters;
     }
     draw_list(sets, &sheet, list);
     for (size_t i = 0; i < shown; i++) {

@@ -24,42 +24,39 @@ const struct opt views_opts[] = {
 
 /* Chooses rows and columns for `images` images. */
 static void
-lay_out(struct data_sheet *sheet, size_t images,
-        const struct image_recipe *recipe)
+lay_out(struct data_sheet *sheet, size_t images)
 {
-    size_t width, height;
-
     sheet->rows = (size_t)rows;
     do {
         sheet->rows += !rows;
         sheet->columns = (images + sheet->rows - 1) / sheet->rows;
-        data_sheet_size(sheet, recipe, &width, &height);
-    } while (!rows && width > height && sheet->columns > 1);
-    if (width > MAX_SIDE || height > MAX_SIDE)
-        opt_misuse("the picture would have %zu x %zu pixels", width, height);
+        data_sheet_measure(sheet);
+    } while (!rows && sheet->width > sheet->height && sheet->columns > 1);
+    if (sheet->width > MAX_SIDE || sheet->height > MAX_SIDE)
+        opt_misuse("the picture would have %zu x %zu pixels", sheet->width,
+                   sheet->height);
 }
 
 /* Draws image `place` of the batch, and its views, at that place of the sheet:
  * 0, or -1 if it stays white. */
 static int
 draw_image(struct run_views *views, const struct run_batch_record *shown,
-           const struct data_sheet *sheet, size_t place, uint8_t *view,
-           uint8_t *pixel, struct err *why)
+           struct data_sheet *sheet, size_t place, uint8_t *view)
 {
     const int extra = place >= shown->batch.b;
-    const size_t n = extra ? 1 : shown->batch.v, side = run_views_size(views);
+    const size_t n = extra ? 1 : shown->batch.v;
     size_t row = extra ? place + (shown->batch.v - 1) * shown->batch.b : place;
     int64_t id, epoch, number;
 
     run_views_name(shown, row, &id, &epoch, &number);
-    if (run_views_plain(views, id, view, why))
+    if (run_views_plain(views, id, view, &sheet->why))
         return -1;
-    data_sheet_paste(sheet, side, place, 0, view, pixel);
+    data_sheet_paste(sheet, place, 0, view);
     for (size_t v = 0; v < n; v++, row += shown->batch.b) {
         run_views_name(shown, row, &id, &epoch, &number);
-        if (run_views_make(views, id, epoch, number, view, why))
+        if (run_views_make(views, id, epoch, number, view, &sheet->why))
             return -1;
-        data_sheet_paste(sheet, side, place, v + 1, view, pixel);
+        data_sheet_paste(sheet, place, v + 1, view);
     }
     return 0;
 }
@@ -67,23 +64,17 @@ draw_image(struct run_views *views, const struct run_batch_record *shown,
 static void
 draw_step(struct run_views *views, const struct run_batch_record *shown)
 {
-    const struct image_recipe recipe = {.size = run_views_size(views)};
     const size_t images = shown->batch.b + shown->batch.extra.n;
-    struct data_sheet sheet = {.views = shown->batch.v};
-    size_t width, height, white = 0;
-    uint8_t *pixel, *view;
-    struct err why;
+    struct data_sheet sheet = {.views = shown->batch.v,
+                               .size = run_views_size(views)};
+    uint8_t *view = mem_array(sheet.size * sheet.size, 3);
 
-    lay_out(&sheet, images, &recipe);
-    data_sheet_size(&sheet, &recipe, &width, &height);
-    pixel = mem_array(width * height, 3);
-    view = mem_array(recipe.size * recipe.size, 3);
-    data_sheet_clear(&sheet, recipe.size, pixel);
+    lay_out(&sheet, images);
+    data_sheet_begin(&sheet);
     for (size_t i = 0; i < images; i++)
-        white += draw_image(views, shown, &sheet, i, view, pixel, &why) != 0;
-    write_sheet(output, pixel, width, height, white, &why);
+        sheet.white += draw_image(views, shown, &sheet, i, view) != 0;
+    data_sheet_write_or_die(&sheet, output);
     free(view);
-    free(pixel);
 }
 
 void

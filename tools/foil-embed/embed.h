@@ -25,15 +25,33 @@ struct embed_card {
  * command and results if the run directory has them.  The caller frees it. */
 char *embed_card(const struct embed_card *card);
 
-/* Exports an encoder as a folder that other programs open. */
-struct embed_folder_job {
-    const char *checkpoint, *folder;
-    const char *licence; /* for the card; NULL: unknown */
-    int average;         /* 1: averaged weights (nn/average.h) */
+/* The command line, see tools/foil-embed.1. */
+struct embed_options {
+    const char *checkpoint; /* NULL: no encoder; features are tokens, pixels
+                               / 255 or, with `descriptor`, eval/descriptor.h */
+    const char *data;       /* NULL: texts are of `lines` or `classes` */
+    const char *output, *projector;
+    const char *export, *licence, *onnx;
+    const char *recipe;  /* of augmented views; NULL: plain images */
+    const char *lines;   /* a file: each line, numbered from 0 */
+    const char *classes; /* a file: a class name a line, perhaps with a tab and
+                            other words for it.  Each class gets a row of unit
+                            length: the mean of the unit-length embeddings of
+                            its words, or else its name, in each template */
+    const char *templates; /* a file: a template a line, in which {} is the
+                              name; NULL: "{}" and "a photo of a {}." */
+    const char *vocabulary, *shard;
+    int head; /* 1: embeddings; 0: features before the head or projection */
+    int skip; /* 1: leave out bad images */
+    int raw, descriptor, untrained, captions, dry;
+    int average;      /* 1: averaged weights (nn/average.h) */
+    long part, parts; /* of --shard, from 1 */
+    long size, seed, view, batch, threads, max_pixels;
 };
 
 /*
- * embed_folder_job() writes the folder, or ends the tool with a sentence:
+ * These run a job, or end the tool with a sentence.  embed_folder_job() exports
+ * an encoder as a folder that other programs open:
  *
  *     model.safetensors   the image encoder, with timm's names of tensors
  *     config.json         for timm, if timm has such an encoder, and "foil"
@@ -41,47 +59,12 @@ struct embed_folder_job {
  *     README.md           the model card open_clip_config.json,
  *                         open_clip_model.safetensors, vocabulary.txt with a
  *                         text encoder, if open_clip has both encoders
+ *
+ * embed_image_job() and embed_text_job() write features; of a data set, the
+ * latter embeds all captions, with sample ids.
  */
-void embed_folder_job(const struct embed_folder_job *job);
-
-/* Which images to embed, and how. */
-struct embed_image_job {
-    const char *checkpoint; /* NULL: no encoder, see `descriptor` */
-    int descriptor;         /* 1: eval/descriptor.h; 0: pixels / 255 */
-    const char *data, *output;
-    const char *projector; /* folder for TensorBoard; NULL: none */
-    const char *recipe;    /* of augmented views; NULL: plain images */
-    int head;              /* 1: embeddings; 0: the encoder's features */
-    int untrained;         /* 1: initial weights */
-    int average;           /* 1: averaged weights (nn/average.h) */
-    int skip;              /* 1: leave out bad images */
-    long part, parts;      /* embed part `part` of `parts`, from 1 */
-    long size, seed, view, batch, threads, max_pixels; /* size 0: as trained */
-};
-
-/* embed_image_job() runs the job; ends the tool on error. */
-void embed_image_job(const struct embed_image_job *job);
-
-/* Which texts to embed: of `data`, `lines` or `classes`. */
-struct embed_text_job {
-    const char *checkpoint; /* NULL: no encoder; features are tokens */
-    const char *vocabulary; /* of these tokens, without encoder */
-    const char *output;
-    const char *data;      /* a data set: all its captions, with sample ids */
-    const char *lines;     /* a file: each line, numbered from 0 */
-    const char *classes;   /* a file: a class name a line, perhaps with a tab
-                              and other words for it.  Each class gets a row
-                              of unit length: the mean of the unit-length
-                              embeddings of its words, or else its name, in
-                              each template */
-    const char *templates; /* a file: a template a line, in which {} is the
-                              name; NULL: "{}" and "a photo of a {}." */
-    size_t batch;          /* texts at a time */
-    int head;              /* 1: embeddings; 0: before the projection */
-    int average;           /* 1: averaged weights (nn/average.h) */
-};
-
-/* embed_text_job() runs the job; ends the tool on error. */
-void embed_text_job(const struct embed_text_job *job);
+void embed_folder_job(const struct embed_options *options);
+void embed_image_job(const struct embed_options *options);
+void embed_text_job(const struct embed_options *options);
 
 #endif

@@ -21,7 +21,7 @@ static const char *const of_pairs[N_OF_PAIRS] = {
 
 /* The state of a job. */
 struct work {
-    const struct embed_folder_job *job;
+    const struct embed_options *job;
     struct nn_model image, text; /* text.net NULL: no text encoder */
     const char *timm;            /* timm's name of the encoder; or NULL */
     struct embed_sizes sizes;    /* of a vit */
@@ -30,7 +30,7 @@ struct work {
 static void
 write_text(const struct work *work, const char *name, const char *text)
 {
-    char *path = mem_format("%s/%s", work->job->folder, name);
+    char *path = mem_format("%s/%s", work->job->export, name);
     struct err err;
 
     if (file_write(path, text, strlen(text), &err))
@@ -49,8 +49,6 @@ write_object(const struct work *work, const char *name, json_t *object)
     free(text);
     json_decref(object);
 }
-
-/* ---------------------------------------------------------------- tensors */
 
 /* Names in torchvision that differ in timm. */
 static const char *const in_timm[][2] = {
@@ -131,7 +129,7 @@ add_tensors(struct tensors *to, const struct nn_model *model,
 static void
 write_tensors(const struct work *work, const char *name, struct tensors *from)
 {
-    char *path = mem_format("%s/%s", work->job->folder, name);
+    char *path = mem_format("%s/%s", work->job->export, name);
     json_t *about =
         json_pack("{s:s s:s}", "format", "pt", "foil", FOIL_VERSION);
     struct err err;
@@ -142,8 +140,6 @@ write_tensors(const struct work *work, const char *name, struct tensors *from)
     nn_arrays_free(from->array, from->n);
     free(path);
 }
-
-/* ----------------------------------------------------------------- config */
 
 static json_t *
 list_three(const float *x)
@@ -190,7 +186,15 @@ static json_t *
 describe_config(const struct work *work)
 {
     const struct embed_sizes *v = &work->sizes;
-    json_t *config = json_object(), *ours = nn_spec_put(&work->image.spec);
+    json_t *ours = nn_spec_put(&work->image.spec);
+    json_t *config =
+        work->timm ? json_pack("{s:s s:i s:I s:s s:o s:o}", "architecture",
+                               work->timm, "num_classes", 0, "num_features",
+                               (json_int_t)nn_net_features(work->image.net),
+                               "global_pool", v->width ? "token" : "avg",
+                               "model_args", list_arguments(work),
+                               "pretrained_cfg", describe_pretrained(work))
+                   : json_object();
 
     json_object_del(ours, "head");
     if (v->width)
@@ -199,14 +203,6 @@ describe_config(const struct work *work)
             json_pack("{s:I s:I s:I s:I}", "width", (json_int_t)v->width,
                       "layers", (json_int_t)v->layers, "patch",
                       (json_int_t)v->patch, "heads", (json_int_t)v->heads));
-    if (work->timm)
-        json_object_update_new(
-            config, json_pack("{s:s s:i s:I s:s s:o s:o}", "architecture",
-                              work->timm, "num_classes", 0, "num_features",
-                              (json_int_t)nn_net_features(work->image.net),
-                              "global_pool", v->width ? "token" : "avg",
-                              "model_args", list_arguments(work),
-                              "pretrained_cfg", describe_pretrained(work)));
     json_object_set_new(config, "foil", ours);
     return config;
 }
@@ -225,8 +221,6 @@ find_timm(struct work *work)
              (!s->width || s->width == 64))
         work->timm = s->arch;
 }
-
-/* -------------------------------------------------------------- open_clip */
 
 /* log(1/tau): learned, or of the option. */
 static float
@@ -312,12 +306,10 @@ write_pair(struct work *work)
     return 1;
 }
 
-/* -------------------------------------------------------------------- job */
-
 static void
 open_models(struct work *work)
 {
-    const struct embed_folder_job *job = work->job;
+    const struct embed_options *job = work->job;
     struct err err;
 
     if (nn_model_open(&work->image, job->checkpoint, 1, 0, NULL, NULL, &err) ||
@@ -339,7 +331,7 @@ open_models(struct work *work)
 static void
 prepare_folder(const struct work *work)
 {
-    const char *folder = work->job->folder;
+    const char *folder = work->job->export;
     char *card = mem_format("%s/README.md", folder);
     char *ours = mem_format("%s/hubconf.py", folder);
     struct err err;
@@ -362,7 +354,7 @@ prepare_folder(const struct work *work)
 }
 
 void
-embed_folder_job(const struct embed_folder_job *job)
+embed_folder_job(const struct embed_options *job)
 {
     struct work work = {.job = job};
     struct tensors tensors = {0};
@@ -380,7 +372,7 @@ embed_folder_job(const struct embed_folder_job *job)
     card = embed_card(&(struct embed_card){
         .image = &work.image,
         .text = work.text.net ? &work.text : NULL,
-        .folder = job->folder,
+        .folder = job->export,
         .licence = job->licence,
         .timm = work.timm != NULL,
         .open_clip = pair,
@@ -390,7 +382,7 @@ embed_folder_job(const struct embed_folder_job *job)
     if (!work.timm)
         log_message("timm has no such encoder: '%s' opens in PyTorch, see its "
                     "README.md",
-                    job->folder);
+                    job->export);
     if (work.text.net && !pair)
         log_message(
             "open_clip has no such pair of encoders: --captions --export FILE "

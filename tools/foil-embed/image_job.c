@@ -99,7 +99,7 @@ write_projector(const char *folder, const struct data_features *features,
 
 /* The state of a job. */
 struct work {
-    const struct embed_image_job *job;
+    const struct embed_options *job;
     struct data_set *set;
     struct image_recipe recipe; /* of random views, if job->recipe is set */
     uint64_t seed;              /* mixed with the data set's digest */
@@ -115,7 +115,7 @@ struct work {
 static void
 open_images(struct work *work)
 {
-    const struct embed_image_job *job = work->job;
+    const struct embed_options *job = work->job;
     struct err err;
 
     if (job->recipe && image_recipe_find(job->recipe, &work->recipe, &err))
@@ -141,7 +141,7 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
     if (rc)
         return rc;
     if (image_codec_decode(&work->decoder, work->bytes.data, work->bytes.len,
-                           (size_t)work->job->max_pixels, IMAGE_REFUSE,
+                           (size_t)work->job->max_pixels, IMAGE_REFUSE, NULL,
                            &work->image, &why))
         return err_set(err, "sample %zu, '%s': %s", id,
                        data_name(work->set, id), why.msg);
@@ -157,7 +157,7 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
 static void
 set_size(struct nn_spec *spec, void *data)
 {
-    const struct embed_image_job *job = data;
+    const struct embed_options *job = data;
 
     if (job->size)
         spec->height = spec->image_width = (size_t)job->size;
@@ -166,7 +166,7 @@ set_size(struct nn_spec *spec, void *data)
 static void
 open_model(struct work *work)
 {
-    struct embed_image_job job = *work->job;
+    struct embed_options job = *work->job;
     struct nn_model *model = &work->model;
     struct err err;
 
@@ -227,7 +227,7 @@ width_of(const struct work *work)
 
 /* Reports a bad image; dies unless --bad skip allows it. */
 static void
-skip_image(const struct embed_image_job *job, int rc, const struct err *err)
+skip_image(const struct embed_options *job, int rc, const struct err *err)
 {
     if (rc == DATA_UNREAD)
         die("%s", err->msg);
@@ -292,7 +292,7 @@ embed_all(struct work *work, struct data_features *f)
 }
 
 static const char *
-layer_of(const struct embed_image_job *job)
+layer_of(const struct embed_options *job)
 {
     if (!job->checkpoint)
         return job->descriptor ? "descriptor" : "pixels / 255";
@@ -303,30 +303,28 @@ layer_of(const struct embed_image_job *job)
 static json_t *
 describe_job(const struct work *work, size_t skipped)
 {
-    const struct embed_image_job *job = work->job;
+    const struct embed_options *job = work->job;
     const struct digest digest = data_digest(work->set);
     json_t *encoder =
         job->checkpoint ? json_incref(work->model.about) : json_null();
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
-        "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I}", "tool",
-        "foil-embed", "version", FOIL_VERSION, "data", "path", job->data,
-        "digest", digest_hex(&digest, hex), "size",
+        "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I s:o* s:o*}",
+        "tool", "foil-embed", "version", FOIL_VERSION, "data", "path",
+        job->data, "digest", digest_hex(&digest, hex), "size",
         (json_int_t)data_size(work->set), "encoder", encoder, "layer",
         layer_of(job), "image_size", (json_int_t)work->size, "view",
         job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,
         "skipped", (json_int_t)skipped, "batch", (json_int_t)job->batch,
-        "threads", (json_int_t)job->threads);
+        "threads", (json_int_t)job->threads, "shard",
+        job->parts > 1
+            ? json_pack("[I,I]", (json_int_t)job->part, (json_int_t)job->parts)
+            : NULL,
+        "view_number", job->recipe ? json_integer(job->view) : NULL);
 
     REQUIRE(how);
     if (job->checkpoint)
         json_object_set_new(encoder, "untrained", json_boolean(job->untrained));
-    if (job->parts > 1)
-        json_object_set_new(
-            how, "shard",
-            json_pack("[I,I]", (json_int_t)job->part, (json_int_t)job->parts));
-    if (job->recipe)
-        json_object_set_new(how, "view_number", json_integer(job->view));
     return how;
 }
 
@@ -339,7 +337,7 @@ check_view(const struct work *work)
 }
 
 static size_t
-size_without_encoder(const struct embed_image_job *job)
+size_without_encoder(const struct embed_options *job)
 {
     if (job->descriptor && job->size % EVAL_CELLS)
         opt_misuse("--size %ld: want a multiple of %d with --descriptor",
@@ -350,7 +348,7 @@ size_without_encoder(const struct embed_image_job *job)
 }
 
 void
-embed_image_job(const struct embed_image_job *job)
+embed_image_job(const struct embed_options *job)
 {
     struct work work = {.job = job};
     struct data_features features = {0};

@@ -4,7 +4,6 @@
 #include "data/features.h"
 #include "data/set.h"
 #include "nn/average.h"
-#include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "num/vec.h"
 #include "text/captions.h"
@@ -16,8 +15,6 @@
 #include "util/progress.h"
 
 #include "embed.h"
-
-static const char vocabulary_name[] = "vocabulary.txt";
 
 enum { TOKENS_MOST = 1 << 16 }; // of a text
 
@@ -40,59 +37,40 @@ struct texts {
     int32_t *buffer; /* of one text */
 };
 
+/* Reads the encoder of texts and the vocabulary of a checkpoint, or only the
+ * vocabulary of the options.  Ends the tool on error. */
 static void
-grow_texts(struct texts *texts)
+open_texts(struct texts *texts, const struct embed_options *job)
 {
+    struct nn_model *model = &texts->model;
+    char *path = NULL;
+    struct err err;
+
+    *texts = (struct texts){
+        .batch = (size_t)job->batch, .head = job->head, .context = TOKENS_MOST};
+    if (job->checkpoint) {
+        if (nn_model_open_text(model, job->checkpoint, texts->batch, &err) ||
+            (job->average && nn_average_use(model, &err)))
+            die("%s", err.msg);
+        if (model->widened)
+            log_message(
+                "features of f32: the encoder was trained in bf16, which this "
+                "processor lacks");
+        texts->context = nn_net_context(model->net);
+        path = mem_format("%s/vocabulary.txt", model->folder);
+    }
+    texts->vocabulary =
+        text_vocabulary_open(path ? path : job->vocabulary, &err);
+    if (!texts->vocabulary)
+        die("%s", err.msg);
+    if (path && text_vocabulary_size(texts->vocabulary) !=
+                    (size_t)model->spec.vocabulary)
+        die("'%s' has %zu tokens, and the encoder of texts is for %ld", path,
+            text_vocabulary_size(texts->vocabulary), model->spec.vocabulary);
+    free(path);
     texts->buffer = mem_array(TOKENS_MOST, sizeof *texts->buffer);
     mem_grow(&texts->offset, &texts->rooms[1], 1, sizeof *texts->offset);
     texts->offset[0] = 0;
-}
-
-/* Reads encoder and vocabulary of a checkpoint; average: with averaged weights
- * (nn/average.h).  Ends the tool on error. */
-static void
-open_texts(struct texts *texts, const char *checkpoint, size_t batch, int head,
-           int average)
-{
-    struct err err;
-    char *folder, *path;
-
-    *texts = (struct texts){.batch = batch, .head = head};
-    if (nn_model_open_text(&texts->model, checkpoint, batch, &err) ||
-        (average && nn_average_use(&texts->model, &err)))
-        die("%s", err.msg);
-    if (texts->model.widened)
-        log_message(
-            "features of f32: the encoder was trained in bf16, which this "
-            "processor lacks");
-    folder = nn_checkpoint_need(checkpoint, &err);
-    if (!folder)
-        die("%s", err.msg);
-    path = mem_format("%s/%s", folder, vocabulary_name);
-    texts->vocabulary = text_vocabulary_open(path, &err);
-    if (!texts->vocabulary)
-        die("%s", err.msg);
-    if (text_vocabulary_size(texts->vocabulary) !=
-        (size_t)texts->model.spec.vocabulary)
-        die("'%s' has %zu tokens, and the encoder of texts is for %ld", path,
-            text_vocabulary_size(texts->vocabulary),
-            texts->model.spec.vocabulary);
-    free(path);
-    free(folder);
-    texts->context = nn_net_context(texts->model.net);
-    grow_texts(texts);
-}
-
-static void
-open_texts_raw(struct texts *texts, const char *vocabulary)
-{
-    struct err err;
-
-    *texts = (struct texts){.context = TOKENS_MOST};
-    texts->vocabulary = text_vocabulary_open(vocabulary, &err);
-    if (!texts->vocabulary)
-        die("%s", err.msg);
-    grow_texts(texts);
 }
 
 static void
@@ -112,8 +90,8 @@ static void
 collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
 {
     const size_t i = texts->n, from = texts->offset[i];
-    const size_t n = text_vocabulary_encode(texts->vocabulary, text, len,
-                                            TOKENS_MOST, texts->buffer);
+    const size_t n = text_vocabulary_encode(texts->vocabulary, text, len, 0,
+                                            NULL, TOKENS_MOST, texts->buffer);
 
     mem_grow(&texts->owner, &texts->rooms[0], i + 1, sizeof *texts->owner);
     mem_grow(&texts->offset, &texts->rooms[1], i + 2, sizeof *texts->offset);
@@ -124,8 +102,6 @@ collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
     texts->offset[i + 1] = from + n;
     texts->n++;
 }
-
-/* ------------------------------------------------------------ equal texts */
 
 /* The tokens of a text, possibly cut to the length of a row. */
 struct text {
@@ -177,8 +153,6 @@ first_equal(const struct texts *texts, size_t most)
     free(text);
     return first;
 }
-
-/* --------------------------------------------------------------- encoding */
 
 /* Rows to encode together. */
 struct packed {
@@ -347,8 +321,6 @@ add_line(void *self, const char *line, size_t len, size_t i)
     collect_text(self, line, len, (int64_t)i);
 }
 
-/* ---------------------------------------------------------------- classes */
-
 /* Arguments of add_template(). */
 struct naming {
     struct texts *texts;
@@ -472,33 +444,27 @@ make_classes(struct texts *texts, const char *path, const char *templates,
     data_features_release(&all);
 }
 
-/* -------------------------------------------------------------------- job */
-
 /* Describes how the features were made, for x.json. */
 static json_t *
-describe_job(const struct embed_text_job *job, const struct texts *texts,
+describe_job(const struct embed_options *job, const struct texts *texts,
              size_t without)
 {
     const struct digest digest = text_vocabulary_digest(texts->vocabulary);
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
-        "{s:s s:s s:O? s:s s:s s:I s:I s:I}", "tool", "foil-embed", "version",
-        FOIL_VERSION, "encoder", texts->model.about, "layer",
+        "{s:s s:s s:O? s:s s:s s:I s:I s:I s:o* s:o* s:o*}", "tool",
+        "foil-embed", "version", FOIL_VERSION, "encoder", texts->model.about,
+        "layer",
         !job->checkpoint ? "tokens"
         : texts->head    ? "z"
                          : "h",
         "vocabulary", digest_hex(&digest, hex), "context",
         (json_int_t)texts->context, "batch", (json_int_t)job->batch,
-        "without_caption", (json_int_t)without);
+        "without_caption", (json_int_t)without, "texts",
+        json_string(job->lines ? job->lines : job->classes), "data",
+        json_string(job->data), "templates", json_string(job->templates));
 
     REQUIRE(how);
-    if (job->lines || job->classes)
-        json_object_set_new(
-            how, "texts", json_string(job->lines ? job->lines : job->classes));
-    if (job->data)
-        json_object_set_new(how, "data", json_string(job->data));
-    if (job->templates)
-        json_object_set_new(how, "templates", json_string(job->templates));
     return how;
 }
 
@@ -521,18 +487,14 @@ add_captions(struct texts *texts, const char *path, const char *output)
 }
 
 void
-embed_text_job(const struct embed_text_job *job)
+embed_text_job(const struct embed_options *job)
 {
     struct data_features features;
     struct texts texts;
     size_t without = 0;
     struct err err;
 
-    if (job->checkpoint)
-        open_texts(&texts, job->checkpoint, job->batch, job->head,
-                   job->average);
-    else
-        open_texts_raw(&texts, job->vocabulary);
+    open_texts(&texts, job);
     if (job->classes) {
         make_classes(&texts, job->classes, job->templates, &features);
     } else {

@@ -11,6 +11,9 @@ enum { TOGETHER = 64 }; // anchors between two updates of the progress line
 
 static const double usual_tau = 0.2;
 
+_Static_assert(sizeof(struct eval_anchor) == LEARNT * sizeof(double),
+               "the measures are in the order of its fields");
+
 static double tau = NAN, rho = 0.3;
 static long most = 1000, nearest = 10, extreme = 6, one = LONG_MIN;
 static const char *column = "tau", *learnt_file, *output, *sheet, *images;
@@ -44,8 +47,6 @@ static const struct opt anchors_own[] = {
 };
 verb_opts anchors_opts = {anchors_own, INSTRUMENT_GROUPS};
 
-/* ---------------------------------------------------------------- anchors */
-
 /* Reads a number for each sample from a file; the caller frees them. */
 static float *
 read_numbers(const char *path, size_t n)
@@ -74,11 +75,10 @@ find_learnt(const struct instrument *in, const struct tables *tables,
 {
     const size_t n = in->rows.samples;
     char *side = mem_format("view%zu.%s", view, column);
-    const float *x =
-        tables_find(tables, in->towers.checkpoint ? side : column, n, each);
+    const float *x = tables_find(tables, in->bimodal ? side : column, n, each);
 
     free(side);
-    return x && (*each == 1 || in->towers.checkpoint) ? x : NULL;
+    return x && (*each == 1 || in->bimodal) ? x : NULL;
 }
 
 /* The learned temperatures, by row; NULL if there are none. */
@@ -86,8 +86,7 @@ static double *
 read_learnt(const struct instrument *in)
 {
     const size_t n = in->rows.samples, views = in->rows.views;
-    const char *folder =
-        in->encoder ? in->measured.model.folder : in->towers.checkpoint;
+    const char *folder = in->encoder ? in->measured.model.folder : in->bimodal;
     float *own = learnt_file ? read_numbers(learnt_file, n) : NULL;
     struct tables tables = {0};
     double *learnt = mem_array(n * views, sizeof *learnt);
@@ -146,7 +145,8 @@ tau_of(const struct anchors *a, size_t r)
 static void
 measure_anchors(struct anchors *a)
 {
-    const struct eval_anchors_settings how = {.rho = a->rho, .nearest = a->nearest};
+    const struct eval_anchors_settings how = {.rho = a->rho,
+                                              .nearest = a->nearest};
     struct progress progress;
     double *at = mem_array(a->m, sizeof *at);
 
@@ -167,86 +167,49 @@ measure_anchors(struct anchors *a)
     for (size_t k = 1; k < MEASURES; k++)
         a->of[k] = a->of[0] + k * a->m;
     for (size_t i = 0; i < a->m; i++) {
-        const struct eval_anchor *out = &a->out[i];
+        const double *figures = (const double *)&a->out[i];
 
-        a->of[EXACT][i] = out->exact;
-        a->of[BOUND][i] = out->bound;
-        a->of[TAU][i] = out->tau;
-        a->of[KL][i] = out->kl;
-        a->of[EFFECTIVE][i] = out->effective;
-        a->of[LARGEST][i] = out->largest;
-        a->of[DENSITY][i] = out->density;
-        a->of[OWN][i] = out->own;
+        for (size_t k = 0; k < LEARNT; k++)
+            a->of[k][i] = figures[k];
         a->of[LEARNT][i] = a->learnt ? a->learnt[a->row[i]] : 0;
     }
 }
 
-static void
-add_spread(json_t *line, const struct anchors *a, const char *name,
-           enum measure which)
+static json_t *
+spread_of(const struct anchors *a, enum measure which)
 {
-    json_object_set_new(line, name, spread(a->m, a->of[which]));
+    return spread(a->m, a->of[which]);
 }
 
-/* Adds the correlation of a measure with the exact temperature. */
-static void
-add_rank(json_t *ranks, const struct anchors *a, const char *name,
-         enum measure which)
+/* The correlation of a measure with the exact temperature. */
+static double
+rank_of(const struct anchors *a, enum measure which)
 {
-    json_object_set_new(
-        ranks, name,
-        json_real(eval_spearman(a->m, a->of[which], a->of[EXACT])));
+    return eval_spearman(a->m, a->of[which], a->of[EXACT]);
 }
 
-/* Adds the upper bound of exact temperatures, and the closest approach to
- * it. */
-static void
-add_bound(json_t *line, const struct anchors *a)
-{
-    double closest = 0;
-
-    add_spread(line, a, "bound", BOUND);
-    for (size_t i = 0; i < a->m; i++)
-        if (a->out[i].exact > 0)
-            closest = fmax(closest, a->out[i].exact / a->out[i].bound);
-    json_object_set_new(line, "closest_to_bound", json_real(closest));
-}
-
-/* Adds the ratio of learned to exact temperatures. */
+/* Adds learned temperatures, and their ratio to exact ones. */
 static void
 add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
 {
     double *ratio = mem_array(a->m, sizeof *ratio);
     size_t n = 0;
 
-    add_spread(line, a, "learnt", LEARNT);
     for (size_t i = 0; i < a->m; i++)
         if (a->out[i].exact > 0)
             ratio[n++] = a->of[LEARNT][i] / a->out[i].exact;
-    if (n)
-        json_object_set_new(line, "learnt_over_exact", spread(n, ratio));
-    add_rank(ranks, a, "learnt_exact", LEARNT);
+    json_object_update_new(
+        line, json_pack("{s:o s:o*}", "learnt", spread_of(a, LEARNT),
+                        "learnt_over_exact", n ? spread(n, ratio) : NULL));
+    json_object_set_new(ranks, "learnt_exact", json_real(rank_of(a, LEARNT)));
     free(ratio);
 }
 
-/* ---------------------------------------------------------------- classes */
-
 /* A group with its anchors. */
 struct group {
-    int64_t number;
-    size_t sample, size, anchors;
+    size_t sample, size, anchors; // sample: its first one
     double exact, own;
 };
-
-static int
-by_number(const void *x, const void *y)
-{
-    const struct group *a = x, *b = y;
-
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return (a->sample > b->sample) - (a->sample < b->sample);
-}
 
 /* Lists all groups; own[sample] is the index of its group. */
 static struct group *
@@ -254,24 +217,22 @@ list_groups(const struct instrument *in, size_t *n, size_t *own)
 {
     const size_t samples = in->rows.samples;
     struct group *group = mem_array(samples, sizeof *group);
-    size_t last = 0;
+    size_t *order = eval_order_by_key(samples, in->group);
 
-    for (size_t i = 0; i < samples; i++)
-        group[i] = (struct group){.number = in->group[i], .sample = i};
-    qsort(group, samples, sizeof *group, by_number);
     for (size_t i = *n = 0; i < samples; i++) {
-        const struct group at = group[i];
+        const int64_t number = in->group[order[i]];
 
-        if (!i || at.number != group[*n - 1].number || at.number < 0)
-            group[(*n)++] = at;
-        last = *n - 1;
-        group[last].size++;
-        own[at.sample] = last;
+        if (!i || number != in->group[order[i - 1]] || number < 0)
+            group[(*n)++].sample = order[i];
+        group[*n - 1].size++;
+        own[order[i]] = *n - 1;
     }
+    free(order);
     return group;
 }
 
-/* Adds classes, and the correlation of their sizes with temperatures. */
+/* Adds the weight on the own group, classes, and the correlation of both with
+ * temperatures. */
 static void
 add_groups(json_t *line, json_t *ranks, const struct anchors *a)
 {
@@ -306,47 +267,45 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
                                 "own", g->own / (double)g->anchors));
         used++;
     }
-    json_object_set_new(ranks, "group_size_exact",
-                        json_real(eval_spearman(used, size, exact)));
-    json_object_set_new(line, "classes", list);
+    json_object_update_new(ranks, json_pack("{s:f s:f}", "own_exact",
+                                            rank_of(a, OWN), "group_size_exact",
+                                            eval_spearman(used, size, exact)));
+    json_object_update_new(line, json_pack("{s:o s:o}", "own",
+                                           spread_of(a, OWN), "classes", list));
     free(exact);
     free(size);
     free(group);
     free(own);
 }
 
-/* ----------------------------------------------------------------- results */
-
 static void
 report_anchors(const struct anchors *a)
 {
-    json_t *line = json_pack("{s:s s:I s:f}", "measure", "anchors", "anchors",
-                             (json_int_t)a->m, "rho", rho);
-    json_t *ranks = json_object();
+    double closest = 0; // to the bound
     size_t without = 0;
+    json_t *line, *ranks;
 
     for (size_t i = 0; i < a->m; i++)
-        without += !(a->out[i].exact > 0);
-    json_object_set_new(line, "unattainable",
-                        json_integer((json_int_t)without));
-    add_spread(line, a, "exact", EXACT);
-    add_bound(line, a);
-    add_spread(line, a, "tau", TAU);
-    add_spread(line, a, "kl", KL);
-    add_spread(line, a, "effective", EFFECTIVE);
-    add_spread(line, a, "largest", LARGEST);
-    add_spread(line, a, "density", DENSITY);
-    add_rank(ranks, a, "density_exact", DENSITY);
+        if (a->out[i].exact > 0)
+            closest = fmax(closest, a->out[i].exact / a->out[i].bound);
+        else
+            without++;
+    line = json_pack("{s:s s:I s:f s:I s:o s:o s:f s:o s:o s:o s:o s:o}",
+                     "measure", "anchors", "anchors", (json_int_t)a->m, "rho",
+                     rho, "unattainable", (json_int_t)without, "exact",
+                     spread_of(a, EXACT), "bound", spread_of(a, BOUND),
+                     "closest_to_bound", closest, "tau", spread_of(a, TAU),
+                     "kl", spread_of(a, KL), "effective",
+                     spread_of(a, EFFECTIVE), "largest", spread_of(a, LARGEST),
+                     "density", spread_of(a, DENSITY));
+    ranks = json_pack("{s:f}", "density_exact", rank_of(a, DENSITY));
     if (a->learnt)
         add_learnt(line, ranks, a);
-    if (a->in->group) {
-        add_spread(line, a, "own", OWN);
-        add_rank(ranks, a, "own_exact", OWN);
+    if (a->in->group)
         add_groups(line, ranks, a);
-    }
-    json_object_set_new(line, "spearman", ranks);
-    json_object_set_new(line, "lowest", anchors_ends(a, 0));
-    json_object_set_new(line, "highest", anchors_ends(a, 1));
+    json_object_update_new(line, json_pack("{s:o s:o s:o}", "spearman", ranks,
+                                           "lowest", anchors_ends(a, 0),
+                                           "highest", anchors_ends(a, 1)));
     print(line, instrument_protocol(a->in));
 }
 
@@ -397,7 +356,7 @@ run_anchors(char **path)
         opt_misuse("--anchor prints one softmax: it goes without -o and "
                    "--sheet");
     instrument_open(&in, path, 0);
-    if (in.towers.checkpoint)
+    if (in.bimodal)
         images = path[1];
     set = open_images(&in);
     a.set = in.encoder ? in.measured.set : set;

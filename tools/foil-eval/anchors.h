@@ -4,7 +4,8 @@
 #include "eval/anchors.h"
 #include "instrument.h"
 
-/* Measures of an anchor. */
+/* Measures of an anchor: the fields of struct eval_anchor in their order, and
+ * the learnt temperature. */
 enum measure {
     EXACT,
     BOUND,
@@ -12,8 +13,8 @@ enum measure {
     KL,
     EFFECTIVE,
     LARGEST,
-    DENSITY,
     OWN,
+    DENSITY,
     LEARNT,
     MEASURES
 };

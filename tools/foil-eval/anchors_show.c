@@ -7,7 +7,7 @@
 
 #include "data/sheet.h"
 #include "eval/column.h"
-#include "image/png.h"
+#include "image/codec.h"
 #include "text/captions.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -31,8 +31,6 @@ view_at(const struct anchors *a, size_t row)
 {
     return row / a->in->rows.samples;
 }
-
-/* ------------------------------------------------------------------- list */
 
 void
 anchors_csv(const struct anchors *a, const char *path)
@@ -62,8 +60,6 @@ anchors_csv(const struct anchors *a, const char *path)
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
 }
-
-/* --------------------------------------------------------------- pictures */
 
 static void
 write_histogram(FILE *out, const char *name, size_t n, const double *x,
@@ -135,8 +131,6 @@ anchors_plot(const struct anchors *a)
             a->in->group ? 5 : 4);
     plot(&script, common_options.plot);
 }
-
-/* ---------------------------------------------------------------- extremes */
 
 /* The *n most extreme anchors of one end, the most extreme first. */
 static size_t *
@@ -243,25 +237,22 @@ draw_lists(const struct anchors *a, struct data_sheet *show,
            const struct data_sheet_list *list, const char *path)
 {
     const struct data_pool_settings how = {
-        .policy = IMAGE_ACCEPT, .max_pixels = (size_t)measured_settings.max_pixels};
-    const struct image_recipe recipe = {.size = SIZE};
+        .policy = IMAGE_ACCEPT,
+        .max_pixels = (size_t)measured_settings.max_pixels};
     struct data_pool *pool = data_pool_new((struct data_set *)a->set, &how);
-    size_t width, height, white;
-    uint8_t *pixel;
     struct err err;
 
     for (size_t i = 0; i < show->rows; i++)
         if (data_sheet_letters(&list[i]) > show->letters)
             show->letters = data_sheet_letters(&list[i]);
-    data_sheet_size(show, &recipe, &width, &height);
-    pixel = mem_array(width * height, 3);
-    white = data_sheet_lists(show, SIZE, list, pool, pool, pixel, &err);
-    if (white)
-        log_message("images that stay white: %zu; the last: %s", white,
-                    err.msg);
-    if (image_png_write(path, pixel, width, height, &err))
+    data_sheet_begin(show);
+    data_sheet_lists(show, list, pool, pool);
+    if (show->white)
+        log_message("images that stay white: %zu; the last: %s", show->white,
+                    show->why.msg);
+    if (image_png_write(path, show->pixel, show->width, show->height, &err))
         die("%s", err.msg);
-    free(pixel);
+    free(show->pixel);
     data_pool_free(pool);
 }
 
@@ -272,7 +263,7 @@ anchors_sheet(const struct anchors *a, const char *path)
     size_t neighbours = a->nearest, n, many;
     size_t *low = find_ends(a, 0, &n), *high = find_ends(a, 1, &many);
     struct data_sheet_list *list = mem_array(2 * n, sizeof *list);
-    struct data_sheet show = {.rows = 2 * n, .columns = 1};
+    struct data_sheet show = {.rows = 2 * n, .columns = 1, .size = SIZE};
 
     neighbours = neighbours < MOST_NEIGHBOURS ? neighbours : MOST_NEIGHBOURS;
     show.views = neighbours < negatives ? neighbours : negatives;
@@ -287,8 +278,6 @@ anchors_sheet(const struct anchors *a, const char *path)
     free(high);
     free(low);
 }
-
-/* -------------------------------------------------------------- one anchor */
 
 /* Draws all p of a row, in descending order, against their rank. */
 static void

@@ -51,8 +51,6 @@ struct meter {
     struct curves curves;
 };
 
-/* ------------------------------------------------------- exact gradients */
-
 static int
 wants_space(enum space which)
 {
@@ -71,23 +69,6 @@ make_gradients(struct meter *m, enum space which, const char *name, size_t size)
     g->step = mem_array(r, sizeof *g->step);
 }
 
-/* Backpropagates dL/dz of some rows to the parameters' gradients. */
-static const float *
-backpropagate_rows(struct measured *e, size_t n, const size_t *row,
-                   const float *dz)
-{
-    float *z = mem_array(e->batch * e->dim, sizeof *z);
-
-    for (size_t from = 0; from < n; from += e->batch) {
-        const size_t k = n - from < e->batch ? n - from : e->batch;
-
-        measured_rows(e, k, row + from, z);
-        nn_net_backward(e->model.net, dz + from * e->dim, from > 0);
-    }
-    free(z);
-    return nn_net_grads(e->model.net);
-}
-
 static void
 find_exact(struct meter *m, double tau)
 {
@@ -102,22 +83,14 @@ find_exact(struct meter *m, double tau)
     loss_global(&set, m->in.z, dz, work);
     if (g[EMBEDDING].size)
         memcpy(g[EMBEDDING].exact, dz, n * rows->d * sizeof *dz);
-    if (g[PARAMETERS].size) {
-        size_t *row = mem_array(n, sizeof *row);
-
-        for (size_t i = 0; i < n; i++)
-            row[i] = i;
+    if (g[PARAMETERS].size)
         memcpy(g[PARAMETERS].exact,
-               backpropagate_rows(&m->in.measured, n, row, dz),
+               measured_gradient(&m->in.measured, n, m->in.measured.all, dz),
                g[PARAMETERS].size * sizeof *dz);
-        free(row);
-    }
     m->tau = tau;
     free(dz);
     free(work);
 }
-
-/* -------------------------------------------------------------- estimates */
 
 /* Adds a step's gradient to the mean of its epoch. */
 static void
@@ -137,7 +110,7 @@ take_step(struct meter *m, size_t replica, double share,
     if (g[PARAMETERS].size) {
         const size_t size = g[PARAMETERS].size;
         const float *dw =
-            backpropagate_rows(&m->in.measured, batch->rows, batch->row, dz);
+            measured_gradient(&m->in.measured, batch->rows, batch->row, dz);
 
         num_axpy(size, (float)share, dw,
                  g[PARAMETERS].estimate + replica * size);
@@ -155,7 +128,6 @@ run_replica(struct meter *m, const struct method *of, size_t replica)
     size_t steps, before = method_has_state(of) ? (size_t)warm_up : 0;
 
     method.settings.seed += replica;
-    method.settings.sampler = of->settings.sampler ? &method.sampler : NULL;
     frozen = method_new(&m->in, &method);
     steps = eval_frozen_steps(frozen);
     for (size_t epoch = 0; epoch <= before; epoch++)
@@ -174,8 +146,6 @@ run_replica(struct meter *m, const struct method *of, size_t replica)
         }
     eval_frozen_free(frozen);
 }
-
-/* ----------------------------------------------------------------- results */
 
 static void
 report_bias(struct meter *m, const struct method *method, enum space which)

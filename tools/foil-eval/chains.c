@@ -118,7 +118,6 @@ watch_replica(struct watch *w, size_t replica)
     struct eval_batch batch;
 
     method.settings.seed += replica;
-    method.settings.sampler = &method.sampler;
     frozen = method_new(w->in, &method);
     for (size_t epoch = 0; epoch < (size_t)(warm_up + visits); epoch++)
         for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
@@ -137,8 +136,6 @@ watch_replica(struct watch *w, size_t replica)
         }
     eval_frozen_free(frozen);
 }
-
-/* ----------------------------------------------------------------- results */
 
 /* Measures of each chain, and means of all chains at each lag. */
 struct mixing {
@@ -276,7 +273,7 @@ run_chains(char **path)
     struct watch w;
 
     method_read(&method, objective);
-    if (!method.settings.sampler)
+    if (!method.settings.objective->needs_weights)
         opt_misuse("%s has no chains: only emc2 and emc2_bimodal have",
                    objective);
     if (objectives->n > 1)

@@ -5,7 +5,6 @@
 #include "eval/knn.h"
 #include "eval/probe.h"
 #include "eval/retrieve.h"
-#include "eval/vote.h"
 #include "util/mem.h"
 #include "util/progress.h"
 
@@ -13,8 +12,6 @@
  * zero-shot. */
 
 static const char *picture;
-
-/* -------------------------------------------------------------- confusion */
 
 enum {
     MOST_CLASSES = 1000, // of a picture
@@ -58,16 +55,6 @@ count_queries(const struct confusion *c, size_t row)
     return sum;
 }
 
-/* The name of a class, or its number, written to `room`. */
-static const char *
-name_class(const struct confusion *c, size_t k, char room[24])
-{
-    if (k < c->names->n)
-        return c->names->name[k];
-    snprintf(room, 24, "%zu", k);
-    return room;
-}
-
 static void
 write_names(FILE *out, const struct confusion *c, const char *axis)
 {
@@ -76,7 +63,7 @@ write_names(FILE *out, const struct confusion *c, const char *axis)
     fprintf(out, "set %s noenhanced (", axis);
     for (size_t k = 0; k < c->classes; k++) {
         fputs(k ? ", " : "", out);
-        plot_text(out, name_class(c, k, room));
+        plot_text(out, class_name(c->names, (int64_t)k, room));
         fprintf(out, " %zu", k);
     }
     fputs(")\n", out);
@@ -134,13 +121,11 @@ confusion_show(const struct confusion *c, json_t *how)
 
         if (sum)
             json_object_set_new(
-                shares, name_class(c, k, room),
+                shares, class_name(c->names, (int64_t)k, room),
                 json_real((double)c->count[k * c->classes + k] / (double)sum));
     }
     json_object_set_new(how, "by_class", shares);
 }
-
-/* ----------------------------------------------------- nearest neighbours */
 
 enum { QUERIES = 1024 }; // at a time, between two updates of the progress
 
@@ -316,8 +301,6 @@ run_neighbours(char **path)
     data_features_release(&train);
 }
 
-/* ------------------------------------------------------------------ probe */
-
 static enum { LBFGS } protocol; // other values are of eval_sgd_find()
 static double l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed;
@@ -453,8 +436,6 @@ run_probe(char **path)
     free(confusion.count);
     pair_release(&pair);
 }
-
-/* -------------------------------------------------------------- zero-shot */
 
 verb_opts zero_shot_opts = {threads_opts, output_opts, NULL};
 

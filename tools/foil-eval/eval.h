@@ -80,21 +80,14 @@ json_t *pair_origin(const struct pair *pair, char **path);
 /* origin() describes a file of features: its contents and how it was made. */
 json_t *origin(const char *path, const struct data_features *f);
 
+/* class_name() returns the name of a class, or its number in `text` if classes
+ * have no names. */
+const char *class_name(const struct data_classes *names, int64_t class,
+                       char text[24]);
+
 /* shuffled_rows() returns 0 .. n - 1, shuffled by the seed; the caller frees
  * it. */
 int64_t *shuffled_rows(size_t n, long seed);
-
-/* save_matrix() writes an .npy of rows x columns, or ends the process. */
-void save_matrix(const char *path, size_t rows, size_t columns, float *x);
-
-/* refuse_input() ends the process if the output file `made` is also the input
- * `path`; `made` may be NULL. */
-void refuse_input(const char *made, const char *path);
-
-/* coordinate() returns <e_i, x - m> of a row for a basis of k directions
- * [k,d], followed by the mean m. */
-float coordinate(size_t d, const float *basis, size_t k, size_t i,
-                 const float *x);
 
 /* describe_numbers() adds mean and deviation of x [n], n >= 1, to an object,
  * and returns x sorted, which the caller frees. */
@@ -109,6 +102,22 @@ double *describe_numbers(json_t *object, size_t n, const double *x);
 void print_begin(void);
 void print(json_t *result, json_t *protocol);
 void print_end(void);
+
+/*
+ * run_tool() runs a tool of foil with words up to NULL until it ends: 1 if it
+ * succeeded, 0 if it failed, -1 at a signal.
+ *   stop  when this descriptor is readable, the tool is asked to end; or -1
+ */
+int run_tool(int stop, const char *tool, const char *const *words);
+
+/*
+ * embed_both() runs foil-embed to write the features of both data sets; with
+ * `captions`, embeddings of the images of the first and of the captions of the
+ * second.  Returns as run_tool().
+ *   average  1: with the averaged weights
+ */
+int embed_both(int stop, const char *checkpoint, const char *const data[2],
+               int captions, int average, long threads, char *const output[2]);
 
 /* plot() draws a picture by gnuplot (util/plot.h), or ends the process. */
 void plot(struct plot *script, const char *picture);

@@ -65,7 +65,7 @@ begin_shares(void *self, char **path)
     if (!in->group)
         die("'%s' has no labels and no equal captions, so false negatives are "
             "unknown; add --labels",
-            path[in->encoder || in->towers.checkpoint]);
+            path[in->encoder || in->bimodal]);
 }
 
 /* For each epoch: the share of weight, of negatives, and their ratio. */

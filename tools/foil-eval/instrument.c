@@ -8,18 +8,16 @@
 
 #include "eval/column.h"
 #include "eval/retrieve.h"
-#include "judge.h"
 #include "nn/checkpoint.h"
 #include "num/vec.h"
-#include "util/file.h"
+#include "stage/process.h"
 #include "util/mem.h"
 
-struct instrument_settings instrument_settings;
-
+static int negatives;             // the index of all|cross
 static const double grace_s = 20; // longer than that of foil-embed (run_tool.c)
 
 const struct opt instrument_opts[] = {
-    {"negatives", 0, OPT_CHOICE, &instrument_settings.negatives, 0, 0, "all|cross",
+    {"negatives", 0, OPT_CHOICE, &negatives, 0, 0, "all|cross",
      "negatives of a row: rows of other samples, in all or other views"},
     {"labels", 0, OPT_TEXT, &common_options.labels[0], 0, 0, "FILE",
      "labels of the samples, instead of their own"},
@@ -34,8 +32,6 @@ is_features(const char *path)
 
     return n > 4 && !strcmp(path + n - 4, ".npy");
 }
-
-/* -------------------------------------------------------------- features */
 
 /* For each sample of the first file, its row in another file; if it has
  * several, such as captions, the first. */
@@ -123,8 +119,6 @@ open_features(struct instrument *in, char **path)
     in->origin = json_pack("{s:o}", "rows", files);
 }
 
-/* ------------------------------------------------------------ checkpoint */
-
 static void
 open_checkpoint(struct instrument *in, char **path, int train)
 {
@@ -135,6 +129,7 @@ open_checkpoint(struct instrument *in, char **path, int train)
     progress_start(&m->progress, "rows", 0, (double)m->n);
     measured_embed(m);
     progress_clear(&m->progress);
+    m->progress.unit = NULL; // an instrument shows its own
     in->encoder = 1;
     in->rows = (struct eval_views){
         .samples = m->images, .views = m->n / m->images, .d = m->dim};
@@ -153,31 +148,30 @@ open_checkpoint(struct instrument *in, char **path, int train)
     in->origin = measured_origin(m, path);
 }
 
-/* ---------------------------------------------------- images and captions */
-
-/* Whether a checkpoint has a text encoder; sets its folder. */
-static int
-towers_find(struct towers *towers, const char *path)
+/* The folder of a checkpoint with a text encoder, which the caller frees; NULL
+ * if it has none. */
+static char *
+find_bimodal(const char *path)
 {
-    json_t *config;
     struct err err;
-    int texts;
+    char *folder = nn_checkpoint_need(path, &err);
+    json_t *config = folder ? nn_checkpoint_config(folder, &err) : NULL;
 
-    *towers = (struct towers){.checkpoint = nn_checkpoint_need(path, &err)};
-    config = towers->checkpoint ? nn_checkpoint_config(towers->checkpoint, &err)
-                                : NULL;
     if (!config)
         die("%s", err.msg);
-    texts = json_object_get(config, "text") != NULL;
+    if (!json_object_get(config, "text")) {
+        free(folder);
+        folder = NULL;
+    }
     json_decref(config);
-    return texts;
+    return folder;
 }
 
-/* Makes a folder for the files.  A shell makes it, and removes it when the
- * pipe is closed: by towers_remove(), or by the kernel once this process and
- * foil-embed, which inherits the pipe, have ended. */
+/* Makes a folder in TMPDIR.  A shell makes it, and removes it when the pipe is
+ * closed: *life by this process, or both ends by the kernel once this process
+ * and foil-embed, which inherits the pipe, have ended in whatever way. */
 static char *
-make_folder(struct towers *towers)
+make_folder(struct stage_process *remover, int *life)
 {
     static char sh[] = "sh", option[] = "-c",
                 line[] = "made=$(mktemp -d -- \"$0\") || exit; echo \"$made\"; "
@@ -186,7 +180,7 @@ make_folder(struct towers *towers)
     char *folder = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
     char *argv[] = {sh, option, line, folder, NULL};
     const ssize_t len = (ssize_t)strlen(folder);
-    int life[2], name[2], rc;
+    int ends[2], name[2], rc;
     struct stage_process_config config = {
         .argv = argv,
         .n_fd = 2,
@@ -194,84 +188,29 @@ make_folder(struct towers *towers)
         .grace_s = grace_s,
     };
 
-    if (pipe(life) || pipe(name) || fcntl(life[1], F_SETFD, FD_CLOEXEC))
+    if (pipe(ends) || pipe(name) || fcntl(ends[1], F_SETFD, FD_CLOEXEC))
         die("cannot make a pipe: %s", strerror(errno));
-    config.fd = (const int[]){life[0], name[1]};
-    rc = stage_process_start(&towers->remover, &config);
+    config.fd = (const int[]){ends[0], name[1]};
+    rc = stage_process_start(remover, &config);
     if (rc)
         die("cannot start a process: %s", strerror(rc));
-    close(life[0]);
+    close(ends[0]);
     close(name[1]);
     if (read(name[0], folder, (size_t)len) != len)
         die("cannot make a folder in '%s'", base ? base : "/tmp");
     close(name[0]);
-    fcntl(life[1], F_SETFD, 0); // foil-embed inherits it
-    towers->life = life[1];
+    fcntl(ends[1], F_SETFD, 0); // foil-embed inherits it
+    *life = ends[1];
     return folder;
 }
-
-static void
-towers_release(struct towers *towers)
-{
-    free(towers->checkpoint);
-    free(towers->file[0]);
-    free(towers->file[1]);
-}
-
-/* Removes the files after they were read. */
-static void
-towers_remove(struct towers *towers)
-{
-    if (!towers->remover.pid)
-        return;
-    close(towers->life);
-    stage_process_wait(&towers->remover, -1);
-}
-
-/* Runs foil-embed to write the files, in a new folder in TMPDIR that is
- * removed when this process ends, in whatever way. */
-static void
-towers_embed(struct towers *towers, const char *data)
-{
-    const char *average = measured_settings.average ? "--average" : NULL;
-    struct judge judge = {.stop = -1};
-    char *threads = mem_format("%ld", common_options.threads), *folder;
-    struct err err;
-    int done = 1;
-
-    judge.bin = file_own_folder(&err);
-    if (!judge.bin)
-        die("%s", err.msg);
-    folder = make_folder(towers);
-    for (int k = 0; k < 2 && done > 0; k++) {
-        char *file = mem_format("%s/%s.npy", folder, k ? "captions" : "images");
-        const char *words[11] = {
-            "-o",        file,    "--layer",          "z",
-            "--threads", threads, towers->checkpoint, data};
-
-        towers->file[k] = file;
-        words[8] = k ? "--captions" : average;
-        words[9] = k ? average : NULL;
-        done = judge_run_tool(&judge, "foil-embed", words);
-    }
-    free(judge.bin);
-    free(threads);
-    free(folder);
-    if (done > 0)
-        return;
-    towers_remove(towers);
-    die("foil-embed could not embed '%s' with '%s'", data, towers->checkpoint);
-}
-
-/* -------------------------------------------------------------------- all */
 
 /* Options on views are useless if the operands are views already. */
 static void
 refuse_views(const char *what)
 {
-    const void *const of_views[] = {&measured_settings.views, &measured_settings.recipe,
-                                    &measured_settings.chunk,
-                                    &measured_settings.max_pixels};
+    const void *const of_views[] = {
+        &measured_settings.views, &measured_settings.recipe,
+        &measured_settings.chunk, &measured_settings.max_pixels};
 
     for (size_t i = 0; i < sizeof of_views / sizeof *of_views; i++)
         if (opt_is_set(of_views[i]))
@@ -280,30 +219,45 @@ refuse_views(const char *what)
                        what);
 }
 
-/* Embeds images and captions with the two encoders of a checkpoint. */
+/* Embeds images and captions with the two encoders of a checkpoint, by
+ * foil-embed. */
 static void
-open_towers(struct instrument *in, char **path)
+open_bimodal(struct instrument *in, char **path)
 {
     const char *const names[] = {"images", "captions"};
+    const char *const sets[] = {path[1], path[1]};
+    struct stage_process remover;
     json_t *files;
+    char *folder, *file[3] = {NULL};
+    int life, done;
 
     refuse_views("images and captions");
-    towers_embed(&in->towers, path[1]);
-    open_features(in, in->towers.file);
-    towers_remove(&in->towers);
+    folder = make_folder(&remover, &life);
+    for (int k = 0; k < 2; k++)
+        file[k] = mem_format("%s/%s.npy", folder, names[k]);
+    done = embed_both(-1, in->bimodal, sets, 1, measured_settings.average,
+                      common_options.threads, file) > 0;
+    if (done)
+        open_features(in, file);
+    close(life);
+    stage_process_wait(&remover, -1);
+    if (!done)
+        die("foil-embed could not embed '%s' with '%s'", path[1], in->bimodal);
     files = json_object_get(in->origin, "rows");
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < 2; k++) {
         json_object_set_new(json_array_get(files, k), "file",
                             json_string(names[k]));
+        free(file[k]);
+    }
+    free(folder);
     json_object_set_new(in->origin, "data", json_string(path[1]));
-    if (!opt_is_set(&instrument_settings.negatives))
-        instrument_settings.negatives = 1;
+    if (!opt_is_set(&negatives))
+        negatives = 1;
 }
 
 void
 instrument_open(struct instrument *in, char **path, int train)
 {
-    const size_t bytes = sizeof *in->v;
     size_t n;
 
     *in = (struct instrument){.encoder = 0};
@@ -315,20 +269,18 @@ instrument_open(struct instrument *in, char **path, int train)
     } else if (!path[1] || path[2]) {
         opt_misuse("wants CHECKPOINT DATA, or files of features, which end in "
                    ".npy");
-    } else if (towers_find(&in->towers, path[0])) {
-        open_towers(in, path);
+    } else if ((in->bimodal = find_bimodal(path[0]))) {
+        open_bimodal(in, path);
     } else {
-        towers_release(&in->towers);
-        in->towers = (struct towers){.checkpoint = NULL};
         open_checkpoint(in, path, train);
     }
     n = eval_views_count(&in->rows);
-    in->rows.cross = instrument_settings.negatives;
+    in->rows.cross = negatives;
     if (in->rows.samples < 2)
         die("'%s' has one sample: want two or more", path[0]);
     if (in->rows.cross && in->rows.views < 2)
         opt_misuse("--negatives cross wants two views");
-    in->v = mem_array(n * in->rows.d, bytes);
+    in->v = mem_array(n * in->rows.d, sizeof *in->v);
     num_unit_rows(n, in->rows.d, in->z, in->v, NULL);
     in->rows.v = in->v;
     in->rows.group = in->group;
@@ -341,7 +293,7 @@ instrument_release(struct instrument *in)
         measured_release(&in->measured);
     else
         free(in->z);
-    towers_release(&in->towers);
+    free(in->bimodal);
     data_classes_release(&in->classes);
     json_decref(in->origin);
     free(in->v);
@@ -355,7 +307,7 @@ instrument_protocol(const struct instrument *in)
     json_t *how = json_pack(
         "{s:I s:I s:I s:s s:I}", "samples", (json_int_t)in->rows.samples,
         "views", (json_int_t)in->rows.views, "d", (json_int_t)in->rows.d,
-        "negatives", opt_choice(&instrument_settings.negatives), "seed",
+        "negatives", opt_choice(&negatives), "seed",
         (json_int_t)measured_settings.seed);
 
     json_object_update(how, in->origin);
@@ -367,12 +319,7 @@ instrument_group(const struct instrument *in, size_t sample, char text[24])
 {
     const int64_t group = in->group ? in->group[sample] : -1;
 
-    if (group < 0)
-        return NULL;
-    if ((uint64_t)group < in->classes.n)
-        return in->classes.name[group];
-    snprintf(text, 24, "%jd", (intmax_t)group);
-    return text;
+    return group < 0 ? NULL : class_name(&in->classes, group, text);
 }
 
 json_t *

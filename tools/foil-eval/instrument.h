@@ -5,7 +5,6 @@
 #include "eval/bias.h"
 #include "eval/views.h"
 #include "measured.h"
-#include "stage/process.h"
 
 /*
  * The common part of verbs that measure contrastive methods: rows are views of
@@ -13,11 +12,6 @@
  * a checkpoint with two encoders; or features of any encoder, a file for each
  * view.
  */
-struct instrument_settings {
-    int negatives; /* the index of all|cross */
-};
-extern struct instrument_settings instrument_settings;
-
 extern const struct opt instrument_opts[];
 
 /* The groups of options of all these verbs. */
@@ -28,25 +22,14 @@ extern const struct opt instrument_opts[];
 #define INSTRUMENT_OPERANDS "CHECKPOINT|VIEW [DATA|VIEW] ..."
 enum { INSTRUMENT_MOST = 64 };
 
-/*
- * Files of features by a checkpoint with a text encoder: view 0 is the plain
- * images of a data set, view 1 their captions, both made by foil-embed.
- */
-struct towers {
-    char *checkpoint;             /* its folder */
-    char *file[3];                /* images, captions, NULL */
-    int life;                     /* pipe; the folder exists while it is open */
-    struct stage_process remover; /* the shell that removes the folder */
-};
-
 struct instrument {
     struct eval_views rows;
-    struct measured measured;    /* of a checkpoint without text encoder */
-    int encoder;                 /* 1: `measured` is open */
-    struct towers towers;        /* of one with a text encoder; else NULLs */
-    float *z, *v;                /* [n,d] embeddings, and of unit length */
-    int64_t *id;                 /* [samples] ids in the data set */
-    int64_t *group;              /* [samples] or NULL */
+    struct measured measured; /* of a checkpoint without text encoder */
+    int encoder;              /* 1: `measured` is open */
+    char *bimodal;  /* folder of a checkpoint with a text encoder, or NULL */
+    float *z, *v;   /* [n,d] embeddings, and of unit length */
+    int64_t *id;    /* [samples] ids in the data set */
+    int64_t *group; /* [samples] or NULL */
     struct data_classes classes; /* names of groups; n = 0: numbers */
     json_t *origin;              /* describes the rows */
 };

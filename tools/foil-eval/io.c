@@ -5,13 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/npy.h"
 #include "eval.h"
 #include "eval/column.h"
-#include "num/vec.h"
 #include "run/results.h"
 #include "util/digest.h"
-#include "util/file.h"
 #include "util/mem.h"
 #include "util/rng.h"
 #include "util/table.h"
@@ -75,8 +72,6 @@ read_list(const char *option, const char *text, long least, long most,
                option, text, LIST_MOST, range);
 }
 
-/* --------------------------------------------------------------- features */
-
 void
 load(struct data_features *f, const char *path, const char *label_path)
 {
@@ -126,13 +121,12 @@ count_unseen(const struct pair *pair, char **path)
         if (!seen[test->labels[i]])
             class = unseen++ ? class : (size_t)test->labels[i];
     free(seen);
-    snprintf(number, sizeof number, "%zu", class);
     if (unseen)
         log_message(
             "'%s': rows that count as wrong: %zu; '%s' has no row of their "
             "classes, such as '%s'",
             path[1], unseen, path[0],
-            train->classes.n ? train->classes.name[class] : number);
+            class_name(&train->classes, (int64_t) class, number));
     return unseen;
 }
 
@@ -227,6 +221,15 @@ origin(const char *path, const struct data_features *f)
                      "digest", digest_hex(&digest, hex), "made", f->about);
 }
 
+const char *
+class_name(const struct data_classes *names, int64_t class, char text[24])
+{
+    if (class >= 0 && (uint64_t) class < names->n)
+        return names->name[class];
+    snprintf(text, 24, "%jd", (intmax_t) class);
+    return text;
+}
+
 int64_t *
 shuffled_rows(size_t n, long seed)
 {
@@ -238,31 +241,6 @@ shuffled_rows(size_t n, long seed)
     rng_init(&rng, (uint64_t)seed, RNG_SPLIT, 0, 0, 0);
     rng_shuffle(&rng, n, order);
     return order;
-}
-
-void
-save_matrix(const char *path, size_t rows, size_t columns, float *x)
-{
-    const struct data_npy npy = {
-        .type = DATA_F4, .rank = 2, .shape = {rows, columns}, .data = x};
-    struct err err;
-
-    if (data_npy_write(path, &npy, &err))
-        die("%s", err.msg);
-}
-
-void
-refuse_input(const char *made, const char *path)
-{
-    if (made && file_same(made, path))
-        opt_misuse("'%s' is read from: it would be lost", made);
-}
-
-float
-coordinate(size_t d, const float *basis, size_t k, size_t i, const float *x)
-{
-    return (float)(num_dot(d, basis + i * d, x) -
-                   num_dot(d, basis + i * d, basis + k * d));
 }
 
 double *
@@ -281,8 +259,6 @@ describe_numbers(json_t *object, size_t n, const double *x)
     json_object_set_new(object, "deviation", json_real(sqrt(square)));
     return sorted;
 }
-
-/* ---------------------------------------------------------------- results */
 
 static int columns; // of the terminal; 0: print JSON
 static struct table table;
@@ -335,12 +311,12 @@ put_result(json_t *result, const char *part)
 
     table_row(&table);
     if (part)
-        table_put(&table, "measure", part);
+        table_put(&table, "measure", "%s", part);
     json_object_foreach(result, name, value)
     {
         write_words(name, words);
         if (write_figure(value, text))
-            table_put(&table, words, text);
+            table_put(&table, words, "%s", text);
     }
     json_object_foreach(result, name, value)
     {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,30 +12,81 @@
 #include <unistd.h>
 
 #include "eval.h"
-#include "judge.h"
 #include "nn/checkpoint.h"
 #include "run/live.h"
 #include "run/results.h"
 #include "run/settings.h"
 #include "stage/program.h"
 #include "stage/stage.h"
+#include "util/digest.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
 
-/* Measures of checkpoints: features of TRAIN and TEST with labels; features of
- * images and captions of TEST; or the user's program. */
+/*
+ * The verb follow evaluates checkpoints of a run: runs foil-embed on TRAIN and
+ * TEST, and foil-eval on the features, which adds the results to the run; then
+ * points `best` to the best existing checkpoint.  Measures knn and probe if
+ * both data sets have labels, and retrieval if TEST has captions and the run a
+ * text encoder.  A user's program may add other results.
+ */
 enum by { BY_LABELS, BY_CAPTIONS, BY_COMMAND };
 static const struct {
     const char *name;
     enum by by;
-} measures[] = { // in the order of JUDGE_MEASURES
-    {"knn", BY_LABELS},
-    {"probe", BY_LABELS},
-    {"captions", BY_CAPTIONS},
-    {"command", BY_COMMAND}};
+    const char *verb, *option; // of foil-eval
+} measures[] = {               // in the order of --best
+    {"knn", BY_LABELS, "knn", "-k"},
+    {"probe", BY_LABELS, "probe", NULL},
+    {"captions", BY_CAPTIONS, "retrieve", "--captions"},
+    {"command", BY_COMMAND, NULL, NULL}};
 enum { MEASURES = sizeof measures / sizeof *measures };
+
+enum {
+    LONGEST = 1 << 20, // bytes of an answer of the command
+    POLL_EVERY_S = 10,
+    QUEUE = 1000 // messages
+};
+
+static struct stage_options options;
+static const char *events, *command, *k_list = "1,10";
+static int best_by = -1, once;
+static double limit = 3600;
+static long threads = 1; // the other processors are the trainer's
+
+static const struct opt follow_own[] = {
+    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "RUN",
+     "run directory with the checkpoints; required"},
+    {"events", 0, OPT_TEXT, &events, 0, 0, "ENDPOINT",
+     "where the trainer publishes events [ipc://RUN/events]"},
+    {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
+     "numbers of neighbours that vote"},
+    {"best", 0, OPT_CHOICE, &best_by, 0, 0, "knn|probe|captions|command",
+     "measure that decides RUN/best [the first available]"},
+    {"eval-command", 0, OPT_TEXT, &command, 0, 0, "COMMAND",
+     "your program that also evaluates checkpoints"},
+    {"command-limit", 0, OPT_REAL, &limit, 0.1, 1e6, "SECONDS",
+     "time limit of the command for a checkpoint"},
+    {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
+     "evaluate the existing checkpoints, and end"},
+    {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
+     "threads to use; 0: all cores"},
+    STAGE_KEYS_OPTS(options),
+    {0},
+};
+verb_opts follow_opts = {follow_own, NULL};
+
+struct judge {
+    const char *train, *test;   /* paths; train may be NULL, and test where
+                                   there is a command */
+    size_t by;                  /* index of the measure that decides `best` */
+    int stop;                   /* descriptor */
+    int labels, captions;       /* 1: the data sets have them */
+    char digest[2][DIGEST_HEX]; /* of train, test */
+    struct stage_program *program; /* of --eval-command, or NULL */
+    int lock;                      /* descriptor */
+};
 
 /* Notes the digest of a data set, and whether it has labels and captions. */
 static void
@@ -58,63 +110,128 @@ read_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
 static int
 is_available(const struct judge *judge, enum by by)
 {
-    const int there[] = {judge->labels, judge->captions, judge->line != NULL};
+    const int there[] = {judge->labels, judge->captions, command != NULL};
 
     return there[by];
 }
 
-/* The measure that decides `best`. */
-static size_t
-best_by(const struct judge *judge)
+static int
+take_judgement(void *of, const char *line, struct err *err)
 {
-    size_t i = 0;
+    json_t **answer = of;
+    struct err why;
 
-    if (judge->by >= 0)
-        return (size_t)judge->by;
-    while (!is_available(judge, measures[i].by))
-        i++;
-    return i;
+    *answer = json_parse(line, strlen(line), "answer", &why);
+    return *answer
+               ? 0
+               : err_set(err, "answered '%.80s', which is no object in JSON",
+                         line);
+}
+
+static int
+forget_judgement(void *of)
+{
+    json_t **answer = of;
+
+    json_decref(*answer);
+    *answer = NULL;
+    return 1;
+}
+
+/* Adds the answer as a result; fields set here replace those of the answer. */
+static void
+add_judgement(long step, json_t *answer)
+{
+    char manifest[DIGEST_HEX];
+    struct err err;
+
+    json_object_set_new(answer, "measure", json_string("command"));
+    json_object_set_new(answer, "command", json_string(command));
+    if (run_results_manifest(options.run, step, manifest, &err) ||
+        run_results_add(options.run, step, manifest, answer, &err))
+        die("%s", err.msg);
+}
+
+/* Sends a checkpoint to the command and adds its answer to the results of the
+ * run, as the measure "command"; returns as run_tool(). */
+static int
+ask_command(const struct judge *judge, const char *checkpoint, long step)
+{
+    char *line = mem_format("judge step=%ld %s", step, checkpoint);
+    enum stage_outcome outcome;
+    json_t *result = NULL;
+    struct stage_answer answer = {
+        .take = take_judgement, .retry = forget_judgement, .of = &result};
+    struct err err;
+
+    outcome = stage_program_ask_retry(judge->program, line, judge->stop,
+                                      &answer, &err);
+    free(answer.ok);
+    if (outcome == STAGE_LOST || outcome == STAGE_REFUSED)
+        die("%s", err.msg);
+    free(line);
+    if (outcome == STAGE_ANSWERED && !result)
+        die("judge: '%s' answered no line of JSON", command);
+    if (outcome == STAGE_ANSWERED)
+        add_judgement(step, result);
+    json_decref(result);
+    return outcome == STAGE_ANSWERED ? 1 : -1;
 }
 
 /* Locks the run: only one foil-eval follows it. */
 static void
 open_judging(struct judge *judge)
 {
-    char *folder = mem_format("%s/follow", judge->run);
+    const struct stage_program_config config = {
+        .name = "judge",
+        .line = command,
+        .limit_s = limit,
+        .longest = LONGEST,
+        .most = 1,
+    };
+    char *folder = mem_format("%s/follow", options.run);
     struct err err;
+    size_t by = 0;
 
     if (judge->train)
         read_set(judge, judge->train, judge->digest[0]);
     if (judge->test)
         read_set(judge, judge->test, judge->digest[1]);
-    if (!is_available(judge, measures[best_by(judge)].by))
+    while (best_by < 0 && by + 1 < MEASURES &&
+           !is_available(judge, measures[by].by))
+        by++;
+    judge->by = best_by < 0 ? by : (size_t)best_by;
+    if (!is_available(judge, measures[judge->by].by) && best_by < 0)
+        die("'%s' has only labels, which want TRAIN too", judge->test);
+    if (!is_available(judge, measures[judge->by].by))
         die("the data sets do not suffice for --best %s",
-            measures[best_by(judge)].name);
-    judge->bin = file_own_folder(&err);
-    if (!judge->bin || file_mkdir(folder, 0777, &err))
+            measures[judge->by].name);
+    if (file_mkdir(folder, 0777, &err))
         die("%s", err.msg);
     judge->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (judge->lock < 0)
         die("cannot open '%s': %s", folder, strerror(errno));
     if (flock(judge->lock, LOCK_EX | LOCK_NB))
-        die("another foil-eval follows '%s'", judge->run);
-    if (judge->line)
-        judge_start(judge);
+        die("another foil-eval follows '%s'", options.run);
+    if (command && strchr(options.run, '\n')) // a request is a line
+        die("the name of '%s' contains a line end: rename the run",
+            options.run);
+    if (command)
+        judge->program = stage_command_open(&config);
     free(folder);
 }
 
 static void
 close_judging(struct judge *judge)
 {
-    char *link = mem_format("%s/judging", judge->run);
-    char *folder = mem_format("%s/follow", judge->run);
+    char *link = mem_format("%s/judging", options.run);
+    char *folder = mem_format("%s/follow", options.run);
     struct err ignored;
 
     stage_program_close(judge->program);
     unlink(link);
     file_remove(folder, &ignored);
     close(judge->lock);
-    free(judge->bin);
     free(folder);
     free(link);
 }
@@ -128,7 +245,7 @@ applies_to(const struct judge *judge, size_t measure, long step)
 
     if (measures[measure].by != BY_CAPTIONS)
         return is_available(judge, measures[measure].by);
-    texts = mem_format("%s/step-%08ld/text.safetensors", judge->run, step);
+    texts = mem_format("%s/step-%08ld/text.safetensors", options.run, step);
     there = judge->captions && file_exists(texts);
     free(texts);
     return there;
@@ -151,7 +268,7 @@ matches_result(const struct judge *judge, const json_t *result, enum by by,
         strcmp(is, manifest) || (captions && rule && strcmp(rule, "equal")))
         return 0;
     if (by == BY_COMMAND)
-        return line && !strcmp(line, judge->line);
+        return line && !strcmp(line, command);
     for (int i = 0; i < 2 - captions; i++) {
         const json_t *made =
             json_object_get(json_object_get(result, sides[i]), "made");
@@ -166,11 +283,11 @@ matches_result(const struct judge *judge, const json_t *result, enum by by,
 
 /* The digest of a checkpoint's manifest; "" if that was removed. */
 static const char *
-manifest_of(const struct judge *judge, long step, char hex[DIGEST_HEX])
+manifest_of(long step, char hex[DIGEST_HEX])
 {
     struct err ignored;
 
-    if (run_results_manifest(judge->run, step, hex, &ignored))
+    if (run_results_manifest(options.run, step, hex, &ignored))
         *hex = 0;
     return hex;
 }
@@ -196,29 +313,22 @@ result_of(const struct judge *judge, const json_t *results, long step,
     return found;
 }
 
-/* The accuracy, or the mean of the six recalls. */
+/* The accuracy, or the mean of the six recalls; NAN without, as a program's
+ * result may be. */
 static double
 accuracy_of(const json_t *result)
 {
     const json_t *recall = json_object_get(result, "r_mean");
+    const json_t *x = recall ? recall : json_object_get(result, "accuracy");
 
-    return json_number_value(recall ? recall
-                                    : json_object_get(result, "accuracy"));
-}
-
-/* Whether a result has an accuracy; those of a program may have none. */
-static int
-has_accuracy(const json_t *result)
-{
-    return json_object_get(result, "r_mean") ||
-           json_is_number(json_object_get(result, "accuracy"));
+    return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
 static json_t *
-read_results(const struct judge *judge)
+read_results(void)
 {
     struct err err;
-    json_t *results = run_results_read(judge->run, &err);
+    json_t *results = run_results_read(options.run, &err);
 
     if (!results)
         die("%s", err.msg);
@@ -226,10 +336,10 @@ read_results(const struct judge *judge)
 }
 
 static long *
-list_steps(const struct judge *judge, size_t *n)
+list_steps(size_t *n)
 {
     struct err err;
-    long *steps = nn_checkpoint_steps(judge->run, n, &err);
+    long *steps = nn_checkpoint_steps(options.run, n, &err);
 
     if (!steps)
         die("%s", err.msg);
@@ -240,7 +350,7 @@ static int
 is_evaluated(const struct judge *judge, const json_t *results, long step)
 {
     char hex[DIGEST_HEX];
-    const char *manifest = manifest_of(judge, step, hex);
+    const char *manifest = manifest_of(step, hex);
     int all = 1;
 
     for (size_t i = 0; i < MEASURES; i++)
@@ -253,11 +363,11 @@ is_evaluated(const struct judge *judge, const json_t *results, long step)
 static long
 next_step(const struct judge *judge)
 {
-    json_t *results = read_results(judge);
+    json_t *results = read_results();
     long next = -1, *steps;
     size_t n;
 
-    steps = list_steps(judge, &n);
+    steps = list_steps(&n);
     for (size_t i = 0; i < n && next < 0; i++)
         if (!is_evaluated(judge, results, steps[i]))
             next = steps[i];
@@ -266,81 +376,59 @@ next_step(const struct judge *judge)
     return next;
 }
 
-/* Runs foil-embed for two data sets or kinds; returns as judge_run_tool(). */
+/* Runs foil-eval on features; returns as run_tool(). */
 static int
-embed_sets(const struct judge *judge, const char *checkpoint, int captions,
-           char *const features[2], const char *threads)
+measure_features(const struct judge *judge, size_t which,
+                 char *const features[2])
 {
-    const char *const kinds[] = {captions ? "--layer=z" : "--layer=h",
-                                 captions ? "--captions" : "--layer=h"};
-    const char *const data[] = {captions ? judge->test : judge->train,
-                                judge->test};
-    int rc = 1;
+    char *number = mem_format("%ld", threads);
+    const char *words[] = {
+        measures[which].verb,
+        "--threads",
+        number,
+        features[0],
+        features[1],
+        measures[which].option,
+        which ? NULL : k_list, // of knn
+        NULL,
+    };
+    const int rc = run_tool(judge->stop, "foil-eval", words);
 
-    for (int i = 0; i < 2 && rc > 0; i++) {
-        const char *words[] = {"-o",     features[i], "--threads", threads,
-                               kinds[i], checkpoint,  data[i],     NULL};
-
-        rc = judge_run_tool(judge, "foil-embed", words);
-    }
+    free(number);
     return rc;
 }
 
-/* Runs foil-eval on features; returns as judge_run_tool(). */
-static int
-measure_features(const struct judge *judge, size_t which,
-                 char *const features[2], const char *threads)
-{
-    const char *name = measures[which].name;
-    const int knn = !strcmp(name, "knn"),
-              captions = measures[which].by == BY_CAPTIONS;
-    const char *words[] = {
-        captions ? "retrieve" : name,
-        "--threads",
-        threads,
-        features[0],
-        features[1],
-        knn        ? "-k"
-        : captions ? "--captions"
-                   : NULL,
-        knn ? judge->k_list : NULL,
-        NULL,
-    };
-
-    return judge_run_tool(judge, "foil-eval", words);
-}
-
-/* Measures a checkpoint in all ways; returns as judge_run_tool(). */
+/* Measures a checkpoint in all ways; returns as run_tool(). */
 static int
 measure_checkpoint(const struct judge *judge, const char *checkpoint, long step)
 {
-    char *features[2] = {mem_format("%s/follow/first.npy", judge->run),
-                         mem_format("%s/follow/second.npy", judge->run)};
-    char *threads = mem_format("%ld", judge->threads);
+    char *features[2] = {mem_format("%s/follow/first.npy", options.run),
+                         mem_format("%s/follow/second.npy", options.run)};
     int rc = 1, embedded = -1, any = 0;
 
     for (size_t i = 0; i < MEASURES && rc > 0; i++) {
-        const int by = (int)measures[i].by;
+        const enum by by = measures[i].by;
+        const char *const sets[] = {
+            by == BY_CAPTIONS ? judge->test : judge->train, judge->test};
 
         if (!applies_to(judge, i, step))
             continue;
         any = 1;
         if (by == BY_COMMAND) {
-            rc = judge_ask(judge, checkpoint, step);
+            rc = ask_command(judge, checkpoint, step);
             continue;
         }
-        if (embedded != by)
-            rc = embed_sets(judge, checkpoint, by == BY_CAPTIONS, features,
-                            threads);
-        embedded = by;
+        if (embedded != (int)by)
+            rc = embed_both(judge->stop, checkpoint, sets, by == BY_CAPTIONS, 0,
+                            threads, features);
+        embedded = (int)by;
         if (rc > 0)
-            rc = measure_features(judge, i, features, threads);
+            rc = measure_features(judge, i, features);
     }
     if (!any)
         die("'%s' has no text encoder, and there are no labels to evaluate "
             "with",
             checkpoint);
-    free(threads);
     free(features[0]);
     free(features[1]);
     return rc;
@@ -351,30 +439,28 @@ measure_checkpoint(const struct judge *judge, const char *checkpoint, long step)
 static long
 point_best(const struct judge *judge, const json_t *results)
 {
-    const json_t *best = NULL;
     struct err err;
-    long at = -1, *steps;
-    const size_t by = best_by(judge);
+    double most = -INFINITY;
     size_t n;
+    long at = -1, *steps = list_steps(&n);
 
-    steps = list_steps(judge, &n);
     for (size_t i = 0; i < n; i++) {
         char hex[DIGEST_HEX];
         const json_t *one = result_of(judge, results, steps[i],
-                                      manifest_of(judge, steps[i], hex), by);
+                                      manifest_of(steps[i], hex), judge->by);
+        const double accuracy = accuracy_of(one);
 
-        if (one && judge->by >= 0 && !has_accuracy(one))
+        if (one && best_by >= 0 && isnan(accuracy))
             die("the result of step %ld has no number 'accuracy', which "
                 "--best %s needs",
-                steps[i], measures[by].name);
-        if (one && has_accuracy(one) &&
-            (!best || accuracy_of(one) > accuracy_of(best))) {
-            best = one;
+                steps[i], measures[judge->by].name);
+        if (accuracy > most) {
+            most = accuracy;
             at = steps[i];
         }
     }
     free(steps);
-    if (best && nn_checkpoint_set_link(judge->run, "best", at, &err))
+    if (at >= 0 && nn_checkpoint_set_link(options.run, "best", at, &err))
         log_message("%s", err.msg);
     return at;
 }
@@ -382,28 +468,27 @@ point_best(const struct judge *judge, const json_t *results)
 /* Prints the results of a checkpoint: a line of text on a terminal, else
  * JSON. */
 static void
-print_results(const struct judge *judge, long step)
+print_results(const struct judge *judge, const json_t *results, long step)
 {
-    json_t *results = read_results(judge), *line = json_object();
+    json_t *line = json_pack("{s:I}", "step", (json_int_t)step);
     const long best = point_best(judge, results);
     const int terminal = isatty(STDOUT_FILENO);
     char hex[DIGEST_HEX];
-    const char *manifest = manifest_of(judge, step, hex);
+    const char *manifest = manifest_of(step, hex);
 
-    json_object_set_new(line, "step", json_integer(step));
     if (terminal)
         printf("step %ld", step);
     for (size_t i = 0; i < MEASURES; i++) {
         const json_t *one = result_of(judge, results, step, manifest, i);
         const json_t *k = json_object_get(one, "k");
+        const double accuracy = accuracy_of(one);
 
-        if (!applies_to(judge, i, step) || !has_accuracy(one))
+        if (!applies_to(judge, i, step) || isnan(accuracy))
             continue;
         if (terminal)
             printf("  %s%s%.0jd %.4f", measures[i].name, k ? " " : "",
-                   (intmax_t)json_integer_value(k), accuracy_of(one));
-        json_object_set_new(line, measures[i].name,
-                            json_real(accuracy_of(one)));
+                   (intmax_t)json_integer_value(k), accuracy);
+        json_object_set_new(line, measures[i].name, json_real(accuracy));
     }
     if (best >= 0)
         json_object_set_new(line, "best", json_integer(best));
@@ -413,81 +498,47 @@ print_results(const struct judge *judge, long step)
         json_print(json_incref(line));
     fflush(stdout);
     json_decref(line);
-    json_decref(results);
 }
 
-/* Evaluates a checkpoint: 1, or 0 at a signal or if it was removed; ends the
+/* Evaluates a checkpoint, unless it was removed or a signal comes; ends the
  * process if a tool fails. */
-static int
+static void
 evaluate_step(const struct judge *judge, long step)
 {
-    char *checkpoint = mem_format("%s/step-%08ld", judge->run, step);
+    char *checkpoint = mem_format("%s/step-%08ld", options.run, step);
     json_t *results;
     struct err err;
-    int rc;
+    int rc = 0;
 
     // the link protects the checkpoint from removal, if it still exists
-    if (nn_checkpoint_set_link(judge->run, "judging", step, &err))
+    if (nn_checkpoint_set_link(options.run, "judging", step, &err))
         die("%s", err.msg);
-    rc = file_exists(checkpoint) ? measure_checkpoint(judge, checkpoint, step)
-                                 : 0;
+    if (file_exists(checkpoint))
+        rc = measure_checkpoint(judge, checkpoint, step);
     if (rc == 0 && file_exists(checkpoint))
         die("'%s' could not be evaluated", checkpoint);
     free(checkpoint);
     if (rc <= 0)
-        return 0;
-    results = read_results(judge);
+        return;
+    results = read_results();
     if (!is_evaluated(judge, results, step))
         die("the results of step %ld are not in '%s/results.jsonl'", step,
-            judge->run);
+            options.run);
+    print_results(judge, results, step);
     json_decref(results);
-    print_results(judge, step);
-    return 1;
 }
 
 /* Whether the newest checkpoint is the last of the run. */
 static int
-is_over(const struct judge *judge)
+is_over(void)
 {
     struct err ignored;
-    json_t *config = run_config_newest(judge->run, &ignored);
+    json_t *config = run_config_newest(options.run, &ignored);
     const int over = run_config_done(config);
 
     json_decref(config);
     return over;
 }
-
-/* ----------------------------------------------------------------- follow */
-
-enum { POLL_EVERY_S = 10, QUEUE = 1000 /* messages */ };
-
-static struct stage_options options;
-static const char *events, *command, *k_list = "1,10";
-static int best = -1, once;
-static double limit = 3600;
-static long threads = 1; // the other processors are the trainer's
-
-static const struct opt follow_own[] = {
-    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "RUN",
-     "run directory with the checkpoints; required"},
-    {"events", 0, OPT_TEXT, &events, 0, 0, "ENDPOINT",
-     "where the trainer publishes events [ipc://RUN/events]"},
-    {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
-     "numbers of neighbours that vote"},
-    {"best", 0, OPT_CHOICE, &best, 0, 0, JUDGE_MEASURES,
-     "measure that decides RUN/best [the first available]"},
-    {"eval-command", 0, OPT_TEXT, &command, 0, 0, "COMMAND",
-     "your program that also evaluates checkpoints"},
-    {"command-limit", 0, OPT_REAL, &limit, 0.1, 1e6, "SECONDS",
-     "time limit of the command for a checkpoint"},
-    {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
-     "evaluate the existing checkpoints, and end"},
-    {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
-     "threads to use; 0: all cores"},
-    STAGE_KEYS_OPTS(options),
-    {0},
-};
-verb_opts follow_opts = {follow_own, NULL};
 
 /*
  * The run to follow.  A thread reads its events: an evaluation takes minutes,
@@ -580,14 +631,8 @@ void
 run_follow(char **path)
 {
     struct followed run;
-    struct judge judge = {.run = options.run,
-                          .train = path[0] && path[1] ? path[0] : NULL,
-                          .test = path[0] && path[1] ? path[1] : path[0],
-                          .line = command,
-                          .limit = limit,
-                          .k_list = k_list,
-                          .by = best,
-                          .threads = threads};
+    struct judge judge = {.train = path[0] && path[1] ? path[0] : NULL,
+                          .test = path[0] && path[1] ? path[1] : path[0]};
 
     if (!options.run)
         opt_misuse("-r is missing: which run?");
@@ -602,7 +647,7 @@ run_follow(char **path)
     judge.stop = run.stage.stop;
     open_judging(&judge);
     start_reading(&run);
-    while (measure_all(&judge) && !once && !run.over && !is_over(&judge) &&
+    while (measure_all(&judge) && !once && !run.over && !is_over() &&
            wait_for_news(&run))
         ;
     // the event that ends the run may overtake the last checkpoint

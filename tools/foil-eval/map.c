@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/npy.h"
 #include "data/pool.h"
 #include "eval.h"
 #include "eval/pca.h"
 #include "eval/tsne.h"
-#include "image/png.h"
+#include "image/codec.h"
 #include "image/view.h"
 #include "num/vec.h"
 #include "util/file.h"
@@ -53,7 +54,34 @@ static const struct opt map_own[] = {
 };
 verb_opts map_opts = {map_own, threads_opts, output_opts, NULL};
 
-/* -------------------------------------------------------------------- pca */
+/* Writes an .npy of rows x columns, or ends the process. */
+static void
+save_matrix(const char *path, size_t rows, size_t columns, float *x)
+{
+    const struct data_npy npy = {
+        .type = DTYPE_F4, .rank = 2, .shape = {rows, columns}, .data = x};
+    struct err err;
+
+    if (data_npy_write(path, &npy, &err))
+        die("%s", err.msg);
+}
+
+/* Ends the process if the output file `made`, or NULL, is also an input. */
+static void
+refuse_input(const char *made, const char *path)
+{
+    if (made && file_same(made, path))
+        opt_misuse("'%s' is read from: it would be lost", made);
+}
+
+/* Returns <e_i, x - m> of a row for a basis of k directions [k,d], followed by
+ * the mean m. */
+static float
+project_row(size_t d, const float *basis, size_t k, size_t i, const float *x)
+{
+    return (float)(num_dot(d, basis + i * d, x) -
+                   num_dot(d, basis + i * d, basis + k * d));
+}
 
 /* All rows of all files, and their origin. */
 struct pool {
@@ -96,7 +124,7 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis)
     for (size_t r = 0; r < pool->n; r++)
         for (size_t i = 0; i < k; i++)
             y[(r % samples * views + r / samples) * k + i] =
-                coordinate(d, basis, k, i, pool->x + r * d);
+                project_row(d, basis, k, i, pool->x + r * d);
     save_matrix(coordinates, pool->n, k, y);
     free(y);
 }
@@ -134,8 +162,6 @@ run_pca(char **path)
     free(pool.x);
 }
 
-/* -------------------------------------------------------------------- map */
-
 /* A frame of a film: features, and the points of their rows. */
 struct frame {
     const char *path;
@@ -155,7 +181,7 @@ project_frame(struct frame *frame)
         die("'%s' has one column, and a map has two", frame->path);
     pca = eval_pca(n, d, frame->f.x, 2, basis);
     for (size_t i = 0; i < 2 * n; i++)
-        frame->y[i] = coordinate(d, basis, 2, i % 2, frame->f.x + i / 2 * d);
+        frame->y[i] = project_row(d, basis, 2, i % 2, frame->f.x + i / 2 * d);
     free(basis);
     return json_pack("{s:s s:s s:f}", "measure", "map", "method", "pca",
                      "share", pca.share);
@@ -252,11 +278,10 @@ put_legend(FILE *out, const struct frame *frame, int64_t label)
 {
     char number[24];
 
-    snprintf(number, sizeof number, "%jd", (intmax_t)label);
     fprintf(out,
             ", \\\n    keyentry with points pt %d ps 1.2 lc rgb \"#%s\" title ",
             forms[label / PLOT_HUES % FORMS], plot_hue((size_t)label));
-    plot_text(out, frame->f.classes.n ? frame->f.classes.name[label] : number);
+    plot_text(out, class_name(&frame->f.classes, label, number));
     fputs(" noenhanced", out);
 }
 
@@ -379,7 +404,7 @@ static void
 draw_thumbnails(const struct frame *frame)
 {
     const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
-                                      .max_pixels = IMAGE_MAX_PIXELS};
+                                           .max_pixels = IMAGE_MAX_PIXELS};
     const size_t pixels = (size_t)size, places = BOARD / pixels,
                  side = places * pixels;
     struct data_set *set = data_open_or_die(images, 1);
@@ -396,7 +421,7 @@ draw_thumbnails(const struct frame *frame)
         const int64_t *ids = frame->f.ids, i = row[at];
         const struct image *image =
             i < 0 ? NULL
-                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), &err);
+                  : data_pool_get(pool, (size_t)(ids ? ids[i] : i), NULL, &err);
         uint8_t *to;
 
         lost += i >= 0 && !image;

@@ -5,7 +5,7 @@
 
 #include "data/set.h"
 #include "eval.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "loss/global.h"
 #include "nn/average.h"
 #include "nn/safetensors.h"
@@ -16,9 +16,9 @@
 enum { KEEP = 256 << 20 }; // bytes of decoded images
 
 struct measured_settings measured_settings = {.recipe = "cifar",
-                                    .views = 2,
-                                    .chunk = 256,
-                                    .max_pixels = IMAGE_MAX_PIXELS};
+                                              .views = 2,
+                                              .chunk = 256,
+                                              .max_pixels = IMAGE_MAX_PIXELS};
 
 const struct opt views_opts[] = {
     {"views", 0, OPT_WHOLE, &measured_settings.views, 2, 1000, "N",
@@ -67,10 +67,10 @@ compute_in_f32(struct nn_spec *spec, void *data)
 void
 measured_open(struct measured *m, char **path, int train)
 {
-    const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
-                                      .max_pixels =
-                                          (size_t)measured_settings.max_pixels,
-                                      .keep_bytes = KEEP};
+    const struct data_pool_settings how = {
+        .policy = IMAGE_REFUSE,
+        .max_pixels = (size_t)measured_settings.max_pixels,
+        .keep_bytes = KEEP};
     const struct nn_spec *spec = &m->model.spec;
     struct err err;
 
@@ -86,7 +86,8 @@ measured_open(struct measured *m, char **path, int train)
         m->batch = m->n;
     if (nn_model_open(&m->model, path[0], m->batch, train, compute_in_f32, NULL,
                       &err) ||
-        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views, &err) ||
+        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views,
+                      &err) ||
         (measured_settings.average && nn_average_use(&m->model, &err)))
         die("%s", err.msg);
     if (json_object_get(m->model.config, "text"))
@@ -102,6 +103,9 @@ measured_open(struct measured *m, char **path, int train)
     m->id = mem_array(m->batch, sizeof *m->id);
     m->dim = nn_net_dim(m->model.net);
     m->z = mem_array(m->n * m->dim, sizeof *m->z);
+    m->all = mem_array(m->n, sizeof *m->all);
+    for (size_t i = 0; i < m->n; i++)
+        m->all[i] = i;
 }
 
 void
@@ -113,6 +117,7 @@ measured_release(struct measured *m)
     image_scratch_free(m->scratch);
     free(m->pixel);
     free(m->id);
+    free(m->all);
     free(m->z);
 }
 
@@ -121,7 +126,7 @@ static void
 draw_view(struct measured *m, size_t id, size_t view, size_t i)
 {
     struct err err;
-    const struct image *image = data_pool_get(m->pool, id, &err);
+    const struct image *image = data_pool_get(m->pool, id, NULL, &err);
 
     if (!image) {
         progress_clear(&m->progress);
@@ -150,28 +155,35 @@ measured_rows(struct measured *m, size_t n, const size_t *row, float *z)
         nn_net_forward(net, NN_FIXED, &input, NULL, z);
     else
         nn_net_infer(net, &input, NULL, z);
-}
-
-/* Encodes a batch of rows from `first` on, and stores their embeddings. */
-static void
-forward_rows(struct measured *m, size_t first)
-{
-    const size_t n = m->n - first < m->batch ? m->n - first : m->batch;
-    size_t *row = mem_array(n, sizeof *row);
-
-    for (size_t i = 0; i < n; i++)
-        row[i] = first + i;
-    measured_rows(m, n, row, m->z + first * m->dim);
-    free(row);
     m->done += n;
-    progress_show(&m->progress, (double)m->done, "");
+    if (m->progress.unit)
+        progress_show(&m->progress, (double)m->done, "");
 }
 
 void
 measured_embed(struct measured *m)
 {
-    for (size_t first = 0; first < m->n; first += m->batch)
-        forward_rows(m, first);
+    for (size_t first = 0; first < m->n; first += m->batch) {
+        const size_t n = m->n - first < m->batch ? m->n - first : m->batch;
+
+        measured_rows(m, n, m->all + first, m->z + first * m->dim);
+    }
+}
+
+const float *
+measured_gradient(struct measured *m, size_t n, const size_t *row,
+                  const float *dz)
+{
+    float *z = mem_array(m->batch * m->dim, sizeof *z);
+
+    for (size_t first = 0; first < n; first += m->batch) {
+        const size_t k = n - first < m->batch ? n - first : m->batch;
+
+        measured_rows(m, k, row + first, z);
+        nn_net_backward(m->model.net, dz + first * m->dim, first > 0);
+    }
+    free(z);
+    return nn_net_grads(m->model.net);
 }
 
 json_t *
@@ -180,16 +192,14 @@ measured_origin(const struct measured *m, char **path)
     const struct digest digest = data_digest(m->set);
     char hex[DIGEST_HEX];
 
-    return json_pack("{s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}", "views",
-                     (json_int_t)measured_settings.views, "recipe",
-                     measured_settings.recipe, "seed", (json_int_t)measured_settings.seed,
-                     "statistics", "running", "threads",
-                     (json_int_t)common_options.threads, "encoder",
-                     m->model.about, "data", "path", path[1], "digest",
-                     digest_hex(&digest, hex), "size", (json_int_t)m->images);
+    return json_pack(
+        "{s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}", "views",
+        (json_int_t)measured_settings.views, "recipe", measured_settings.recipe,
+        "seed", (json_int_t)measured_settings.seed, "statistics", "running",
+        "threads", (json_int_t)common_options.threads, "encoder",
+        m->model.about, "data", "path", path[1], "digest",
+        digest_hex(&digest, hex), "size", (json_int_t)m->images);
 }
-
-/* ----------------------------------------------------------------- tables */
 
 void
 tables_open(struct tables *tables, const char *folder)
@@ -243,8 +253,6 @@ tables_check(const struct nn_model *model, const struct data_set *set,
             path, hex, trained);
 }
 
-/* ------------------------------------------------------------------- loss */
-
 /* |parameters|^2.  A loss of unit vectors is invariant to the scale of the
  * parameters, and its gradient is inversely proportional to it: the product of
  * both squares compares encoders of different scale. */
@@ -257,19 +265,14 @@ square_weight(const struct measured *m)
     return num_dot(count, w, w);
 }
 
-/* |dL/dparameters|^2 from dz, chunk by chunk. */
+/* |dL/dparameters|^2 from dz. */
 static double
 square_gradient(struct measured *m, const float *dz)
 {
-    struct nn_net *net = m->model.net;
-    const float *g = nn_net_grads(net);
+    const float *g = measured_gradient(m, m->n, m->all, dz);
     size_t count;
 
-    for (size_t first = 0; first < m->n; first += m->batch) {
-        forward_rows(m, first);
-        nn_net_backward(net, dz + first * m->dim, first > 0);
-    }
-    nn_net_params(net, &count);
+    nn_net_params(m->model.net, &count);
     return num_dot(count, g, g);
 }
 

@@ -31,10 +31,11 @@ struct measured {
     struct image_scratch *scratch;
     uint64_t seed;
     size_t images, n, batch, dim;
-    uint8_t *pixel; /* [batch,size,size,3] */
-    int32_t *id;    /* [batch], for an embedding table */
-    float *z;       /* [n,dim] */
-    struct progress progress;
+    uint8_t *pixel;           /* [batch,size,size,3] */
+    int32_t *id;              /* [batch], for an embedding table */
+    size_t *all;              /* [n] 0, 1 ... n - 1: all rows */
+    float *z;                 /* [n,dim] */
+    struct progress progress; /* of rows encoded; not shown until started */
     size_t done;
 };
 
@@ -48,6 +49,11 @@ void measured_embed(struct measured *m);
 
 /* measured_rows() encodes any n <= batch rows: z [n,dim]. */
 void measured_rows(struct measured *m, size_t n, const size_t *row, float *z);
+
+/* measured_gradient() returns the gradient of the parameters from dL/dz [n,dim]
+ * of any n rows, which it encodes again. */
+const float *measured_gradient(struct measured *m, size_t n, const size_t *row,
+                               const float *dz);
 
 /* measured_origin() describes encoder, data and views. */
 json_t *measured_origin(const struct measured *m, char **path);

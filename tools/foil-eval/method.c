@@ -8,9 +8,9 @@
 #include "util/mem.h"
 
 struct method_settings method_settings = {.proposals = "",
-                                .strategy = "shuffle",
-                                .batches = "4,8,32,256",
-                                .tau = 0.2};
+                                          .strategy = "shuffle",
+                                          .batches = "4,8,32,256",
+                                          .tau = 0.2};
 
 const struct opt method_opts[] = {
     {"objective", 0, OPT_LIST, &method_settings.objectives, 0, 0,
@@ -19,13 +19,13 @@ const struct opt method_opts[] = {
      "--list"},
     {"tau", 0, OPT_REAL, &method_settings.tau, 1e-4, 1e4, "X",
      "temperature of the objectives"},
-    {"proposals", 0, OPT_TEXT, &method_settings.proposals, 0, 0, "NAME[,PARAM=X]...",
-     "sampler, for objectives with one"},
+    {"proposals", 0, OPT_TEXT, &method_settings.proposals, 0, 0,
+     "NAME[,PARAM=X]...", "sampler, for objectives with one"},
     {0},
 };
 const struct opt batches_opts[] = {
-    {"strategy", 0, OPT_TEXT, &method_settings.strategy, 0, 0, "NAME[,PARAM=X]...",
-     "how to choose batches, as in foil-select"},
+    {"strategy", 0, OPT_TEXT, &method_settings.strategy, 0, 0,
+     "NAME[,PARAM=X]...", "how to choose batches, as in foil-select"},
     {"batch", 'b', OPT_TEXT, &method_settings.batches, 0, 0, "B,...",
      "images in a batch"},
     {0},
@@ -81,7 +81,6 @@ read_sampler(struct method *method)
     if (sample_settings_read(&method->sampler, words, &err))
         opt_misuse("%s", err.msg);
     free(name);
-    method->settings.sampler = &method->sampler;
 }
 
 void
@@ -122,8 +121,8 @@ objective_at(size_t i)
 size_t
 method_batches(size_t most, size_t batch[LIST_MOST])
 {
-    const size_t n =
-        read_list("batch", method_settings.batches, 2, LONG_MAX, "from 2 on", batch);
+    const size_t n = read_list("batch", method_settings.batches, 2, LONG_MAX,
+                               "from 2 on", batch);
 
     for (size_t i = 0; i < n; i++)
         if (batch[i] > most)
@@ -143,10 +142,12 @@ method_open(struct instrument *in, char **path, int train)
 struct eval_frozen *
 method_new(const struct instrument *in, const struct method *method)
 {
+    struct eval_frozen_settings settings = method->settings;
     struct eval_frozen *frozen;
     struct err err;
 
-    frozen = eval_frozen_new(&in->rows, in->z, &method->settings, &err);
+    settings.sampler = &method->sampler;
+    frozen = eval_frozen_new(&in->rows, in->z, &settings, &err);
     if (!frozen)
         die("%s: %s", method->name, err.msg);
     return frozen;
@@ -165,7 +166,8 @@ method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
 int
 method_has_state(const struct method *method)
 {
-    return method->settings.objective->columns || method->settings.sampler;
+    return method->settings.objective->columns ||
+           method->settings.objective->needs_weights;
 }
 
 void
@@ -175,7 +177,7 @@ method_describe(json_t *how, const struct method *method)
         how, json_pack("{s:s s:f s:s}", "objective", method->name, "tau",
                        method->settings.settings.value[LOSS_TAU], "strategy",
                        method_settings.strategy));
-    if (method->settings.sampler)
+    if (method->settings.objective->needs_weights)
         json_object_set_new(
             how, "proposals",
             json_string(*method_settings.proposals
@@ -206,8 +208,6 @@ method_each(struct instrument *in, char **path, int train,
         }
     }
 }
-
-/* ----------------------------------------------------------------- curves */
 
 static const double least_drawn = 1e-6;
 

@@ -18,11 +18,11 @@ extern struct method_settings method_settings;
 /* Options on objectives; on strategy and batch sizes. */
 extern const struct opt method_opts[], batches_opts[];
 
-/* A method for eval_frozen_new(); how.sampler points to `sampler`. */
+/* A method for eval_frozen_new(). */
 struct method {
     const char *name; /* of the command line */
     struct eval_frozen_settings settings;
-    struct sample_settings sampler;
+    struct sample_settings sampler; /* if the objective needs weights */
 };
 
 /* method_read() reads the method of one objective, or ends the process. */

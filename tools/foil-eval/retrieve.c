@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "eval.h"
+#include "eval/column.h"
 #include "eval/knn.h"
 #include "eval/pca.h"
 #include "eval/retrieve.h"
@@ -40,24 +41,6 @@ static const struct opt cca_own[] = {
 };
 verb_opts cca_opts = {cca_own, threads_opts, output_opts, NULL};
 
-/* --------------------------------------------------------- views in pairs */
-
-/* A row and its group. */
-struct member {
-    int64_t group;
-    size_t row;
-};
-
-static int
-by_group(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    return x->row < y->row ? -1 : 1;
-}
-
 /* Ranks rows both ways within their groups, or all rows without --within;
  * returns the number of groups.  forward, backward: [n], in order of groups */
 static size_t
@@ -65,31 +48,30 @@ rank_groups(const struct data_features *u, const struct data_features *v,
             double *forward, double *backward)
 {
     const size_t n = u->n, d = u->d;
-    struct member *member = mem_array(n, sizeof *member);
+    int64_t *group;
+    size_t *order, groups = 0;
     float *x = mem_array(n * d, sizeof *x), *y = mem_array(n * d, sizeof *y);
-    int64_t *group = NULL;
-    size_t groups = 0;
     struct err err;
 
-    if (within && !(group = data_labels_read(within, n, &err)))
+    group = within ? data_labels_read(within, n, &err)
+                   : mem_array(n, sizeof *group);
+    if (!group)
         die("%s", err.msg);
-    for (size_t i = 0; i < n; i++)
-        member[i] = (struct member){group ? group[i] : 0, i};
-    qsort(member, n, sizeof *member, by_group);
+    order = eval_order_by_key(n, group);
     for (size_t i = 0; i < n; i++) {
-        memcpy(x + i * d, u->x + member[i].row * d, d * sizeof *x);
-        memcpy(y + i * d, v->x + member[i].row * d, d * sizeof *y);
+        memcpy(x + i * d, u->x + order[i] * d, d * sizeof *x);
+        memcpy(y + i * d, v->x + order[i] * d, d * sizeof *y);
     }
     for (size_t from = 0, to = 0; from < n; from = to, groups++) {
-        while (to < n && member[to].group == member[from].group)
+        while (to < n && group[order[to]] == group[order[from]])
             to++;
         eval_retrieve(to - from, d, x + from * d, y + from * d, metric,
                       forward + from, backward + from);
     }
     free(group);
+    free(order);
     free(y);
     free(x);
-    free(member);
     return groups;
 }
 
@@ -140,8 +122,6 @@ rank_views(char **path)
     data_features_release(&u);
     data_features_release(&v);
 }
-
-/* -------------------------------------------------- images and captions */
 
 /* Images and captions, and which answer which. */
 struct both {
@@ -315,8 +295,6 @@ run_retrieve(char **path)
     else
         rank_views(path);
 }
-
-/* --------------------------------------------------------------------- cca */
 
 /* The image row of each caption: [text.n], to be freed. */
 static size_t *

@@ -25,9 +25,6 @@ verb_opts temperature_opts = {temperature_own, plot_opts, output_opts, NULL};
 
 static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
-/* Prefixes of the columns of images and of texts. */
-static const char images_lead[] = "view0.", texts_lead[] = "view1.";
-
 /* A number for each sample or caption that has one, with its class. */
 struct column {
     const char *name;
@@ -184,8 +181,6 @@ class_correlation(size_t classes, const struct class *class)
     return rank;
 }
 
-/* --------------------------------------------------------------- captions */
-
 /* A caption and its number. */
 struct caption {
     double x;
@@ -282,8 +277,6 @@ describe_captions(const struct data_set *set, const struct column *c)
     return json;
 }
 
-/* ---------------------------------------------------------------- results */
-
 static void
 draw_plot(const struct column *c, size_t classes, const struct class *class)
 {
@@ -367,8 +360,7 @@ measure_column(char **path, const char *name, const struct tables *tables,
                             class_correlation(classes, class), "tail",
                             measure_tail(&c, classes, class), "classes",
                             list_classes(set, class)));
-    if (!strncmp(name, texts_lead, strlen(texts_lead)) &&
-        data_captions_most(set))
+    if (!strncmp(name, "view1.", 6) && data_captions_most(set))
         json_object_set_new(line, "captions", describe_captions(set, &c));
     if (common_options.plot)
         draw_plot(&c, classes, class);
@@ -391,8 +383,8 @@ run_temperature(char **path)
     struct nn_model model;
     struct tables tables;
     struct data_set *set = data_open_or_die(path[1], 0);
-    char *sides[] = {mem_format("%s%s", images_lead, column_name),
-                     mem_format("%s%s", texts_lead, column_name)};
+    char *sides[] = {mem_format("view0.%s", column_name),  // of images
+                     mem_format("view1.%s", column_name)}; // of texts
     size_t each;
 
     if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))

@@ -5,26 +5,25 @@
 #include <string.h>
 
 #include "negatives.h"
-#include "stage/command.h"
 #include "util/mem.h"
 
 /*
- * Shared memory has, from its beginning, the weights that the program is to
- * write; then the embeddings and whose they are:
+ * Layout of the shared memory.  The program writes the weights:
  *
  *     [rows,columns] f4   weights
- *     [columns,dim]  f4   embeddings: the anchors first, then those beside them
+ *     [columns,dim]  f4   embeddings: the anchors, then the extra samples
  *     [columns]      i8   the sample of each
  */
 enum { REQUEST = 512, ALIGN = 64 };
 
-static const double apart = 1e-3; // from 1, of the sum of a row
+static const double tolerance = 1e-3; // of the sum of a row
 
 struct weigher {
     struct stage_program *program;
     const char *line;
     int stop;
-    size_t rows, columns, dim, z, owner; // of the step; where these begin
+    size_t rows, columns, dim; // of the step
+    size_t z, owner;           // offsets of these arrays
     char *memory;
 };
 
@@ -61,8 +60,8 @@ align_bytes(size_t bytes)
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* Embeddings of one kind, with every `step`-th number of `ids` as their
- * samples, from row *at on. */
+/* Writes embeddings of one kind from row *at on; their samples are every
+ * `step`-th number of `ids`. */
 static void
 put_rows(struct weigher *w, size_t n, const float *z, size_t period,
          const int64_t *ids, size_t step, size_t *at)
@@ -129,7 +128,7 @@ check_weights(const struct weigher *w, struct err *err)
                                w->line, (double)*x, r, c);
             sum += (double)*x;
         }
-        if (!(fabs(sum - 1) <= apart))
+        if (!(fabs(sum - 1) <= tolerance))
             return err_set(err,
                            "weights: '%.100s' wrote a row %zu that sums to %g: "
                            "want 1",
@@ -138,7 +137,7 @@ check_weights(const struct weigher *w, struct err *err)
     return 0;
 }
 
-/* Takes NAME=NUMBER words behind "ok". */
+/* Parses NAME=NUMBER words after "ok". */
 static int
 take_values(const struct weigher *w, const char *words, struct values *values,
             struct err *err)
@@ -156,8 +155,8 @@ take_values(const struct weigher *w, const char *words, struct values *values,
     }
     return !rc ? 0
                : err_set(err,
-                         "weights: '%.100s' answered '%.60s' where up to %d "
-                         "NAME=NUMBER may be",
+                         "weights: '%.100s' answered '%.60s': want up to %d "
+                         "NAME=NUMBER",
                          w->line, word + strspn(word, " "), WIRE_VALUES_MAX);
 }
 

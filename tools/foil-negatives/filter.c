@@ -9,23 +9,22 @@
 #include "util/digest.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "wire/item.h"
-#include "wire/reject.h"
+#include "wire/batch.h"
 
 enum { VIEWS = 2 };
 
-/* Seconds for which a filter that is stopped at the end of a plan waits for
- * the message that the run is over, and between two looks for it. */
+/* Seconds for which a filter that is stopped at the end of a plan waits for the
+ * message that the run has ended, and between two checks for it. */
 static const double part_s = 1, look_every_s = 0.05;
 
-/* Seconds between two attempts to begin a session while the trainer of the one
- * before seems to be connected. */
+/* Seconds between two attempts to begin a session while the trainer of the last
+ * session still seems to be connected. */
 static const double begin_retry_s = 0.5;
 
-/* The one peer of the passage's consumer. */
+/* The only peer of the passage's consumer. */
 enum { SELECTOR = 1 };
 
-/* The selector has named the data set: now augmenters may come. */
+/* Opens the endpoint for augmenters, once the selector has sent its hello. */
 static void
 open_items(struct filter *filter)
 {
@@ -50,32 +49,32 @@ open_items(struct filter *filter)
     if (digest_from_hex(&digest, selector->digest))
         die("the selector does not name its data set");
     filter->seed = (uint64_t)o->seed ^ digest_word(&digest);
-    sampler_know(filter->sampler, o, selector);
-    // a filter that is started again goes on above its last serial
+    sampler_set_data(filter->sampler, o, selector);
+    // serials of a restarted filter are above its earlier ones
     passage_init(&filter->passage, (size_t)selector->size,
                  (int64_t)clock_wall());
 }
 
-/* A trainer was started: nothing that was under way counts. */
+/* A trainer was started: drops all items. */
 static void
 begin_session(struct filter *filter, const struct wire_place *at)
 {
     passage_begin(&filter->passage, at);
     filter->ended = filter->over = 0;
-    filter->begins = 0;
+    filter->begin_at = 0;
 }
 
-/* What has not begun needs no state.  The trainer before may have ended just
- * now, and its connection not: then the next attempt succeeds. */
+/* Starts the sampler for a new run, which needs no state.  If the last trainer
+ * has just ended and its connection has not, a later attempt succeeds. */
 static void
 begin_sampler(struct filter *filter, const struct wire_place *at)
 {
     const double now = clock_now();
 
-    if (now < filter->begins ||
-        !flow_state_owner_is_new_run(&filter->sampler->stand, at))
+    if (now < filter->begin_at ||
+        !flow_state_owner_is_new_run(&filter->sampler->owner_state, at))
         return;
-    filter->begins = now + begin_retry_s;
+    filter->begin_at = now + begin_retry_s;
     sampler_begin(filter->sampler, at);
 }
 
@@ -92,7 +91,7 @@ read_selector(struct filter *filter)
             flow_consumer_join(filter->passage.consumer, SELECTOR);
             break;
         case FLOW_MESSAGE:
-            passage_add(&filter->passage, flow_client_item(filter->plan));
+            passage_add(&filter->passage, news.item);
             break;
         case FLOW_ENDED:
             filter->ended = 1;
@@ -109,8 +108,8 @@ read_selector(struct filter *filter)
 }
 
 /*
- * Forwards a complaint about a sample to the selector where the plan put it
- * into the item; the sampler's own extra samples are none of the selector's.
+ * Forwards a rejected sample to the selector if the selector put it into the
+ * item, but not if the sampler added it.
  */
 static int
 forward_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
@@ -123,7 +122,7 @@ forward_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
     int planned = 1, forgotten;
 
     if (wire_msg_kind(msg) != WIRE_REJECT)
-        return err_set(err, "'%s' is nothing for a filter",
+        return err_set(err, "a filter takes no '%s'",
                        wire_kind_name(wire_msg_kind(msg)));
     if (wire_reject_get(&got, msg, err))
         return -1;
@@ -137,19 +136,19 @@ forward_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
             k++;
         planned &= k < item->n;
     }
-    // word that it is trained came first: the selector may still know it
+    // a trained item, which the selector may still have
     forgotten = !item && got.at.session == trained.session &&
                 wire_place_cmp(&got.at, &trained) < 0;
     wire_reject_release(&got);
     if (!item && !forgotten)
-        return err_set(err, "reject: of an item that it does not have");
+        return err_set(err, "reject: of an item that the peer does not have");
     if (planned)
         flow_client_send(filter->plan, msg);
     return 0;
 }
 
-/* All augmenters say that the run is over: forwards it to the selector once,
- * when it is there. */
+/* Forwards to the selector, once, that the run has ended, when all augmenters
+ * have sent so. */
 static void
 forward_over(struct filter *filter)
 {
@@ -186,7 +185,7 @@ read_augmenters(struct filter *filter)
     forward_over(filter);
 }
 
-/* With --augmentations: which of the fixed views this item shows. */
+/* With --augmentations: chooses the fixed views of an item. */
 static void
 choose_variants(struct filter *filter, struct batch *batch)
 {
@@ -202,7 +201,7 @@ choose_variants(struct filter *filter, struct batch *batch)
     batch->view_of = filter->variant;
 }
 
-/* Draws for the item whose turn it is: NULL when it is none's turn. */
+/* Draws extra samples for the next item; NULL if there is none. */
 static struct passage_item *
 draw_item(struct filter *filter)
 {
@@ -224,7 +223,7 @@ draw_item(struct filter *filter)
     return due;
 }
 
-/* Whether all items of the plan were handed on. */
+/* Returns 1 if all items of the plan were handed on. */
 static int
 is_at_end(const struct filter *filter)
 {
@@ -232,7 +231,7 @@ is_at_end(const struct filter *filter)
            wire_place_cmp(&filter->passage.next, &filter->end) >= 0;
 }
 
-/* Draws for what is wanted and there. */
+/* Draws for all items that are needed and have arrived. */
 static void
 fill_items(struct filter *filter)
 {
@@ -240,22 +239,22 @@ fill_items(struct filter *filter)
 
     while (flow_producer_short(producer)) {
         const struct wire_place fresh = flow_producer_fresh(producer);
-        struct wire_place behind;
+        struct wire_place after;
         struct passage_item *item;
 
         if (is_at_end(filter))
-            flow_producer_close(producer);
+            flow_producer_close(producer, &filter->end);
         item = draw_item(filter);
         if (!item)
             return;
-        behind = passage_behind(item);
+        after = passage_after(item);
         if (wire_place_cmp(&item->at, &fresh) >= 0)
-            flow_producer_add(producer, &item->at, &behind);
+            flow_producer_add(producer, &item->at, &after);
     }
 }
 
 static void
-give_items(struct filter *filter)
+send_items(struct filter *filter)
 {
     struct flow_producer *producer = filter->items->producer;
     struct flow_send_item turn;
@@ -271,9 +270,9 @@ give_items(struct filter *filter)
     flow_outlet_send_end(filter->items);
 }
 
-/* Sends the selector the trainer's place, and which items are here. */
+/* Sends the selector the trainer's place and the list of stored items. */
 static void
-ask_selector(struct filter *filter)
+send_snapshots(struct filter *filter)
 {
     struct flow_consumer *consumer = filter->passage.consumer;
     const double now = clock_now();
@@ -288,7 +287,7 @@ ask_selector(struct filter *filter)
             now);
 }
 
-/* For whom the filter waits: 1 and who, or 0. */
+/* Describes for whom the filter waits: returns 1 with *who, or 0. */
 static int
 describe_wait(const struct filter *filter, double now, struct err *who)
 {
@@ -302,7 +301,7 @@ describe_wait(const struct filter *filter, double now, struct err *who)
         return 0;
     if (stage_outlet_waits(items, now, who))
         return 1;
-    if (filter->sampler->stand.next.session !=
+    if (filter->sampler->owner_state.next.session !=
         flow_producer_place(items->producer).session)
         return err_set(who, "the trainer: it has not handed over the state of "
                             "its session") != 0;
@@ -343,8 +342,8 @@ filter_turn(struct filter *filter)
         return;
     begin_sampler(filter, &trained);
     passage_move(&filter->passage, filter->sampler, &trained);
-    give_items(filter);
-    ask_selector(filter);
+    send_items(filter);
+    send_snapshots(filter);
 }
 
 double
@@ -377,7 +376,7 @@ filter_open(struct filter *filter, const struct negatives_options *o,
         die("%s", err.msg);
 }
 
-/* Whether augmenters are about to say that the run is over. */
+/* Returns 1 if augmenters may still send that the run has ended. */
 static int
 is_ending(const struct filter *filter)
 {

@@ -5,25 +5,23 @@
 #include "flow/handover.h"
 #include "sample/source.h"
 #include "stage/stage.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 /*
  * The parts of foil-negatives, one file each:
  *
  *   options.c   the command line
- *   sampler.c   the sampler, asked by messages
+ *   sampler.c   the sampler, by messages
  *   service.c   requests of the trainer, and their answers
  *   filter.c    items on their way from the selector to the augmenters
- *   passage.c   which item is next, which are under way
+ *   passage.c   order of items, and items in progress
  *   command.c   weights by a program of the user's
  */
 struct negatives_options {
     struct stage_options stage;
     const char *negatives, *items, *plan;
-    const char *command; /* that weighs, in place of --method; or NULL */
-    double limit;        /* seconds that it has for a step */
+    const char *command; /* that weighs instead of --method; or NULL */
+    double limit;        /* seconds for an answer */
     int filter;
     struct sample_settings settings;
     long augmentations, seed;
@@ -33,7 +31,7 @@ struct negatives_options {
 const struct negatives_options *negatives_options_get(int argc, char **argv);
 
 /*
- * command.c: the program of --weigh-command.  Ends the tool where it cannot be
+ * command.c: the program of --weigh-command.  Ends the tool if it cannot be
  * started.
  *   stop  a descriptor that ends a wait for it, and the tool with it
  */
@@ -41,46 +39,47 @@ struct weigher;
 struct weigher *weigher_open(const struct negatives_options *options, int stop);
 void weigher_close(struct weigher *weigher);
 
-/* weigher_weigh() fills in weights, which last until the next call.  A program
- * that is lost is started again once. */
+/* weigher_weigh() returns weights that are valid until the next call.  A
+ * program that died is restarted once. */
 int weigher_weigh(struct weigher *weigher, const struct wire_pairs *pairs,
                   struct weights *weights, struct err *err);
 
-/* The sampler, and where it stands. */
+/* The sampler and its place. */
 struct sampler {
-    struct sample_source source;   /* begun once the data set is known */
-    struct weigher *weigher;       /* weighs in its place; or NULL */
-    int known;                     /* the data set is */
-    struct flow_state_owner stand; /* its owner is a peer of */
-    struct flow_server *server;    /* the service */
-    struct sample_store arrival;   /* what has come of a state on its way in */
-    int64_t *views;                /* of the last pairs with captions */
+    struct sample_source source; /* initialised once the data set is known */
+    struct weigher *weigher;     /* weighs instead of it; or NULL */
+    int known;                   /* the data set is */
+    struct flow_state_owner
+        owner_state;              /* place and owner; the owner is a peer of */
+    struct flow_server *server;   /* the service */
+    struct sample_store incoming; /* pieces of a state so far */
+    int64_t *views;               /* of the last pairs with captions */
     size_t views_room;
 };
 
 /*
- * sampler.c: sampler_init() makes one that stands nowhere.  sampler_know()
- * begins, once, with a data set; sampler_begin() forgets all, for a trainer
- * that begins too, unless it belongs to one that is there.
+ * sampler.c: sampler_init() makes a sampler without a place. sampler_set_data()
+ * initialises it with a data set, once; sampler_begin() resets it for a new run
+ * of a trainer, unless its owner is still connected.
  */
 void sampler_init(struct sampler *sampler);
-void sampler_know(struct sampler *sampler, const struct negatives_options *o,
-                  const struct wire_hello *hello);
+void sampler_set_data(struct sampler *sampler,
+                      const struct negatives_options *o,
+                      const struct wire_hello *hello);
 void sampler_begin(struct sampler *sampler, const struct wire_place *at);
 void sampler_release(struct sampler *sampler);
 
 /*
- * sampler_weigh() answers `pairs` of a peer and moves on behind their step;
- * NULL, and nothing has changed, with the reason where it cannot.
+ * sampler_weigh() answers `pairs` of a peer and advances by a step; on error it
+ * returns NULL and nothing has changed.
  */
 struct wire_msg *sampler_weigh(struct sampler *sampler, uint64_t peer,
                                const struct wire_pairs *pairs, struct err *err);
 
 /*
- * sampler_load() takes a piece of what a trainer, that peer, hands over; with
- * the last one the sampler stands at its place.  -1, and it stands where it
- * did, with the reason where that will not do: `again` is 1 where the trainer
- * has to begin with the first piece.
+ * sampler_load() takes a piece of the state that a trainer hands over.  The
+ * last piece sets the sampler's place.  On error it returns -1, and the place
+ * is unchanged; `again` is 1 if the trainer must start with the first piece.
  */
 int sampler_load(struct sampler *sampler, uint64_t peer,
                  const struct wire_state *state, int *again, struct err *err);
@@ -95,67 +94,67 @@ struct service {
 void service_open(struct service *service,
                   const struct negatives_options *options, struct stage *stage);
 
-/* service_turn() reads and answers what has come; `service` is the service.
- * Returns 1, as a turn of a stage that goes on (stage/stage.h). */
+/* service_turn() reads and answers messages.  Returns 1, as a turn of a stage
+ * that continues (stage/stage.h). */
 int service_turn(void *service);
 
-/* An item from when it comes until its step is trained. */
+/* An item from its incoming until its step is trained. */
 struct passage_item {
     struct wire_place at;
-    int64_t steps;        /* in its epoch */
-    struct wire_msg *msg; /* as it came; once drawn for, as it goes out */
-    int look;             /* features are wanted: it is not weighed */
+    int64_t steps;        /* of its epoch */
+    struct wire_msg *msg; /* as received; after passage_pass(), as sent */
+    int encode_only;      /* 1: only to encode: it is not weighed */
     int drawn;            /* for */
-    int busy;             /* its images' chains are not weighed yet */
-    size_t n;             /* of these */
+    int busy;             /* 1: its images' chains are not weighed yet */
+    size_t n;             /* images */
     int64_t *ids;         /* [n] */
 };
 
 /*
- * The items of a run in the order of the plan, held by a consumer whose place
- * is the trainer's.  What was drawn for is kept, too, so that a peer that asks
- * again gets the same.
+ * The items of a run in the order of the plan, stored by a consumer; its place
+ * is the trainer's.  Items with their extra samples are stored, too, so a peer
+ * that requests one again gets the same.
  */
 struct passage {
     struct flow_consumer *consumer;
-    struct wire_place next; /* that is to be drawn for */
-    int64_t session;        /* that `number` is of; -1: not known */
+    struct wire_place next; /* of the next item to draw for */
+    int64_t session;        /* of `number`; -1: not known */
     int64_t number;         /* in the run, of the step at `next` */
     size_t size;            /* of the data set */
     uint32_t *busy;         /* [size] items that use an image's chains */
 };
 
-/* passage_init(): serial, of the first snapshot that the selector gets. */
+/* passage_init(): serial is that of the first snapshot for the selector. */
 void passage_init(struct passage *passage, size_t size, int64_t serial);
 void passage_release(struct passage *passage);
 
-/* passage_begin() forgets all items: a trainer was started at a place, or is
- * at an earlier one than was said. */
+/* passage_begin() drops all items, because a trainer was started at a place or
+ * went back to one. */
 void passage_begin(struct passage *passage, const struct wire_place *at);
 
-/* passage_add() takes an item that came, unless it is late or there. */
+/* passage_add() stores an item, unless it is late or already stored. */
 void passage_add(struct passage *passage, const struct wire_item *item);
 
 /*
- * passage_move() learns how far the sampler has weighed and the trainer has
- * trained; trained items are forgotten.
+ * passage_move() takes the places of sampler and trainer, and drops trained
+ * items.
  */
 void passage_move(struct passage *passage, const struct sampler *sampler,
                   const struct wire_place *trained);
 
-/* passage_due() returns the item whose turn it is, or NULL: it has not come,
- * or has to wait for what is under way. */
+/* passage_due() returns the next item to draw for, or NULL if it has not come
+ * or has to wait for items in progress. */
 struct passage_item *passage_due(const struct passage *passage,
                                  const struct sampler *sampler);
 
-/* passage_pass() puts msg in the place of the item that was due. */
+/* passage_pass() replaces the message of that item by msg and advances. */
 void passage_pass(struct passage *passage, struct wire_msg *msg);
 
-/* passage_find() returns the item of a place where it was drawn for, or NULL;
- * passage_behind() the place behind an item. */
+/* passage_find() returns the item of a place if passage_pass() was called for
+ * it, or NULL; passage_after() returns the place after an item. */
 struct passage_item *passage_find(const struct passage *passage,
                                   const struct wire_place *at);
-struct wire_place passage_behind(const struct passage_item *item);
+struct wire_place passage_after(const struct passage_item *item);
 
 /* filter.c */
 struct filter {
@@ -163,12 +162,12 @@ struct filter {
     struct sampler *sampler;
     struct stage *stage;
     struct flow_client *plan;  /* selector */
-    struct flow_outlet *items; /* augmenters; NULL until the data are known */
+    struct flow_outlet *items; /* augmenters; NULL without a data set */
     struct passage passage;
-    struct wire_place end; /* nothing is at or after it, when ended */
+    struct wire_place end; /* if `ended`: no item is at or after it */
     int ended;
-    double begins; /* when the sampler may try to begin a session */
-    int over;      /* the selector has been sent that the run is over */
+    double begin_at; /* time of the next attempt to begin a session */
+    int over;        /* 1: the selector was sent that the run has ended */
     int64_t *variant;
     size_t variant_room;
     uint64_t seed; /* of the choice of fixed views */
@@ -178,18 +177,17 @@ void filter_open(struct filter *filter, const struct negatives_options *options,
                  struct stage *stage);
 
 /*
- * filter_turn() reads and hands on what has come.  filter_pause() returns for
- * how many seconds to wait for more at most, filter_waits() for whom the filter
- * waits (stage/stage.h); `filter` is the filter.
+ * filter_turn() reads messages and hands items on.  filter_pause() and
+ * filter_waits() are handlers of a stage (stage/stage.h).
  */
 void filter_turn(struct filter *filter);
 double filter_pause(void *filter);
 int filter_waits(void *filter, struct stage_waiting *waiting, double now,
                  struct err who[STAGE_WAITS]);
 
-/* filter_close() takes a last turn.  At the end of a plan augmenters may be
- * about to say that the run is over, which the selector learns from us alone:
- * for that it waits for a second. */
+/* filter_close() takes a last turn.  At the end of a plan it waits up to a
+ * second for augmenters to send that the run has ended, because only the filter
+ * can forward that to the selector. */
 void filter_close(struct filter *filter);
 
 #endif

@@ -13,8 +13,8 @@ static const char *proposals; /* NULL: the method's first */
 static int list = -1, dry;
 static long max_state = SAMPLE_STORE_MOST >> 30;
 
-/* The table: these, the samplers with their parameters, which come from
- * lib/sample, and the rest. */
+/* The table of options: these, the samplers with their parameters (from
+ * lib/sample), and the rest. */
 static const struct opt edges[] = {
     STAGE_RUN_OPT(options.stage),
     {"negatives", 0, OPT_TEXT, &options.negatives, 0, 0, "ENDPOINT",
@@ -29,21 +29,21 @@ static const struct opt edges[] = {
 };
 static const struct opt rest[] = {
     {"weigh-command", 0, OPT_TEXT, &options.command, 0, 0, "COMMAND",
-     "a program of yours that weighs, in place of --method"},
+     "a program of yours that weighs, instead of --method"},
     {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
-     "time it has for a step"},
+     "time limit for its answers"},
     {"augmentations", 'a', OPT_WHOLE, &options.augmentations, 0, WIRE_VIEW_MAX,
      "N", "fixed views to choose from; 0: new ones each time"},
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
      "seed of the random numbers"},
     {"max-state", 0, OPT_WHOLE, &max_state, 1, 1 << 20, "GIB",
-     "most bytes of chains and bank, which the trainer keeps"},
+     "largest state of chains and bank, which the trainer stores"},
     {"lease", 0, OPT_REAL, &options.lease, 0.1, 86400, "SECONDS",
      "time after which an item goes to another augmenter"},
     {"list", 0, OPT_CHOICE, &list, 0, 0, "samplers|options",
      "print all samplers, or the options, as JSON, one a line, and end"},
     {"dry-run", 0, OPT_FLAG, &dry, 0, 0, NULL,
-     "check the options, print what they come to, and end"},
+     "check the options, print the method, and end"},
     STAGE_KEYS_OPTS(options.stage),
     {0},
 };
@@ -59,7 +59,7 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* The option that a sampler's parameters stand behind. */
+/* The option that takes a sampler's parameters. */
 static const char *
 name_option(const struct sample_sampler *sampler)
 {
@@ -100,9 +100,9 @@ print_list(void)
     }
 }
 
-/* Sets what a sampler is to do, or ends the tool. */
+/* Sets the sampler and its settings, or ends the tool. */
 static void
-choose_sampler(struct sample_settings *how)
+choose_sampler(struct sample_settings *settings)
 {
     struct err err;
     const struct sample_sampler *sampler =
@@ -110,14 +110,14 @@ choose_sampler(struct sample_settings *how)
 
     if (!sampler)
         opt_misuse("%s", err.msg);
-    *how = (struct sample_settings){.sampler = sampler,
-                                    .draws_outside = options.filter,
-                                    .most = (size_t)max_state << 30,
-                                    .seed = (uint64_t)options.seed};
-    param_set_get(&params, sampler->params, how->value);
+    *settings = (struct sample_settings){.sampler = sampler,
+                                         .draws_outside = options.filter,
+                                         .most = (size_t)max_state << 30,
+                                         .seed = (uint64_t)options.seed};
+    param_set_get(&params, sampler->params, settings->value);
 }
 
-/* A command weighs what the trainer asks about, and nothing else is done. */
+/* Checks --weigh-command: a program only weighs. */
 static void
 check_command(void)
 {
@@ -126,19 +126,18 @@ check_command(void)
     if (!options.command)
         return;
     if (options.filter)
-        opt_misuse("--weigh-command lets no images come along: it wants no "
-                   "--filter");
+        opt_misuse("--weigh-command adds no images to items: omit --filter");
     if (opt_is_set(&method) || opt_is_set(&proposals) ||
         param_set_used(&params))
         opt_misuse("--weigh-command takes the place of --method and its "
                    "options");
 }
 
-/* What a sampler cannot do with these options. */
+/* Checks options against the sampler. */
 static void
-check_sampler(const struct sample_settings *how)
+check_sampler(const struct sample_settings *settings)
 {
-    const struct sample_sampler *sampler = how->sampler;
+    const struct sample_sampler *sampler = settings->sampler;
     const char *name =
         *sampler->proposals ? sampler->proposals : sampler->method;
     char full[64];
@@ -153,13 +152,13 @@ check_sampler(const struct sample_settings *how)
                    "--augmentations",
                    full);
     if (param_set_check(&params, full, sampler->params, &err) ||
-        (sampler->check_settings && sampler->check_settings(how, &err)))
+        (sampler->check_settings && sampler->check_settings(settings, &err)))
         opt_misuse("%s", err.msg);
 }
 
-/* What was asked for and would not be done. */
+/* Checks combinations of options. */
 static void
-check_options(const struct sample_settings *how)
+check_options(const struct sample_settings *settings)
 {
     opt_together(&options.stage.keys, &options.stage.allow);
     if (!options.stage.run &&
@@ -169,7 +168,7 @@ check_options(const struct sample_settings *how)
                        ? "wants -r DIR, or --negatives, --plan and --items"
                        : "wants -r DIR or --negatives ENDPOINT");
     check_command();
-    check_sampler(how);
+    check_sampler(settings);
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves no second view");
     if (options.augmentations && !options.filter)

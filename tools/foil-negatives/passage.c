@@ -4,7 +4,7 @@
 #include "negatives.h"
 #include "util/mem.h"
 
-/* The images of an item are busy, or no more. */
+/* Marks the images of an item as busy or not. */
 static void
 set_busy(struct passage *passage, struct passage_item *item, int busy)
 {
@@ -78,7 +78,7 @@ passage_add(struct passage *passage, const struct wire_item *from)
         .at = at,
         .steps = batch->steps,
         .msg = wire_msg_hold(from->msg),
-        .look = batch->encode_only,
+        .encode_only = batch->encode_only,
         .n = batch->b,
         .ids = mem_array(batch->b, sizeof *item->ids),
     };
@@ -93,9 +93,9 @@ held_item(const struct passage *passage, size_t i)
     return flow_consumer_item(passage->consumer, i);
 }
 
-/* Behind the last step of an epoch comes the first of the next. */
+/* Moves from the end of an epoch to the next epoch. */
 static void
-turn_epoch(struct passage *passage)
+skip_epoch_end(struct passage *passage)
 {
     struct wire_place *next = &passage->next;
 
@@ -108,29 +108,29 @@ turn_epoch(struct passage *passage)
 }
 
 static void
-go_to(struct passage *passage, const struct wire_place *at)
+advance_to(struct passage *passage, const struct wire_place *at)
 {
     if (wire_place_cmp(at, &passage->next) > 0)
         passage->next = *at;
-    turn_epoch(passage);
+    skip_epoch_end(passage);
 }
 
 void
 passage_move(struct passage *passage, const struct sampler *sampler,
              const struct wire_place *trained)
 {
-    const struct wire_place *weighed = &sampler->stand.next;
+    const struct wire_place *weighed = &sampler->owner_state.next;
     struct passage_item *item;
 
-    // with its state first, where the sampler has none of this session
+    // wait for the state if the sampler has none of this session
     if (weighed->session == trained->session) {
         if (passage->session != trained->session ||
             wire_place_cmp(weighed, &passage->next) > 0) {
             passage->session = trained->session;
             passage->number = sampler->source.memory.total;
-            go_to(passage, weighed);
+            advance_to(passage, weighed);
         }
-        go_to(passage, trained);
+        advance_to(passage, trained);
         for (size_t i = 0; i < flow_consumer_held(passage->consumer); i++)
             if (wire_place_cmp(&held_item(passage, i)->at, weighed) < 0)
                 set_busy(passage, held_item(passage, i), 0);
@@ -147,11 +147,12 @@ passage_due(const struct passage *passage, const struct sampler *sampler)
     const int64_t horizon = (int64_t)source->memory.form.horizon;
     struct passage_item *item;
 
-    // a new trainer may have given its state before augmenters speak of it
-    if (passage->session < 0 || passage->session != sampler->stand.next.session)
+    // a new trainer may send its state before augmenters name its session
+    if (passage->session < 0 ||
+        passage->session != sampler->owner_state.next.session)
         return NULL;
     item = flow_consumer_find(passage->consumer, &passage->next);
-    if (!item || item->look)
+    if (!item || item->encode_only)
         return item;
     for (size_t i = 0; sample_source_waits(source) && i < item->n; i++)
         if (passage->busy[item->ids[i]])
@@ -171,10 +172,10 @@ passage_pass(struct passage *passage, struct wire_msg *msg)
     wire_msg_free(item->msg);
     item->msg = msg;
     item->drawn = 1;
-    if (!item->look)
+    if (!item->encode_only)
         set_busy(passage, item, 1);
-    passage->number += !item->look;
-    passage->next = passage_behind(item);
+    passage->number += !item->encode_only;
+    passage->next = passage_after(item);
 }
 
 struct passage_item *
@@ -186,7 +187,7 @@ passage_find(const struct passage *passage, const struct wire_place *at)
 }
 
 struct wire_place
-passage_behind(const struct passage_item *item)
+passage_after(const struct passage_item *item)
 {
     struct wire_place at = item->at;
 

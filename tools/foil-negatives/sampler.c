@@ -11,39 +11,39 @@ void
 sampler_init(struct sampler *sampler)
 {
     *sampler = (struct sampler){0};
-    flow_state_owner_init(&sampler->stand);
+    flow_state_owner_init(&sampler->owner_state);
 }
 
 void
-sampler_know(struct sampler *sampler, const struct negatives_options *o,
-             const struct wire_hello *hello)
+sampler_set_data(struct sampler *sampler, const struct negatives_options *o,
+                 const struct wire_hello *hello)
 {
     if (sampler->known || !hello->size)
         return;
     sample_source_init(&sampler->source, &o->settings, (size_t)hello->size);
-    sampler->arrival.most = o->settings.most;
+    sampler->incoming.most = o->settings.most;
     sampler->known = 1;
 }
 
 void
 sampler_begin(struct sampler *sampler, const struct wire_place *at)
 {
-    if (sampler->stand.owner &&
-        flow_server_ping(sampler->server, sampler->stand.owner))
+    if (sampler->owner_state.owner &&
+        flow_server_ping(sampler->server, sampler->owner_state.owner))
         return;
     sample_source_begin(&sampler->source, 0);
-    flow_state_owner_begin(&sampler->stand, at);
+    flow_state_owner_begin(&sampler->owner_state, at);
 }
 
 void
 sampler_release(struct sampler *sampler)
 {
-    sample_store_release(&sampler->arrival);
+    sample_store_release(&sampler->incoming);
     sample_source_release(&sampler->source);
     free(sampler->views);
 }
 
-/* By which a peer comes back. */
+/* The name by which a peer is recognised after a reconnect. */
 static const char *
 name_of(const struct sampler *sampler, uint64_t peer)
 {
@@ -67,9 +67,9 @@ batch_to_weigh(struct sampler *sampler, const struct wire_pairs *pairs)
     return batch;
 }
 
-/* Refuses rows that are not of unit length, whose products are no cosines.  The
- * square may be off by what half precision loses; a row of zeros, which has no
- * direction, is bearable. */
+/* Refuses rows that are not of unit length, as their products are no cosines.
+ * The square may differ by the error of half precision; a row of zeros is
+ * accepted. */
 static int
 check_rows(size_t n, size_t d, const float *z, const char *what,
            struct err *err)
@@ -84,7 +84,7 @@ check_rows(size_t n, size_t d, const float *z, const char *what,
     return 0;
 }
 
-/* All that pairs say of each other is by cosines. */
+/* Checks that all rows have unit length. */
 static int
 check_pairs(const struct wire_pairs *pairs, struct err *err)
 {
@@ -97,14 +97,14 @@ check_pairs(const struct wire_pairs *pairs, struct err *err)
                       "extra_text_z", err);
 }
 
-/* The step of that place has its weights. */
+/* Advances the sampler's place and returns the weights. */
 static struct wire_msg *
 make_weights(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
              const struct wire_weights *weights)
 {
     const struct wire_place at = wire_place_of(p->session, &p->batch);
 
-    flow_state_owner_advance(&sampler->stand, &at, peer,
+    flow_state_owner_advance(&sampler->owner_state, &at, peer,
                              name_of(sampler, peer));
     return wire_weights_put(weights);
 }
@@ -125,28 +125,28 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
     return make_weights(sampler, peer, pairs, &answer);
 }
 
-/* Puts the rows of a piece into the tables that have come so far. */
+/* Adds the rows of a piece to the tables received so far. */
 static int
 add_piece(struct sampler *sampler, const struct wire_state *state,
           struct err *err)
 {
     for (size_t k = 0; k < state->n; k++)
         state->tables[k].from = (size_t)state->from;
-    if (sample_store_check(&sampler->arrival, state->n, state->tables, err))
+    if (sample_store_check(&sampler->incoming, state->n, state->tables, err))
         return -1;
-    sample_store_write(&sampler->arrival, state->sampler, state->n,
+    sample_store_write(&sampler->incoming, state->sampler, state->n,
                        state->tables);
     return 0;
 }
 
-/* The last piece has come. */
+/* Loads the state after its last piece. */
 static int
 take_all(struct sampler *sampler, const struct wire_state *state,
          struct err *err)
 {
-    const struct sample_store *store = &sampler->arrival;
+    const struct sample_store *store = &sampler->incoming;
 
-    if (flow_state_owner_check_complete(&sampler->stand, state, err))
+    if (flow_state_owner_check_complete(&sampler->owner_state, state, err))
         return -1;
     if (!state->fresh && (state->total || store->n)) {
         if (sample_source_load(&sampler->source, store, state->total, err))
@@ -154,7 +154,7 @@ take_all(struct sampler *sampler, const struct wire_state *state,
     } else {
         sample_source_begin(&sampler->source, state->total);
     }
-    flow_state_owner_commit(&sampler->stand);
+    flow_state_owner_commit(&sampler->owner_state);
     return 0;
 }
 
@@ -170,22 +170,22 @@ sampler_load(struct sampler *sampler, uint64_t peer,
                        "a state that is 'fresh' has no tables: this one "
                        "has %zu",
                        state->n);
-    rc = flow_state_owner_check_piece(&sampler->stand, state, err);
+    rc = flow_state_owner_check_piece(&sampler->owner_state, state, err);
     if (rc < 0) {
         *again = 1;
         return -1;
     }
     if (rc)
-        sample_store_release(&sampler->arrival);
+        sample_store_release(&sampler->incoming);
     rc = add_piece(sampler, state, err);
     if (!rc)
-        flow_state_owner_add_piece(&sampler->stand, state, peer,
+        flow_state_owner_add_piece(&sampler->owner_state, state, peer,
                                    name_of(sampler, peer));
     if (!rc && !state->last)
         return 0;
     if (!rc)
         rc = take_all(sampler, state, err);
-    sample_store_release(&sampler->arrival);
-    flow_state_owner_discard(&sampler->stand);
+    sample_store_release(&sampler->incoming);
+    flow_state_owner_discard(&sampler->owner_state);
     return rc;
 }

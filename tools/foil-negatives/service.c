@@ -5,14 +5,14 @@
 #include "negatives.h"
 #include "util/file.h"
 #include "util/opt.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
-/* Whether a peer may use the sampler in this session, or set it anew. */
+/* Checks that a peer may use or set the sampler in this session. */
 static int
 check_owner(struct sampler *sampler, uint64_t peer, int64_t session,
             struct err *err)
 {
-    const uint64_t owner = sampler->stand.owner;
+    const uint64_t owner = sampler->owner_state.owner;
     const struct wire_hello *there = NULL;
     struct err ahead;
 
@@ -20,10 +20,11 @@ check_owner(struct sampler *sampler, uint64_t peer, int64_t session,
         return -1;
     if (owner && owner != peer && flow_server_ping(sampler->server, owner))
         there = flow_server_peer_hello(sampler->server, owner);
-    // a session that was begun by a clock that has been set back is over
-    if (!there && wire_session_check(sampler->stand.next.session, &ahead))
+    // a session begun before the clock was set back has ended
+    if (!there && wire_session_check(sampler->owner_state.next.session, &ahead))
         return 0;
-    return flow_state_owner_check(&sampler->stand, peer, session, there, err);
+    return flow_state_owner_check(&sampler->owner_state, peer, session, there,
+                                  err);
 }
 
 static void
@@ -34,7 +35,7 @@ answer_request(struct service *service, uint64_t peer, int64_t id,
     wire_msg_free(msg);
 }
 
-/* Refuses a request for now: a repetition of it may succeed. */
+/* Refuses a request; it may succeed when repeated. */
 static void
 refuse_request(struct service *service, uint64_t peer, int64_t id, int state,
                const char *reason)
@@ -61,12 +62,12 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_pairs_release(&pairs);
         return -1;
     }
-    if (!flow_state_owner_fits(&sampler->stand,
+    if (!flow_state_owner_fits(&sampler->owner_state,
                                &(struct wire_place){pairs.session,
                                                     pairs.batch.epoch,
                                                     pairs.batch.step})) {
         refuse_request(service, peer, pairs.id, 1,
-                       "the sampler does not stand where this step begins");
+                       "the sampler is not at the place of this step");
     } else if (!(weights = sampler_weigh(sampler, peer, &pairs, &why))) {
         refuse_request(service, peer, pairs.id, 0, why.msg);
     } else {
@@ -108,14 +109,15 @@ take_request(struct service *service, uint64_t peer, struct wire_msg *msg,
              struct err *err)
 {
     if (!service->sampler->known)
-        return err_set(err, "the data set was not named: its size is unknown");
+        return err_set(err,
+                       "no peer has named the data set: its size is unknown");
     switch (wire_msg_kind(msg)) {
     case WIRE_PAIRS:
         return take_pairs(service, peer, msg, err);
     case WIRE_STATE_PUT:
         return take_state_put(service, peer, msg, err);
     default:
-        return err_set(err, "'%s' is nothing for a sampler",
+        return err_set(err, "a sampler takes no '%s'",
                        wire_kind_name(wire_msg_kind(msg)));
     }
 }
@@ -127,10 +129,10 @@ handle_news(struct service *service, struct flow_news *news)
     switch (news->what) {
     case FLOW_JOINED:
         flow_state_owner_on_hello(
-            &service->sampler->stand, news->peer,
+            &service->sampler->owner_state, news->peer,
             flow_server_peer_hello(service->server, news->peer)->peer);
-        sampler_know(service->sampler, service->options,
-                     flow_server_hello(service->server));
+        sampler_set_data(service->sampler, service->options,
+                         flow_server_hello(service->server));
         break;
     case FLOW_MESSAGE:
         if (take_request(service, news->peer, news->msg, &news->why))
@@ -153,7 +155,7 @@ service_turn(void *self)
     return 1;
 }
 
-/* What will be kept of its run has to fit; this is known before any batch. */
+/* Refuses a trainer if its state would not fit, before any batch. */
 static int
 check_width(void *self, const struct wire_hello *hello, struct err *err)
 {

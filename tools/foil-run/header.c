@@ -13,15 +13,15 @@ static void
 check_name(const struct pipeline *p, const char *name)
 {
     static const char others[] =
-        " path home ifs env pwd oldpwd ps1 ps2 ps4 run "
-        "study stages resume parts show tmpdir ";
+        "path|home|ifs|env|pwd|oldpwd|ps1|ps2|ps4|run|study|stages|resume|"
+        "parts|show|tmpdir";
     char *lower = pipeline_printf("%s", name);
 
     for (char *at = lower; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     if (!islower((unsigned char)*lower) ||
         lower[strspn(lower, "abcdefghijklmnopqrstuvwxyz0123456789-")] ||
-        strstr(others, pipeline_printf(" %s ", lower)))
+        opt_index(others, lower) >= 0)
         pipeline_misuse(
             p,
             "'%s' is no name for an option or an operand: want letters, digits "

@@ -6,15 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "hold.h"
 #include "pipeline.h"
-#include "step.h"
-#include "supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
-
-/* ------------------------------------------------------------------ checks */
 
 static void
 index_data(const char *data)
@@ -35,7 +30,7 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
 
     word_list_put(&words, pipeline_printf("%s/fits.sh", var(p, "parts")),
                   *var(p, "captions") ? "captions" : "labels", data,
-                  *test ? test : NULL, (char *)NULL);
+                  *test ? test : NULL);
     text = step_capture(words.word);
     for (char *line = strtok_r(text, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {
@@ -45,7 +40,6 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
     }
 }
 
-/* Reads the list of stages, and checks that its commands exist. */
 static void
 check_stages(const struct pipeline *p, struct list *list)
 {
@@ -155,8 +149,6 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
     }
     make_run(p);
 }
-
-/* --------------------------------------------------------------- training */
 
 static intmax_t
 whole_of(const json_t *object, const char *key)

@@ -119,7 +119,6 @@ take_stage(struct list_stage *stage, struct words *words, struct err *err)
     return take_command(stage, words, err) ? -1 : 1;
 }
 
-/* Returns 1 if one of a stage's processes has that name. */
 static int
 has_process(const struct list_stage *stage, const char *name)
 {
@@ -132,7 +131,6 @@ has_process(const struct list_stage *stage, const char *name)
            read_number(name + n + 1, 1, stage->copies) > 0;
 }
 
-/* Returns 1 if two stages have a process of the same name. */
 static int
 share_name(const struct list_stage *a, const struct list_stage *b)
 {

@@ -69,4 +69,33 @@ char *list_process_name(const struct list_stage *stage, int copy);
 int list_findable(const struct list_stage *stage, const char *list,
                   struct err *err);
 
+/*
+ * supervise.c: supervise() starts every process of a list, in order, and
+ * restarts them until the main stage has ended, or a process has failed for
+ * good; then it ends all others, with `grace` seconds between SIGTERM and
+ * SIGKILL.  Reports on stderr.  Logs are LOGS/NAME.log; the main stage inherits
+ * our output.
+ *
+ * At SIGINT, SIGTERM and SIGHUP (unless ignored) it asks the main stage to end
+ * and waits for it without limit, then ends the others; a second SIGINT or
+ * SIGTERM kills all.
+ *
+ * Returns the exit code of the run: that of the main stage, or of the stage
+ * that failed; 128 + its number after a signal; EXIT_FAILED if a stage could
+ * not be started.  No process of a stage is left then, nor after SIGKILL of
+ * this process.  Call it once, with no other threads.
+ */
+int supervise(const struct list *list, const char *logs, double grace);
+
+/* step.c: step_run() runs a command and waits; if its exit code is not 0, ends
+ * the process with that.  step_capture() also returns its output, without
+ * trailing newlines. */
+void step_run(char *const *word);
+char *step_capture(char *const *word);
+
+/* step_show() prints a command to stderr as a user would type it, with long
+ * lines broken, followed by `end`; step_show_list() each stage of a list. */
+void step_show(char *const *word, const char *end);
+void step_show_list(const struct list *list);
+
 #endif

@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "pipeline.h"
-#include "step.h"
 #include "util/guess.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 /* Stages in the order in which an option is looked up: foil-embed last, as it
@@ -41,32 +39,16 @@ static const struct {
 };
 enum { N_OTHERS = sizeof others / sizeof *others };
 
-/* ------------------------------------------------- options of the stages */
-
-/* Whether a stage has an option, also as --no-FLAG, or by an old spelling;
- * *flag: it takes no value. */
-static int
-has_option(int stage, const char *name, int *flag)
-{
-    const json_t *option = option_of_stage(stage, name);
-
-    if (option)
-        *flag = !json_object_get(option, "argument");
-    return option != NULL;
-}
-
-/* Whether the pipeline or one of the stages has an option. */
 static int
 is_known(const struct pipeline *p, const char *name)
 {
-    int flag, known = pipeline_is_key(p, name) || !strcmp(name, "run");
+    int known = pipeline_is_key(p, name) || !strcmp(name, "run");
 
     for (int i = 0; i < N_STAGES; i++)
-        known = known || has_option(i, name, &flag);
+        known = known || option_of_stage(i, name);
     return known;
 }
 
-/* Refuses an unknown option, with a guess which one was meant. */
 _Noreturn static void
 refuse_option(struct pipeline *p, const char *name)
 {
@@ -125,6 +107,7 @@ find_owner(struct pipeline *p, const char **name, int *flag)
     const size_t dot = strcspn(*name, ".");
     const int only = (*name)[dot] ? stage_named(*name, dot) : -1;
     const char *whole = *name, *at = "";
+    const json_t *option;
     int owner = -1, several = 0;
 
     if (only >= 0)
@@ -133,8 +116,9 @@ find_owner(struct pipeline *p, const char **name, int *flag)
         const int stage = asked[i];
 
         if ((only >= 0 && stage != only) || (stage == EMBED && owner >= 0) ||
-            !has_option(stage, *name, flag))
+            !(option = option_of_stage(stage, *name)))
             continue;
+        *flag = !json_object_get(option, "argument");
         several += owner >= 0;
         if (owner < 0)
             owner = stage;
@@ -147,17 +131,14 @@ find_owner(struct pipeline *p, const char **name, int *flag)
     return owner;
 }
 
-/* -------------------------------------------------------- the command line */
-
 /* Whether an option is of the pipeline, or of a command of its script. */
 static int
 is_own(const struct pipeline *p, const char *name)
 {
-    static const char lines[] = " run override config ";
-    static const char script[] = " method captions grace at at-run at-data ";
-
     return pipeline_is_key(p, name) ||
-           strstr(p->in_script ? script : lines, pipeline_printf(" %s ", name));
+           opt_index(p->in_script ? "method|captions|grace|at|at-run|at-data"
+                                  : "run|override|config",
+                     name) >= 0;
 }
 
 /* Takes the option in argv[*at]; its value may be the next word. */
@@ -184,8 +165,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     if (!flag && !value && !(value = argv[++*at]))
         pipeline_misuse(p, "--%s wants a value", name);
     if (stage >= 0) {
-        word_list_put(&words, pipeline_printf("--%s", name), value,
-                      (char *)NULL);
+        word_list_put(&words, pipeline_printf("--%s", name), value);
         name = pipeline_stages[stage];
         value = word_list_text(words.word, words.n);
     }
@@ -225,12 +205,14 @@ take_operand(struct pipeline *p, const char *word, size_t at)
     setting_set(&p->cli, p->operand.word[at], "");
 }
 
-/* Moves --ONE and --OTHER, which are options of the pipeline, out of --STAGE
- * ARGS. */
+/* Moves options of the pipeline out of --STAGE ARGS. */
 static void
-take_back(struct pipeline *p, int stage, const char *one, const char *other)
+take_back(struct pipeline *p, int stage)
 {
     const char *option = pipeline_stages[stage];
+    const char *ours = stage == TRAIN    ? "--objective|--threads"
+                       : stage == SELECT ? "--batch|--epochs"
+                                         : "";
     struct word_list all = {0}, rest = {0};
 
     pipeline_split(p, &all, option, var(p, option));
@@ -238,22 +220,18 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
         update_spelling(stage, &all, 1);
     for (size_t i = 0, end; i < all.n; i = end) {
         const size_t n = strcspn(all.word[i], "=");
-        const char *item = pipeline_printf("%.*s", (int)n, all.word[i]);
-        const char *name = !strcmp(item, pipeline_printf("--%s", one)) ? one
-                           : !strcmp(item, pipeline_printf("--%s", other))
-                               ? other
-                               : NULL;
-        const char *value;
+        const char *name = pipeline_printf("%.*s", (int)n, all.word[i]), *value;
 
         end = item_end(&all, i);
         value = all.word[i][n] ? all.word[i] + n + 1
                 : end == i + 2 ? all.word[i + 1]
                                : NULL;
-        if (!name || !value || *value == ',') {
+        if (opt_index(ours, name) < 0 || !value || *value == ',') {
             for (; i < end; i++)
                 word_list_add(&rest, all.word[i]);
             continue;
         }
+        name += 2;
         if (setting_get(&p->cli, name))
             pipeline_misuse(p, "--%s is given twice: by itself and in --%s",
                             name, option);
@@ -262,7 +240,6 @@ take_back(struct pipeline *p, int stage, const char *one, const char *other)
     set_var(p, option, word_list_text(rest.word, rest.n));
 }
 
-/* Refuses unknown methods. */
 static void
 check_methods(const struct pipeline *p)
 {
@@ -273,20 +250,13 @@ check_methods(const struct pipeline *p)
         method_check(p, name);
 }
 
-/* Checks the command line as a whole. */
 static void
 check_command_line(struct pipeline *p, size_t operands)
 {
     if (p->config)
         configure_run(p);
     for (int i = 0; i < N_STAGES; i++)
-        take_back(p, i,
-                  i == TRAIN    ? "objective"
-                  : i == SELECT ? "batch"
-                                : "",
-                  i == TRAIN    ? "threads"
-                  : i == SELECT ? "epochs"
-                                : "");
+        take_back(p, i);
     if (!p->resume && p->override.n)
         pipeline_misuse(p, "--override belongs to --resume");
     if (p->resume && !p->is_study)
@@ -301,35 +271,6 @@ check_command_line(struct pipeline *p, size_t operands)
         if (!*var(p, p->operand.word[i]))
             pipeline_misuse(p, "wants %s", p->described);
 }
-
-void
-pipeline_command_line(struct pipeline *p, char **argv)
-{
-    size_t operands = 0;
-    int only_operands = 0;
-
-    for (size_t i = 0; argv[i]; i++) {
-        if (only_operands || *argv[i] != '-' || !argv[i][1])
-            take_operand(p, argv[i], operands++);
-        else if (!strcmp(argv[i], "--"))
-            only_operands = 1;
-        else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
-            pipeline_help(p);
-        else if (!strcmp(argv[i], "--resume"))
-            p->resume = 1;
-        else if (!strcmp(argv[i], "--stages"))
-            p->lists = 1;
-        else if (!strcmp(argv[i], "--trace"))
-            p->traces = 1;
-        else
-            take_word(p, argv, &i);
-        if (!argv[i])
-            break;
-    }
-    check_command_line(p, operands);
-}
-
-/* ------------------------------------------------------------------- help */
 
 /* Prints a paragraph of the script's comment; returns the next one, or NULL. */
 static const char *
@@ -347,8 +288,8 @@ print_comment(const char *at, const char *lead)
     return at[0] == '#' && at[1] == '\n' ? at + 2 : NULL;
 }
 
-void
-pipeline_help(const struct pipeline *p)
+_Noreturn static void
+print_help(const struct pipeline *p)
 {
     const char *lead = pipeline_printf("foil run %s:", p->name), *at = p->text;
 
@@ -372,4 +313,31 @@ pipeline_help(const struct pipeline *p)
                 others[i].what);
     close_stdout();
     exit(EXIT_OK);
+}
+
+void
+pipeline_command_line(struct pipeline *p, char **argv)
+{
+    size_t operands = 0;
+    int only_operands = 0;
+
+    for (size_t i = 0; argv[i]; i++) {
+        if (only_operands || *argv[i] != '-' || !argv[i][1])
+            take_operand(p, argv[i], operands++);
+        else if (!strcmp(argv[i], "--"))
+            only_operands = 1;
+        else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
+            print_help(p);
+        else if (!strcmp(argv[i], "--resume"))
+            p->resume = 1;
+        else if (!strcmp(argv[i], "--stages"))
+            p->lists = 1;
+        else if (!strcmp(argv[i], "--trace"))
+            p->traces = 1;
+        else
+            take_word(p, argv, &i);
+        if (!argv[i])
+            break;
+    }
+    check_command_line(p, operands);
 }

@@ -5,14 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "hold.h"
 #include "pipeline.h"
-#include "supervise.h"
 #include "util/file.h"
 #include "util/opt.h"
 
-/* Options of all pipelines. */
 static void
 add_common(struct pipeline *p)
 {
@@ -122,8 +119,6 @@ pipeline_load(struct pipeline *p, const char *path)
     p->usual = var(p, "objective");
 }
 
-/* ------------------------------------------------------ what the user runs */
-
 /* Chooses the first unused run directory, without -r. */
 static void
 take_fresh_run(struct pipeline *p)
@@ -162,7 +157,6 @@ remove_empty(const char *path, const char *above)
         *slash = 0;
 }
 
-/* Sets the script's environment: its variables and others. */
 static void
 set_environment(const struct pipeline *p)
 {

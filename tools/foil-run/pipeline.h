@@ -22,7 +22,7 @@
  *
  * Two kinds of process read it: `foil run NAME`, which parses the command
  * line, sets the environment and runs the script; and the script's commands in
- * C (commands.h), which read their values from that environment.
+ * C (commands_main()), which read their values from that environment.
  *
  * Everything here is for main(): it prints, and ends the process on errors.
  * One pipeline in a process.
@@ -90,8 +90,6 @@ _Noreturn void pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
 /* header_read() reads the header of a script; errors begin with its name. */
 void header_read(struct pipeline *p, const char *name, const char *text);
 
-/* ------------------------------------------------- variables and options */
-
 /* var() returns the value of a variable, "" if it is not set; the text is
  * never freed. */
 const char *var(const struct pipeline *p, const char *name);
@@ -116,7 +114,6 @@ void pipeline_split(const struct pipeline *p, struct word_list *list,
 void pipeline_take(struct pipeline *p, const char *name, const char *value);
 void pipeline_command_line(struct pipeline *p, char **argv);
 const char *pipeline_arguments(struct pipeline *p, char **argv);
-void pipeline_help(const struct pipeline *p);
 
 /* pipeline_absolute() returns an absolute path, with "." and ".." resolved,
  * but not links. */
@@ -173,8 +170,6 @@ const char *method_get(const struct pipeline *p, const char *method,
 void method_check(const struct pipeline *p, const char *method);
 void method_apply(struct pipeline *p, const char *method);
 
-/* ------------------------------------------------ settings of a run */
-
 /* pipeline_keys() returns the names in RUN/command, in order. */
 struct word_list pipeline_keys(const struct pipeline *p);
 int pipeline_is_key(const struct pipeline *p, const char *name);
@@ -192,8 +187,6 @@ int is_overridden(const struct pipeline *p, const char *name);
  * settings. */
 _Noreturn void study_settings(struct pipeline *p, char **value);
 
-/* ---------------------------------------------------------------- stages */
-
 /* stages_dry_run() runs the trainer, and if there is data all other stages,
  * with
  * --dry-run: wrong options are refused before any stage starts.  stages_text()
@@ -208,5 +201,17 @@ int has_own_net(const struct pipeline *p);
 /* runs_foil_tool() returns 1 if the command of a stage ends in foil's tool,
  * with known options. */
 int runs_foil_tool(const struct pipeline *p, int stage);
+
+/*
+ * The commands for pipeline scripts that are written in C.  Each is a file of
+ * pipelines/bin that executes `foil-run --NAME ARG...`; see foil-run(1).
+ */
+
+/* With --stages, a script ends with this exit code once its list is printed. */
+enum { EXIT_LISTED = 99 };
+
+/* commands_main() runs the command argv[1] and does not return; it returns if
+ * that is no command. */
+void commands_main(char **argv);
 
 #endif

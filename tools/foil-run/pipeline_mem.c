@@ -5,9 +5,8 @@
 
 #include "util/mem.h"
 
-/* Keeps a pointer to the memory until the process ends. */
-static void *
-keep_memory(void *memory)
+void *
+pipeline_keep(void *memory)
 {
     static void **all;
     static size_t n, room;
@@ -19,7 +18,7 @@ keep_memory(void *memory)
 void *
 pipeline_array(size_t n, size_t size)
 {
-    return keep_memory(mem_array(n, size));
+    return pipeline_keep(mem_array(n, size));
 }
 
 char *
@@ -31,7 +30,7 @@ pipeline_printf(const char *fmt, ...)
     va_start(ap, fmt);
     text = mem_format_list(fmt, ap);
     va_end(ap);
-    return keep_memory(text);
+    return pipeline_keep(text);
 }
 
 void

@@ -8,6 +8,9 @@
  * short texts, and ends after its last step.  Nothing here is freed.
  */
 
+/* pipeline_keep() returns memory of malloc(3), which must not be freed then. */
+void *pipeline_keep(void *memory);
+
 /* pipeline_printf() returns a formatted text, pipeline_array() n zeroed items.
  */
 char *pipeline_printf(const char *fmt, ...)

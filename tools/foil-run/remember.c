@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pipeline.h"
 #include "run/settings.h"
@@ -32,11 +31,10 @@ look_up(const struct pipeline *p, const char *key)
 static char *
 settings_to_text(struct settings *all)
 {
-    char *text = setting_text(all), *copy = pipeline_printf("%s", text);
+    char *text = pipeline_keep(setting_text(all));
 
-    free(text);
     setting_release(all);
-    return copy;
+    return text;
 }
 
 char *
@@ -107,13 +105,8 @@ static void
 check_difference(struct pipeline *p, const char *key, const char *was,
                  const char *is)
 {
-    static const char *const same[] = {"augmenters", "restarts", "ranks",
-                                       "hosts",
-                                       "embed"}; // the result is the same
-
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (!strcmp(same[i], key))
-            return;
+    if (opt_index("augmenters|restarts|ranks|hosts|embed", key) >= 0)
+        return; // the result is the same
     if (!strcmp(key, "TEST") && (!*was || is_overridden(p, key)))
         set_var(p, "anew", "yes");
     else if (!is_overridden(p, key))

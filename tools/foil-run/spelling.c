@@ -2,7 +2,6 @@
 
 #include "list.h"
 #include "pipeline.h"
-#include "step.h"
 #include "util/opt.h"
 
 const char *const pipeline_stages[N_STAGES] = {"embed", "select", "train",
@@ -17,7 +16,7 @@ options_of_stage(int stage)
     struct list_stage asked_one = {.name = tool};
     struct err ignored;
 
-    word_list_put(&words, tool, "--list", "options", (char *)NULL);
+    word_list_put(&words, tool, "--list", "options");
     asked_one.argv = words.word;
     if (!options[stage])
         options[stage] = list_findable(&asked_one, "", &ignored)
@@ -53,7 +52,6 @@ option_of_stage(int stage, const char *name)
     return NULL;
 }
 
-/* Whether an option such as "--optim" takes parameters. */
 static int
 has_parameters(int stage, const char *option)
 {
@@ -199,8 +197,7 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
                       pipeline_printf(",%s%s%s%s",
                                       strncmp(name, "no-", 3) ? "" : "no-",
                                       text_of(row, "name"), value ? "=" : "",
-                                      value ? value : ""),
-                      (char *)NULL);
+                                      value ? value : ""));
     }
     return now->n > 0;
 }

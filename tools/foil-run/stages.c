@@ -5,7 +5,6 @@
 
 #include "pipeline.h"
 #include "run/settings.h"
-#include "step.h"
 #include "util/file.h"
 #include "util/opt.h"
 
@@ -55,8 +54,6 @@ merge_options(const struct pipeline *p, int stage, const struct word_list *own,
     merge_items(stage, words, own, &theirs);
 }
 
-/* ------------------------------------------------------------ the trainer */
-
 int
 has_own_net(const struct pipeline *p)
 {
@@ -72,7 +69,7 @@ has_own_net(const struct pipeline *p)
 static void
 add_trainer(const struct pipeline *p, struct word_list *own)
 {
-    static const char nets[] = " --arch --head --embed --text --precision ";
+    static const char nets[] = "--arch|--head|--embed|--text|--precision";
     const struct word_list *all = &p->defaults[TRAIN];
     const struct word_list *tuned =
         same_method(var(p, "objective"), p->usual) ? &p->tuned : own;
@@ -80,12 +77,11 @@ add_trainer(const struct pipeline *p, struct word_list *own)
     struct word_list rest = {0};
 
     for (size_t i = 0, end; i < all->n; i = end) {
-        const int of_net =
-            without_net && strstr(nets, pipeline_printf(" %s ", all->word[i]));
+        const int of_net = without_net && opt_index(nets, all->word[i]) >= 0;
 
         end = item_end(all, i);
         if (of_net && !strcmp(all->word[i], "--text"))
-            word_list_put(&rest, "--text", "program", (char *)NULL);
+            word_list_put(&rest, "--text", "program");
         for (; i < end && !of_net; i++)
             word_list_add(&rest, all->word[i]);
     }
@@ -121,8 +117,7 @@ add_warmup(const struct pipeline *p, struct word_list *own)
             own, "--warmup",
             10 * whole_var(p, "warm") <= epochs
                 ? var(p, "warm")
-                : pipeline_printf("%ld.%ld", epochs / 10, epochs % 10),
-            (char *)NULL);
+                : pipeline_printf("%ld.%ld", epochs / 10, epochs % 10));
 }
 
 /* Passes --override on to the trainer, except for most options of the
@@ -130,17 +125,15 @@ add_warmup(const struct pipeline *p, struct word_list *own)
 static void
 add_overrides(const struct pipeline *p, struct word_list *words)
 {
-    static const char known[] = " objective threads seed ";
-
     for (size_t i = 0; i < p->override.n; i++) {
         const char *key = p->override.word[i];
 
         if (p->operand.n && !strcmp(key, p->operand.word[0]))
             key = "dataset";
         else if (pipeline_is_key(p, key) &&
-                 !strstr(known, pipeline_printf(" %s ", key)))
+                 opt_index("objective|threads|seed", key) < 0)
             continue;
-        word_list_put(words, "--override", key, (char *)NULL);
+        word_list_put(words, "--override", key);
     }
 }
 
@@ -148,10 +141,9 @@ static void
 add_vocabulary(const struct pipeline *p, struct word_list *words)
 {
     if (*var(p, "captions"))
-        word_list_put(words, "--vocabulary", var(p, "captions"), (char *)NULL);
+        word_list_put(words, "--vocabulary", var(p, "captions"));
 }
 
-/* Adds the trainer's words after -r RUN. */
 static void
 words_of_train(const struct pipeline *p, struct word_list *words)
 {
@@ -160,28 +152,24 @@ words_of_train(const struct pipeline *p, struct word_list *words)
 
     add_trainer(p, &own);
     word_list_put(words, "--objective", take_objective(p, &own, &theirs),
-                  "--threads", var(p, "threads"), "--seed", var(p, "seed"),
-                  (char *)NULL);
+                  "--threads", var(p, "threads"), "--seed", var(p, "seed"));
     if (!p->foreign_trainer) {
         if (p->resume)
             word_list_add(words, "--resume");
         add_overrides(p, words);
         // the vocabulary is unchanged, even if the run has moved
         if (p->resume && *var(p, "captions") && !*var(p, "vocabulary"))
-            word_list_put(words, "--override", "vocabulary", (char *)NULL);
+            word_list_put(words, "--override", "vocabulary");
     }
     add_vocabulary(p, words);
     add_warmup(p, &own);
     if (whole_var(p, "ranks") != 1 && !run_has(p, "latest"))
-        word_list_put(&own, "--shards", var(p, "ranks"), (char *)NULL);
+        word_list_put(&own, "--shards", var(p, "ranks"));
     if (*keeps && strcmp(keeps, "0"))
-        word_list_put(&own, "--keep-features", keeps, (char *)NULL);
+        word_list_put(&own, "--keep-features", keeps);
     merge_items(TRAIN, words, &own, &theirs);
 }
 
-/* ------------------------------------------------------------- the others */
-
-/* Adds the selector's words after -r RUN. */
 static void
 words_of_select(const struct pipeline *p, const char *data,
                 struct word_list *words)
@@ -189,7 +177,7 @@ words_of_select(const struct pipeline *p, const char *data,
     const char *there = var(p, "at-data"); // its path at the selector
 
     word_list_put(words, "--seed", var(p, "seed"), "--batch", var(p, "batch"),
-                  "--epochs", var(p, "epochs"), (char *)NULL);
+                  "--epochs", var(p, "epochs"));
     merge_options(p, SELECT, &p->defaults[SELECT], words);
     word_list_add(words, *there ? there : data);
 }
@@ -211,13 +199,13 @@ words_of_negatives(const struct pipeline *p, struct word_list *words)
                           : json_is_true(json_object_get(p->trains, "outside"));
     struct word_list own = {0};
 
-    word_list_put(words, "--seed", var(p, "seed"), (char *)NULL);
+    word_list_put(words, "--seed", var(p, "seed"));
     word_list_join(&own, &p->defaults[NEGATIVES]);
     merge_options(p, NEGATIVES, &own, words);
     if (word_list_has(words, "--weigh-command")) {
         outside = !strcmp(filter, "yes") && setting_get(&p->cli, "filter");
     } else if (!word_list_has(words, "--method")) {
-        word_list_put(words, "--method", find_method(p), (char *)NULL);
+        word_list_put(words, "--method", find_method(p));
     } else {
         char **method = &words->word[item_find(words, "--method") + 1];
 
@@ -234,7 +222,7 @@ words_of_augment(const struct pipeline *p, const char *data,
 {
     struct word_list service = {0}, own = {0};
 
-    word_list_put(words, "--seed", var(p, "seed"), (char *)NULL);
+    word_list_put(words, "--seed", var(p, "seed"));
     add_vocabulary(p, words);
     word_list_join(&own, &p->defaults[AUGMENT]);
     if (find_method(p))
@@ -244,8 +232,6 @@ words_of_augment(const struct pipeline *p, const char *data,
     merge_options(p, AUGMENT, &own, words);
     word_list_add(words, data);
 }
-
-/* --------------------------------------------------------------- the list */
 
 /* Whether mpirun starts foil's trainer, with several ranks. */
 static int
@@ -269,9 +255,9 @@ words_of_ranks(const struct pipeline *p, const char *program)
 {
     struct word_list words = {0};
 
-    word_list_put(&words, "mpirun", "-n", var(p, "ranks"), (char *)NULL);
+    word_list_put(&words, "mpirun", "-n", var(p, "ranks"));
     if (*var(p, "hosts"))
-        word_list_put(&words, "--hostfile", var(p, "hosts"), (char *)NULL);
+        word_list_put(&words, "--hostfile", var(p, "hosts"));
     word_list_add(&words, program);
     return word_list_text(words.word, words.n);
 }
@@ -335,7 +321,7 @@ stages_text(struct pipeline *p, const char *data)
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
     char *ours = pipeline_printf("%s", ""),
          *there = pipeline_printf("%s", var(p, "at-run"));
-    char *text = NULL, *copy;
+    char *text = NULL;
     size_t n;
     FILE *list = open_memstream(&text, &n);
 
@@ -353,14 +339,9 @@ stages_text(struct pipeline *p, const char *data)
     words_of_select(p, data, &select);
     put_stage(p, list, SELECT, "1", there, &select);
     REQUIRE(!fclose(list));
-    copy = pipeline_printf("%s", text);
-    free(text);
-    return copy;
+    return pipeline_keep(text);
 }
 
-/* ------------------------------------------------------ checks of options */
-
-/* Returns what a tool prints, a JSON object. */
 static json_t *
 ask_tool(const struct word_list *words)
 {
@@ -383,7 +364,7 @@ ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
     if (!runs_foil_tool(p, stage))
         return NULL;
     word_list_put(&words, pipeline_printf("foil-%s", pipeline_stages[stage]),
-                  "--dry-run", "-r", var(p, "RUN"), (char *)NULL);
+                  "--dry-run", "-r", var(p, "RUN"));
     word_list_join(&words, options);
     return ask_tool(&words);
 }
@@ -432,9 +413,9 @@ ask_others(const struct pipeline *p, const char *data)
     if (!*var(p, "embed"))
         return;
     word_list_put(&embed, "foil-embed", "--dry-run", "-o",
-                  run_path(p, "features.npy"), (char *)NULL);
+                  run_path(p, "features.npy"));
     merge_options(p, EMBED, &p->defaults[EMBED], &embed);
-    word_list_put(&embed, run_path(p, "latest"), data, (char *)NULL);
+    word_list_put(&embed, run_path(p, "latest"), data);
     step_capture(embed.word);
 }
 
@@ -462,7 +443,7 @@ stages_dry_run(struct pipeline *p, const char *data)
     set_var(p, "keep-epochs", "");
     if (*data) {
         add_elsewhere(p, &select);
-        word_list_put(&select, "foil-select", "--dry-run", (char *)NULL);
+        word_list_put(&select, "foil-select", "--dry-run");
         words_of_select(p, data, &select);
         p->selects = ask_tool(&select);
         set_var(
@@ -472,8 +453,7 @@ stages_dry_run(struct pipeline *p, const char *data)
     }
     p->foreign_trainer = !runs_foil_tool(p, TRAIN);
     word_list_put(&train, "foil-train", "--dry-run", "-r",
-                  p->foreign_trainer ? run_path(p, "none") : var(p, "RUN"),
-                  (char *)NULL);
+                  p->foreign_trainer ? run_path(p, "none") : var(p, "RUN"));
     words_of_train(p, &train);
     p->trains = ask_tool(&train);
     if (p->foreign_trainer)

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "list.h"
 #include "pipeline_mem.h"
 #include "stage/process.h"
-#include "step.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "words.h"
@@ -58,7 +58,7 @@ step_run(char *const *word)
 char *
 step_capture(char *const *word)
 {
-    char *text = NULL, *copy;
+    char *text = NULL;
     size_t n = 0, room = 0;
     ssize_t got;
     int ends[2];
@@ -79,9 +79,7 @@ step_capture(char *const *word)
     while (n && text[n - 1] == '\n')
         n--;
     text[n] = 0;
-    copy = pipeline_printf("%s", text);
-    free(text);
-    return copy;
+    return pipeline_keep(text);
 }
 
 void

@@ -4,16 +4,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "list.h"
 #include "pipeline_mem.h"
 #include "stage/process.h"
-#include "supervise.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/mem.h"
@@ -51,8 +50,6 @@ struct run {
     double until; /* when the rest is killed; 0: already done */
     int code;
 };
-
-/* ------------------------------------------------------------- the end */
 
 /* Describes how a process ended; to be freed. */
 static char *
@@ -139,9 +136,6 @@ start_process(struct run *run, struct process *process)
     }
 }
 
-/* ---------------------------------------------- the end of a process */
-
-/* Schedules a restart if the policy allows it: 1, else 0. */
 static int
 schedule_restart(struct process *process, int status)
 {
@@ -169,7 +163,6 @@ schedule_restart(struct process *process, int status)
     return 1;
 }
 
-/* Returns 1 if another copy of the stage runs, or will be restarted. */
 static int
 others_run(const struct run *run, const struct process *process)
 {
@@ -260,8 +253,6 @@ on_end(struct run *run, struct process *process, int status)
     }
 }
 
-/* ------------------------------------------------------------- signals */
-
 static void
 on_signal(struct run *run, int signal)
 {
@@ -311,8 +302,6 @@ watch_signals(struct run *run, struct err *err)
     return run->signals < 0 ? err_sys(err, "cannot watch for signals") : 0;
 }
 
-/* ------------------------------------------------------------ the loop */
-
 /* Returns the milliseconds until the next restart or kill, or -1. */
 static int
 pause_of(const struct run *run)
@@ -331,7 +320,6 @@ pause_of(const struct run *run)
     return next > 0 ? (int)(next * 1000) + 1 : 0;
 }
 
-/* Returns 1 while a process runs, or will be restarted. */
 static int
 runs_any(const struct run *run)
 {

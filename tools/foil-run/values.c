@@ -25,8 +25,6 @@ pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
     opt_misuse("%s", text);
 }
 
-/* -------------------------------------------------------------- variables */
-
 const char *
 var(const struct pipeline *p, const char *name)
 {
@@ -127,8 +125,6 @@ run_has(const struct pipeline *p, const char *name)
     return file_exists(run_path(p, name));
 }
 
-/* ------------------------------------------------------------------ words */
-
 void
 pipeline_split(const struct pipeline *p, struct word_list *list,
                const char *option, const char *text)
@@ -154,15 +150,12 @@ pipeline_absolute(const char *path)
 {
     char *here = *path == '/' ? NULL : getcwd(NULL, 0);
     char *all = mem_format("%s/%s", here ? here : "", path);
-    char *whole = file_resolve(all), *copy = pipeline_printf("%s", whole);
+    char *whole = pipeline_keep(file_resolve(all));
 
-    free(whole);
     free(all);
     free(here);
-    return copy;
+    return whole;
 }
-
-/* ---------------------------------------------------------------- options */
 
 void
 pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
@@ -202,7 +195,6 @@ pipeline_is_key(const struct pipeline *p, const char *name)
     return 0;
 }
 
-/* Returns the row of an option of the pipeline, or NULL. */
 static const struct pipeline_row *
 find_row(const struct pipeline *p, const char *name)
 {
@@ -234,7 +226,7 @@ take_in_script(struct pipeline *p, const char *name, const char *value)
     const int stage = stage_named(name, strlen(name));
 
     if (!strcmp(name, "objective"))
-        word_list_put(&p->more[TRAIN], "--objective", value, (char *)NULL);
+        word_list_put(&p->more[TRAIN], "--objective", value);
     if (stage >= 0)
         pipeline_split(p, &p->more[stage], name, value);
     else if (!strstr(name, "-command") || !setting_get(&p->cli, name))
@@ -281,8 +273,6 @@ is_overridden(const struct pipeline *p, const char *name)
     return 0;
 }
 
-/* --------------------------------------------------------------- methods */
-
 const char *
 method_get(const struct pipeline *p, const char *method, const char *what)
 {
@@ -303,7 +293,7 @@ method_apply(struct pipeline *p, const char *method)
 
     method_check(p, method);
     set_var(p, "objective", method_get(p, method, "objective"));
-    word_list_put(&objective, "--objective", var(p, "objective"), (char *)NULL);
+    word_list_put(&objective, "--objective", var(p, "objective"));
     for (int i = 0; i < N_STAGES; i++) {
         const char *text = method_get(p, method, pipeline_stages[i]);
         struct words words = {.name = method, .at = text, .line = 1};

@@ -22,16 +22,6 @@ append_word(struct word *word, const char *text, size_t n)
     word->text[word->n] = 0;
 }
 
-/* Returns a copy of the word that is never freed, NULL if it was not begun. */
-static char *
-keep_word(struct word *word)
-{
-    char *text = word->text ? pipeline_printf("%s", word->text) : NULL;
-
-    free(word->text);
-    return text;
-}
-
 /* Skips blanks, a comment, and continued line ends. */
 static void
 pass_blanks(struct words *words)
@@ -56,7 +46,6 @@ in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Takes $NAME or ${NAME}. */
 static int
 take_variable(struct words *words, struct word *word, struct err *err)
 {
@@ -133,7 +122,7 @@ words_next(struct words *words, int *failed, struct err *err)
             return NULL;
         }
     }
-    return keep_word(&word);
+    return word.text ? pipeline_keep(word.text) : NULL;
 }
 
 int
@@ -163,7 +152,7 @@ word_list_join(struct word_list *list, const struct word_list *more)
 }
 
 void
-word_list_put(struct word_list *list, ...)
+word_list_put_all(struct word_list *list, ...)
 {
     va_list ap;
 
@@ -211,10 +200,8 @@ word_list_text(char *const *word, size_t n)
             append_word(&text, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
         append_word(&text, "'", !plain);
     }
-    return keep_word(&text);
+    return pipeline_keep(text.text);
 }
-
-/* ------------------------------------------------------------------ items */
 
 static int
 is_option(const char *word)

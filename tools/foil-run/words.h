@@ -37,10 +37,11 @@ char *words_next(struct words *words, int *failed, struct err *err);
  */
 int words_rest(struct words *words, struct word_list *list, struct err *err);
 
-/* word_list_add() adds a copy of a word, word_list_put() of several, up to a
- * NULL of type char *, word_list_join() of those of another list. */
+/* word_list_add() adds a copy of a word, word_list_put() of several, and
+ * word_list_join() of those of another list. */
 void word_list_add(struct word_list *list, const char *word);
-void word_list_put(struct word_list *list, ...) __attribute__((sentinel));
+void word_list_put_all(struct word_list *list, ...) __attribute__((sentinel));
+#define word_list_put(...) word_list_put_all(__VA_ARGS__, (char *)NULL)
 void word_list_join(struct word_list *list, const struct word_list *more);
 
 /* word_list_split() adds the words of all lines of a text; $ and # are

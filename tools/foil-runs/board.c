@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,15 +27,11 @@ make_folder(const char *dir, const char *run)
 
     while (!file_mkdir(folder, 0777, &err)) {
         const size_t n = strcspn(run += strspn(run, "/"), "/");
-        char *longer;
 
         if (!n)
             return folder;
-        if (strncmp(run, ".", n) && strncmp(run, "..", n)) {
-            longer = mem_format("%s/%.*s", folder, (int)n, run);
-            free(folder);
-            folder = longer;
-        }
+        if (strncmp(run, ".", n) && strncmp(run, "..", n))
+            mem_append(&folder, "/%.*s", (int)n, run);
         run += n;
     }
     die("%s", err.msg);
@@ -47,12 +42,7 @@ make_folder(const char *dir, const char *run)
 static int
 is_shown(const char *name)
 {
-    static const char *const known[] = {"epoch", "step", "total", "time"};
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(name, known[i]))
-            return 0;
-    return !strchr(name, '.');
+    return opt_index("epoch|step|total|time", name) < 0 && !strchr(name, '.');
 }
 
 /* Returns the place and time of the last step. */
@@ -105,7 +95,6 @@ add_results(struct board *board, const char *run)
     json_decref(all);
 }
 
-/* Adds histograms of per-sample values in the newest checkpoint. */
 static void
 add_samples(struct board *board, const char *run, const struct board_when *when)
 {

@@ -6,16 +6,11 @@
 /*
  * The parts of foil-runs:
  *
- *   find.c    run directories below a folder
  *   gather.c  the state of a run, from its directory
  *   show.c    all runs as a table
  *   board.c   a run as a TensorBoard file
  *   draw.c    curves of all runs in one picture
  */
-
-/* runs_find() appends the paths of runs to an array of strings, in order: DIR
- * itself, or folders up to four levels below it. */
-void runs_find(const char *dir, json_t *paths);
 
 /*
  * runs_gather() returns an object:

@@ -1,7 +1,5 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runs.h"
 #include "util/clock.h"
@@ -18,13 +16,9 @@ put_list(struct table *table, const char *column, const json_t *list)
 
     json_array_foreach(list, i, item)
     {
-        char *more =
-            mem_format("%s%s%s", text, i ? "," : "", json_string_value(item));
-
-        free(text);
-        text = more;
+        mem_append(&text, "%s%s", i ? "," : "", json_string_value(item));
     }
-    table_put(table, column, text);
+    table_put(table, column, "%s", text);
     free(text);
 }
 
@@ -32,65 +26,33 @@ put_list(struct table *table, const char *column, const json_t *list)
 static void
 put_cell(struct table *table, const char *column, const json_t *value)
 {
-    char text[128];
-    const double x = json_number_value(value);
-
-    if (json_is_string(value)) {
-        table_put(table, column, json_string_value(value));
-        return;
-    }
-    if (json_is_array(value)) {
+    if (json_is_string(value))
+        table_put(table, column, "%s", json_string_value(value));
+    else if (json_is_array(value))
         put_list(table, column, value);
-        return;
-    }
-    if (json_is_integer(value))
-        snprintf(text, sizeof text, "%jd", (intmax_t)json_integer_value(value));
+    else if (json_is_integer(value))
+        table_put(table, column, "%jd", (intmax_t)json_integer_value(value));
     else if (json_is_real(value))
-        snprintf(text, sizeof text, "%.6g", x);
+        table_put(table, column, "%.6g", json_real_value(value));
     else if (json_is_boolean(value))
-        snprintf(text, sizeof text, "%s", json_is_true(value) ? "yes" : "no");
-    else
-        return;
-    table_put(table, column, text);
+        table_put(table, column, json_is_true(value) ? "yes" : "no");
 }
 
+/* The share of the time spent exchanging with other ranks; the rank that
+ * delayed the others most, and by which share of the time. */
 static void
-put_figure(struct table *table, const char *column, double x)
-{
-    char text[64];
-
-    snprintf(text, sizeof text, "%.4f", x);
-    table_put(table, column, text);
-}
-
-/* The share of its time spent exchanging with other ranks. */
-static void
-put_share(struct table *table, const json_t *run, double seconds)
+put_ranks(struct table *table, const json_t *run, double seconds)
 {
     const json_t *exchanged = json_object_get(run, "exchanged");
-    char text[64];
+    const json_t *rank = json_object_get(run, "slowest");
 
-    if (!exchanged)
-        return;
-    snprintf(text, sizeof text, "%.0f%%",
-             100 * json_number_value(exchanged) / seconds);
-    table_put(table, "exchanged", text);
-}
-
-/* The rank that delayed the others most, and by which share of the time. */
-static void
-put_slowest(struct table *table, const json_t *run, double seconds)
-{
-    const json_t *rank = json_object_get(run, "slowest"),
-                 *excess = json_object_get(run, "behind");
-    char text[64];
-
-    if (!rank)
-        return;
-    snprintf(text, sizeof text, "%jd, %.0f%%",
-             (intmax_t)json_integer_value(rank),
-             100 * json_number_value(excess) / seconds);
-    table_put(table, "slowest", text);
+    if (exchanged)
+        table_put(table, "exchanged", "%.0f%%",
+                  100 * json_number_value(exchanged) / seconds);
+    if (rank)
+        table_put(
+            table, "slowest", "%jd, %.0f%%", (intmax_t)json_integer_value(rank),
+            100 * json_number_value(json_object_get(run, "behind")) / seconds);
 }
 
 /* Fills in the columns up to the loss. */
@@ -104,21 +66,18 @@ put_run(struct table *table, const json_t *run)
 
     put_cell(table, "run", json_object_get(run, "run"));
     put_cell(table, "state", json_object_get(run, "state"));
-    if (epochs) {
-        snprintf(text, sizeof text, "%jd/%jd",
-                 (intmax_t)json_integer_value(json_object_get(run, "epoch")),
-                 (intmax_t)json_integer_value(epochs));
-        table_put(table, "epoch", text);
-    }
+    if (epochs)
+        table_put(table, "epoch", "%jd/%jd",
+                  (intmax_t)json_integer_value(json_object_get(run, "epoch")),
+                  (intmax_t)json_integer_value(epochs));
     put_cell(table, "steps", json_object_get(run, "step"));
     if (json_object_get(run, "seconds")) {
         clock_span(seconds, text);
-        table_put(table, "time", text);
-        put_share(table, run, seconds);
-        put_slowest(table, run, seconds);
+        table_put(table, "time", "%s", text);
+        put_ranks(table, run, seconds);
     }
     if (json_is_number(loss))
-        put_figure(table, "loss", json_number_value(loss));
+        table_put(table, "loss", "%.4f", json_number_value(loss));
 }
 
 static void
@@ -132,7 +91,7 @@ put_results(struct table *table, const json_t *run)
     json_object_foreach(json_object_get(run, "results"), label, result)
     {
         if (runs_label(result, again, &figure))
-            put_figure(table, label, figure);
+            table_put(table, label, "%.4f", figure);
     }
 }
 

@@ -52,8 +52,6 @@ const struct select_strategy select_strategy_command = {
     .needs_features = 1,
 };
 
-/* -------------------------------------------------------------- an answer */
-
 static int
 take_id(struct plan_reader *t, int64_t id, struct err *why)
 {
@@ -129,8 +127,6 @@ begin_plan(struct plan_reader *t)
     memset(t->seen, 0, t->layout->size * sizeof *t->seen);
     memset(t->last, 0, t->layout->size * sizeof *t->last);
 }
-
-/* -------------------------------------------------------------- a request */
 
 /* Writes the features into shared memory in numpy's .npy format, with rows of
  * nan for samples without features. */
@@ -211,8 +207,6 @@ ask_command(struct select_command *c, const char *line, struct plan_reader *t,
     return outcome == STAGE_ANSWERED ? 0 : -1;
 }
 
-/* ------------------------------------------------------------- saved plans */
-
 void
 select_print_plan(FILE *file, const struct select_layout *layout,
                   const int64_t *ids)
@@ -226,7 +220,6 @@ select_print_plan(FILE *file, const struct select_layout *layout,
     }
 }
 
-/* The file of an epoch's plan. */
 static char *
 path_of(const struct select_command *c, uint64_t epoch)
 {
@@ -307,8 +300,6 @@ save_plan(struct select_command *c, uint64_t epoch, const char *key,
         file_remove(path, &err);
     free(path);
 }
-
-/* ------------------------------------------------------------------- whole */
 
 struct select_command *
 select_command_open(const struct select_options *options, const char *data,

@@ -9,8 +9,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/features.h"
-#include "wire/fetch.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
 enum { VIEWS = 2 };
 

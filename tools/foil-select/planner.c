@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,9 +10,8 @@
 #include "select.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/opt.h"
 #include "util/priority.h"
-#include "wire/fetch.h"
+#include "wire/features.h"
 
 /* A plan that is being made. */
 struct job {
@@ -79,12 +77,14 @@ set_trouble(struct planner *p, int trouble, const struct err *why)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Waits for retry_s seconds, or until woken. */
+/* Reports a problem that may end, and waits for retry_s seconds, or until
+ * woken. */
 static void
-sleep_retry(struct planner *p)
+retry_later(struct planner *p, const struct err *why)
 {
     struct err ignored;
 
+    set_trouble(p, 1, why);
     wire_sock_wait(p->wire, NULL, p->wake[0], retry_s, &ignored);
 }
 
@@ -113,10 +113,8 @@ fetch_features(struct planner *p, struct job *job)
         job->what = select_fetch(p->service, p->wake[0], &wanted,
                                  p->config.task.layout.size,
                                  &job->making.history, &why);
-        if (job->what == FETCH_AGAIN) {
-            set_trouble(p, 1, &why);
-            sleep_retry(p);
-        }
+        if (job->what == FETCH_AGAIN)
+            retry_later(p, &why);
     }
     set_trouble(p, job->what == FETCH_FAILED ? -1 : 0, &why);
     job->making.by_features = job->what == FETCH_DONE;
@@ -232,10 +230,8 @@ send_report(struct planner *p)
     pthread_mutex_unlock(&p->lock);
     while (what == FETCH_AGAIN && is_current(p, turn)) {
         what = select_send_plan(p->service, p->wake[0], &about, &why);
-        if (what == FETCH_AGAIN) {
-            set_trouble(p, 1, &why);
-            sleep_retry(p);
-        }
+        if (what == FETCH_AGAIN)
+            retry_later(p, &why);
     }
     set_trouble(p, what == FETCH_FAILED ? -1 : 0, &why);
     pthread_mutex_lock(&p->lock);
@@ -301,10 +297,10 @@ static struct flow_service *
 connect_to(struct planner *p, struct err *err)
 {
     struct flow_service_config config = {
-        .endpoint = p->endpoint,
-        .role = "train",
-        .edge = WIRE_EDGE_FEATURES,
-        .hello = p->config.hello,
+        .client = {.endpoint = p->endpoint,
+                   .role = "train",
+                   .edge = WIRE_EDGE_FEATURES,
+                   .hello = p->config.hello},
         .deadline = answer_s,
     };
 

@@ -9,6 +9,49 @@
 
 enum { LISTED = 20 }; /* most rejected samples named on stderr */
 
+/* The index of an id, or where to insert it. */
+static size_t
+find_quarantined(const struct select_quarantine *quarantine, int64_t id)
+{
+    size_t low = 0, high = quarantine->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (quarantine->item[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void
+select_quarantine_add(struct select_quarantine *quarantine, int64_t id,
+                      const char *reason)
+{
+    size_t at = find_quarantined(quarantine, id);
+    struct select_rejected *item = quarantine->item;
+
+    if (at < quarantine->n && item[at].id == id)
+        return;
+    mem_grow(&quarantine->item, &quarantine->room, quarantine->n + 1,
+             sizeof *item);
+    item = quarantine->item;
+    memmove(item + at + 1, item + at, (quarantine->n - at) * sizeof *item);
+    item[at] = (struct select_rejected){id, mem_text(reason)};
+    quarantine->n++;
+}
+
+void
+select_quarantine_release(struct select_quarantine *quarantine)
+{
+    for (size_t i = 0; i < quarantine->n; i++)
+        free(quarantine->item[i].reason);
+    free(quarantine->item);
+    *quarantine = (struct select_quarantine){0};
+}
+
 /* The name of a sample, or "" if its record cannot be read. */
 static const char *
 name_of(const struct data_set *set, size_t id)
@@ -22,22 +65,18 @@ name_of(const struct data_set *set, size_t id)
 static char *
 list_quarantine(const struct select_quarantine *bad, const struct data_set *set)
 {
-    size_t len = 0, room = 0;
-    char *text = NULL;
+    size_t len;
+    char *text;
+    FILE *to = open_memstream(&text, &len);
 
-    mem_grow(&text, &room, 1, 1);
-    text[0] = '\0';
+    REQUIRE(to);
     for (size_t i = 0; i < bad->n; i++) {
-        const struct select_rejected *r = &bad->item[i];
-        char *line = mem_format("%" PRId64 "\t%s\t%s\n", r->id,
-                                name_of(set, (size_t)r->id), r->reason);
-        size_t n = strlen(line) + 1;
+        const struct select_rejected *item = &bad->item[i];
 
-        mem_grow(&text, &room, len + n, 1);
-        memcpy(text + len, line, n);
-        len += n - 1;
-        free(line);
+        fprintf(to, "%" PRId64 "\t%s\t%s\n", item->id,
+                name_of(set, (size_t)item->id), item->reason);
     }
+    REQUIRE(!fclose(to));
     return text;
 }
 

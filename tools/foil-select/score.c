@@ -1,6 +1,4 @@
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/npy.h"
 #include "num/threads.h"
@@ -75,7 +73,6 @@ write_losses(const char *path, const struct select_task *task,
     free(work);
 }
 
-/* The hardness of a plan, as an object. */
 static json_t *
 measure_plan(const struct select_task *task, const int64_t *ids)
 {
@@ -95,20 +92,15 @@ print_score(const struct select_options *o, const struct select_task *task,
 {
     const size_t total = select_layout_total(&task->layout);
     int64_t *random = mem_array(total, sizeof *random);
-    json_t *line = json_object(), *baseline;
+    json_t *line = json_pack(
+        "{s:s s:I s:I s:I s:f}", "strategy", o->strategy->name, "samples",
+        (json_int_t)task->layout.size, "dim", (json_int_t)task->features->d,
+        "batches", (json_int_t)task->layout.steps, "tau",
+        task->value[SELECT_TAU]);
 
-    json_object_set_new(line, "strategy", json_string(o->strategy->name));
-    json_object_set_new(line, "samples",
-                        json_integer((json_int_t)task->layout.size));
-    json_object_set_new(line, "dim",
-                        json_integer((json_int_t)task->features->d));
-    json_object_set_new(line, "batches",
-                        json_integer((json_int_t)task->layout.steps));
-    json_object_set_new(line, "tau", json_real(task->value[SELECT_TAU]));
     json_object_update_new(line, measure_plan(task, ids));
     select_shuffle(task, random);
-    baseline = measure_plan(task, random);
-    json_object_set_new(line, "random", baseline);
+    json_object_set_new(line, "random", measure_plan(task, random));
     json_object_set_new(line, "seconds", json_real(seconds));
     json_print(line);
     free(random);

@@ -5,24 +5,21 @@
 
 #include "data/set.h"
 #include "select/plan.h"
-#include "select/quarantine.h"
 #include "stage/stage.h"
 #include "util/progress.h"
-#include "wire/plan.h"
+#include "wire/features.h"
 
 /*
  * The parts of foil-select, one file each:
  *
- *   options.c   the command line
+ *   options.c   the command line; --list and --dry-run
  *   serve.c     sends items: places, leases, late augmenters
  *   planner.c   two threads that plan epochs from features
- *   make.c      one such plan
+ *   make.c      one such plan, and how hard it is
  *   command.c   plans by a user's program
  *   fetch.c     fetches features from the trainer
- *   measure.c   how hard a plan is
  *   score.c     --score: a plan from files, without a trainer
  *   report.c    samples that could not be used
- *   tell.c      --list and --dry-run
  */
 enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
 
@@ -62,11 +59,31 @@ void select_options_print(const struct select_options *options, char text[256]);
 int select_options_use_features(const struct select_options *options,
                                 const struct select_strategy *of);
 
-/* report.c: prints the first samples to stderr, writes all to FILE. */
+/* report.c: the quarantine, the samples that could not be used, each with the
+ * first reason reported for it. */
+struct select_rejected {
+    int64_t id;
+    char *reason;
+};
+
+struct select_quarantine {
+    struct select_rejected *item; /* [n], ascending by id */
+    size_t n, room;
+};
+
+/* select_quarantine_add() adds a sample with a copy of the reason, unless the
+ * sample is there already: O(log n), O(n) if it is new.  A zeroed struct is an
+ * empty quarantine. */
+void select_quarantine_add(struct select_quarantine *quarantine, int64_t id,
+                           const char *reason);
+void select_quarantine_release(struct select_quarantine *quarantine);
+
+/* select_report() prints the first samples to stderr, and writes all to FILE.
+ */
 void select_report(const struct select_quarantine *bad,
                    const struct data_set *set, const char *file);
 
-/* tell.c: prints all strategies, a line of JSON each; or the needs and sizes
+/* options.c: prints all strategies, a line of JSON each; or the needs and sizes
  * of a task's plan, as one line. */
 void select_print_list(const struct select_options *options);
 void select_print_needs(const struct select_options *options,
@@ -75,9 +92,7 @@ void select_print_needs(const struct select_options *options,
 /* score.c: --score. */
 void select_score_files(const struct select_options *options);
 
-/* ---------------------------------------------------------------- planning */
-
-/* measure.c: adds the hardness of an epoch to `about`, with `prefix` before
+/* make.c: adds the hardness of an epoch to `about`, with `prefix` before
  * the names; in each batch, only samples with features count. */
 void select_measure(struct wire_plan *about, const char *prefix,
                     const struct select_task *task, const int64_t *ids);
@@ -214,8 +229,6 @@ void planner_forget(struct planner *planner);
  * if it must wait; each reason once; else 0.
  */
 int planner_trouble(struct planner *planner, struct err *why);
-
-/* ----------------------------------------------------------------- serving */
 
 struct selector {
     const struct select_options *options;

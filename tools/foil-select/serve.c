@@ -1,15 +1,12 @@
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "select.h"
 #include "util/clock.h"
-#include "util/mem.h"
 #include "util/opt.h"
-#include "wire/item.h"
-#include "wire/reject.h"
+#include "wire/batch.h"
 
 /* Seconds between checks for a plan that the trainer waits for. */
 static const double poll_plan_s = 0.001;
@@ -21,7 +18,6 @@ count_steps(const struct selector *s)
     return (int64_t)(s->task.layout.steps + s->eval_pass.steps);
 }
 
-/* The trainer's place. */
 static struct wire_place
 place_of(const struct selector *s)
 {
@@ -76,17 +72,6 @@ on_restart(struct selector *s, const struct wire_place *at)
                    (double)s->options->epochs * (double)count_steps(s));
 }
 
-/* The trainer's place moved back, or was wrong before: the planner may work
- * for a later epoch. */
-static void
-on_rewind(struct selector *s)
-{
-    if (s->planner)
-        planner_forget(s->planner);
-    s->asked = 0;
-}
-
-/* Returns the samples of an item. */
 static const int64_t *
 ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 {
@@ -172,14 +157,16 @@ handle_news(struct selector *s, struct flow_news *news)
         on_restart(s, &news->at);
         break;
     case FLOW_REWOUND:
-        on_rewind(s);
+        // the place moved back, or was wrong: the planner may work for a
+        // later epoch
+        if (s->planner)
+            planner_forget(s->planner);
+        s->asked = 0;
         break;
     default:
         break;
     }
 }
-
-/* ---------------------------------------------------------------- plans */
 
 /* Reports a plan to the trainer, unless it has no service of features. */
 static void
@@ -189,7 +176,6 @@ report_plan(struct selector *s, const struct wire_plan *about)
         planner_report(s->planner, about);
 }
 
-/* Takes a finished plan from the planner. */
 static void
 take_plan(struct selector *s)
 {
@@ -294,8 +280,6 @@ poll_planner(struct selector *s)
     ask_plan(s);
 }
 
-/* ---------------------------------------------------------------- items */
-
 static struct wire_msg *
 item_of(struct selector *s, const struct wire_place *at)
 {
@@ -328,7 +312,7 @@ add_items(struct selector *s)
         struct wire_place next = at;
 
         if (at.epoch >= s->options->epochs) {
-            flow_producer_close(producer);
+            flow_producer_close(producer, &at);
             return;
         }
         if (!is_planned(s, at.epoch)) {
@@ -342,7 +326,6 @@ add_items(struct selector *s)
     }
 }
 
-/* Sends the wanted items. */
 static void
 send_items(struct selector *s)
 {

@@ -10,8 +10,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "wire/events.h"
 #include "wire/features.h"
-#include "wire/metrics.h"
 
 #include "tap.h"
 

@@ -1,56 +1,455 @@
 #include "check.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "util/clock.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
-static const struct role {
-    const char *name;
-    const char *edge[2]; /* its edges in a run directory */
-    void (*play)(struct check *check, const char *one, const char *two);
-} roles[] = {
-    {"select", {"plan"}, check_select},
-    {"augment", {"plan", "batch"}, check_augment},
-    {"train", {"batch"}, check_train},
-    {"negatives", {"negatives"}, check_negatives},
-};
-
-enum { ROLES = sizeof roles / sizeof *roles };
-
-static const char *
-name_role(size_t i)
+void
+check_finish(struct check *check)
 {
-    return i < ROLES ? roles[i].name : NULL;
-}
-
-static const struct role *
-find_role(const char *name)
-{
-    struct err err;
-
-    for (size_t i = 0; i < ROLES; i++)
-        if (!strcmp(roles[i].name, name))
-            return roles + i;
-    err_name(&err, "role", name, strlen(name), name_role);
-    opt_misuse("%s", err.msg);
+    printf("1..%zu\n", check->rules);
+    fflush(stdout);
+    tap_close(check->tap);
+    if (check->broken)
+        log_message("%zu of %zu rules are broken: see foil-wire(5)",
+                    check->broken, check->rules);
+    exit(check->broken ? EXIT_FAILED : EXIT_OK);
 }
 
 void
-tap_check(struct tap *tap, const char *name, const char *endpoint)
+check_bail(struct check *check, const char *why, ...)
 {
-    const struct role *role = find_role(name);
-    struct check check = {.tap = tap, .lease = tap->lease, .table = "Greeting"};
-    const char *where[2] = {NULL};
+    char text[256];
+    va_list args;
 
-    tap_open(tap);
-    for (size_t i = 0; i < 2 && role->edge[i]; i++) {
-        where[i] =
-            stage_endpoint(&tap->stage, i ? NULL : endpoint, role->edge[i]);
-        if (!where[i])
-            opt_misuse("check where? -r DIR%s",
-                       role->edge[1] ? "" : " or an endpoint");
+    va_start(args, why);
+    vsnprintf(text, sizeof text, why, args);
+    va_end(args);
+    printf("Bail out!  %s\n", text);
+    fflush(stdout);
+    tap_close(check->tap);
+    die("%s", text);
+}
+
+void
+check_expect(struct check *check, const char *what, ...)
+{
+    va_list args;
+
+    va_start(args, what);
+    vsnprintf(check->wanted, sizeof check->wanted, what, args);
+    va_end(args);
+}
+
+/* Prints kind and header of a message as a line. */
+static void
+print_seen(const struct wire_msg *msg)
+{
+    json_t *all = wire_show(msg, 0, NULL);
+    char *header = json_dumps(json_object_get(all, "header"), JSON_COMPACT);
+
+    printf("#   %s %.200s\n", json_string_value(json_object_get(all, "kind")),
+           header ? header : "");
+    free(header);
+    json_decref(all);
+}
+
+static void
+print_why(const struct check *check)
+{
+    const size_t n = check->n_seen < CHECK_SEEN ? check->n_seen : CHECK_SEEN;
+
+    if (*check->wanted)
+        printf("# wanted: %s\n", check->wanted);
+    if (!n)
+        printf("# saw: no message since the rule before\n");
+    else if (n < check->n_seen)
+        printf("# saw: %zu messages since the rule before, at last\n",
+               check->n_seen);
+    else
+        printf("# saw:\n");
+    for (size_t i = check->n_seen - n; i < check->n_seen; i++)
+        print_seen(check->seen[i % CHECK_SEEN]);
+    printf("# see: foil-wire(5), %s\n", check->table);
+}
+
+static void
+forget_seen(struct check *check)
+{
+    for (size_t i = 0; i < CHECK_SEEN; i++) {
+        wire_msg_free(check->seen[i]);
+        check->seen[i] = NULL;
     }
-    check.session = check_now();
-    role->play(&check, where[0], where[1]);
-    check_finish(&check);
+    check->n_seen = 0;
+    *check->wanted = 0;
+}
+
+static void
+record_seen(struct check *check, struct wire_msg *msg)
+{
+    struct wire_msg **slot = &check->seen[check->n_seen++ % CHECK_SEEN];
+
+    wire_msg_free(*slot);
+    *slot = wire_msg_hold(msg);
+}
+
+void
+check_rule(struct check *check, int holds, const char *rule, ...)
+{
+    va_list args;
+
+    check->rules++;
+    check->broken += !holds;
+    printf("%sok %zu - ", holds ? "" : "not ", check->rules);
+    va_start(args, rule);
+    vprintf(rule, args);
+    va_end(args);
+    putchar('\n');
+    if (!holds)
+        print_why(check);
+    forget_seen(check);
+    fflush(stdout);
+    if (!holds && check->tap->count == (long)check->broken)
+        check_finish(check);
+}
+
+void
+check_require(struct check *check, int there, const char *rule)
+{
+    check_rule(check, there, "%s", rule);
+    if (!there) {
+        log_message("the other rules depend on this one");
+        check_finish(check);
+    }
+}
+
+static const struct wire_limits limits = {.queue = 1000, .edge = WIRE_EDGE_ANY};
+
+void
+check_connect(struct check *check, struct check_actor *actor,
+              const char *endpoint, const char *name)
+{
+    struct err err;
+
+    *actor = (struct check_actor){.check = check};
+    snprintf(actor->name, sizeof actor->name, "%s", name);
+    actor->endpoint = mem_text(endpoint);
+    actor->sock = wire_sock_connect(check->tap->stage.wire, WIRE_DEALER,
+                                    endpoint, check->tap->to, &limits, &err);
+    if (!actor->sock)
+        die("%s", err.msg);
+}
+
+void
+check_bind(struct check *check, struct check_actor *actor, const char *endpoint)
+{
+    struct err err;
+
+    *actor = (struct check_actor){.check = check, .binds = 1};
+    snprintf(actor->name, sizeof actor->name, "check-%d", (int)getpid());
+    actor->endpoint = mem_text(endpoint);
+    actor->sock = wire_sock_bind(check->tap->stage.wire, WIRE_ROUTER, endpoint,
+                                 &limits, &err);
+    if (!actor->sock)
+        die("%s", err.msg);
+}
+
+void
+check_close(struct check_actor *actor)
+{
+    wire_sock_close(actor->sock);
+    free(actor->endpoint);
+    *actor = (struct check_actor){.check = actor->check};
+}
+
+/* Waits, and ends the tool at a signal. */
+static void
+wait_for(struct check_actor *actor, double seconds)
+{
+    struct err err;
+    const int rc = wire_sock_wait(actor->check->tap->stage.wire, actor->sock,
+                                  actor->check->tap->stage.stop, seconds, &err);
+
+    if (rc < 0)
+        die("%s", err.msg);
+    if (!rc)
+        die("stopped before all rules were checked");
+}
+
+void
+check_send(struct check_actor *actor, struct wire_msg *msg)
+{
+    const struct wire_id *to = actor->binds ? &actor->peer : NULL;
+    const double until = clock_now() + 5;
+
+    while (!wire_sock_send(actor->sock, to, msg) && clock_now() < until)
+        wait_for(actor, 0.01);
+    wire_msg_free(msg);
+}
+
+/* Stores hellos and errors, whatever the caller waits for. */
+static void
+store_message(struct check_actor *actor, const struct wire_msg *msg)
+{
+    struct wire_hello hello;
+    struct wire_error error;
+    struct err err;
+
+    if (wire_msg_kind(msg) == WIRE_HELLO && !wire_hello_get(&hello, msg, &err))
+        actor->hello = hello;
+    if (wire_msg_kind(msg) == WIRE_ERROR &&
+        !wire_error_get(&error, msg, &err)) {
+        actor->error = error;
+        actor->errors++;
+    }
+}
+
+/* Returns the next message that has arrived, or NULL. */
+static struct wire_msg *
+receive_message(struct check_actor *actor)
+{
+    struct wire_msg *msg;
+    struct wire_id from;
+    struct err err;
+    int rc;
+
+    while ((rc = wire_sock_recv(actor->sock, actor->binds ? &from : NULL, &msg,
+                                &err))) {
+        if (rc < 0) {
+            check_rule(actor->check, 0, "every message is well-formed: %s",
+                       err.msg);
+            continue;
+        }
+        if (actor->binds) {
+            wire_sock_admit(actor->sock);
+            actor->peer = from;
+            actor->skipped_hello |=
+                !actor->greeted && wire_msg_kind(msg) != WIRE_HELLO;
+        }
+        store_message(actor, msg);
+        record_seen(actor->check, msg);
+        return msg;
+    }
+    return NULL;
+}
+
+struct wire_msg *
+check_await(struct check_actor *actor, enum wire_kind kind, double seconds)
+{
+    const double until = clock_now() + seconds;
+
+    do {
+        struct wire_msg *msg;
+
+        while ((msg = receive_message(actor))) {
+            if (wire_msg_kind(msg) == kind)
+                return msg;
+            wire_msg_free(msg);
+        }
+        wait_for(actor, 0.02);
+    } while (clock_now() < until);
+    return NULL;
+}
+
+size_t
+check_count(struct check_actor *actor, enum wire_kind kind, double seconds)
+{
+    const double until = clock_now() + seconds;
+    struct wire_msg *msg;
+    size_t n = 0;
+
+    while ((msg = check_await(actor, kind, until - clock_now()))) {
+        wire_msg_free(msg);
+        n++;
+        if (clock_now() >= until)
+            break;
+    }
+    return n;
+}
+
+/* Most seconds for a stage to start, which foil-wire(5) does not limit; and,
+ * once connected, to send a hello. */
+static const double start_s = 60, hello_s = 10;
+
+/* Whether the time for the first hello is over. */
+static int
+is_over(const struct check_actor *actor, double began, double *connected)
+{
+    const double now = clock_now();
+
+    if (!*connected && wire_sock_has_connected(actor->sock))
+        *connected = now;
+    return now >= began + start_s ||
+           (*connected && now >= *connected + hello_s);
+}
+
+int
+check_greet(struct check_actor *actor, const char *stage, const char *recipe,
+            const char *digest, int64_t size)
+{
+    const double began = clock_now() - (actor->check->rules ? start_s : 0);
+    double connected = 0;
+    struct wire_hello hello = {.size = size};
+    struct wire_msg *answer, *beat;
+
+    snprintf(hello.stage, sizeof hello.stage, "%s", stage);
+    snprintf(hello.peer, sizeof hello.peer, "%s", actor->name);
+    snprintf(hello.recipe, sizeof hello.recipe, "%s", recipe);
+    snprintf(hello.digest, sizeof hello.digest, "%s", digest);
+    do {
+        check_send(actor, wire_hello_put(&hello));
+        answer = check_await(actor, WIRE_HELLO, 5);
+    } while (!answer && !is_over(actor, began, &connected));
+    wire_msg_free(answer);
+    if (!answer)
+        return 0;
+    beat = wire_beat_put(&(struct wire_beat){0});
+    wire_sock_beat(actor->sock, beat);
+    wire_msg_free(beat);
+    return 1;
+}
+
+int
+check_await_hello(struct check_actor *actor, const char *stage, double seconds)
+{
+    const struct wire_error who = {
+        .reason = "who are you?", .again = 1, .id = -1};
+    const double began = clock_now() - (start_s - seconds);
+    struct wire_hello mine = {0};
+    struct wire_msg *hello;
+    double connected = 0;
+
+    // a stage that does not notice a lost connection needs an error to greet
+    while (!(hello = check_await(actor, WIRE_HELLO, 1)) &&
+           !is_over(actor, began, &connected)) {
+        if (actor->skipped_hello)
+            check_send(actor, wire_error_put(&who));
+        actor->skipped_hello = 0;
+    }
+    wire_msg_free(hello);
+    if (!hello)
+        return 0;
+    mine.size = actor->hello.size;
+    snprintf(mine.stage, sizeof mine.stage, "%s", stage);
+    snprintf(mine.run, sizeof mine.run, "%s", actor->hello.run);
+    snprintf(mine.peer, sizeof mine.peer, "%s", actor->name);
+    snprintf(mine.digest, sizeof mine.digest, "%s", actor->hello.digest);
+    check_send(actor, wire_hello_put(&mine));
+    actor->greeted = 1;
+    return 1;
+}
+
+int
+check_refusal(struct check_actor *actor, struct wire_msg *msg, double seconds)
+{
+    const char *kind = wire_kind_name(wire_msg_kind(msg));
+
+    check_expect(actor->check, "an error that names the kind %s", kind);
+    actor->errors = 0;
+    check_send(actor, msg);
+    wire_msg_free(check_await(actor, WIRE_ERROR, seconds));
+    return actor->errors && !strcmp(actor->error.of.kind, kind);
+}
+
+void
+check_ending(struct check_actor *actor, int64_t epoch, int64_t step)
+{
+    struct wire_end end = {.at = {actor->check->session, epoch, step},
+                           .over = 1};
+    const double until = clock_now() + 10;
+    int gone = 0;
+
+    wire_sock_lost(actor->sock);
+    check_send(actor, wire_end_put(&end));
+    while (!gone && clock_now() < until) {
+        wire_msg_free(check_await(actor, WIRE_END, 0.2));
+        gone = wire_sock_lost(actor->sock);
+    }
+    check_rule(actor->check, gone, "it ends within 10 s when the run is over");
+}
+
+int64_t
+check_now(void)
+{
+    return (int64_t)clock_wall();
+}
+
+/* Copies a message with other bytes in part `at`, and frees it. */
+static struct wire_msg *
+with_part(struct wire_msg *msg, size_t at, const uint8_t *bytes, size_t len)
+{
+    struct wire_part part[WIRE_PARTS_MAX];
+    const size_t n = wire_msg_parts(msg);
+    struct wire_msg *copy;
+    struct err err;
+
+    for (size_t i = 0; i < n; i++)
+        part[i] =
+            i == at ? (struct wire_part){bytes, len} : wire_msg_part(msg, i);
+    copy = wire_msg_from(n, part, &err);
+    if (!copy)
+        die("a message of this check: %s", err.msg);
+    wire_msg_free(msg);
+    return copy;
+}
+
+struct wire_msg *
+check_rename(struct wire_msg *msg, const char *key, const char *other)
+{
+    const struct wire_part header = wire_msg_part(msg, 1);
+    const size_t len = strlen(key);
+    uint8_t *bytes = mem_array(header.len, 1);
+    struct wire_msg *copy;
+
+    REQUIRE(strlen(other) == len);
+    memcpy(bytes, header.data, header.len);
+    for (size_t i = 0; i + len <= header.len; i++)
+        if (!memcmp(bytes + i, key, len)) {
+            memcpy(bytes + i, other, len);
+            break;
+        }
+    copy = with_part(msg, 1, bytes, header.len);
+    free(bytes);
+    return copy;
+}
+
+struct wire_msg *
+check_spoil(struct wire_msg *msg, const char *name, const void *from, size_t n)
+{
+    const struct wire_tensor *tensor = wire_msg_find(msg, name);
+    struct wire_part part = {0};
+    uint8_t *bytes;
+    struct wire_msg *copy;
+    size_t at = 1;
+
+    while (part.data != tensor->data)
+        part = wire_msg_part(msg, ++at);
+    bytes = mem_array(part.len, 1);
+    REQUIRE(n <= part.len);
+    memcpy(bytes, part.data, part.len);
+    memcpy(bytes, from, n);
+    copy = with_part(msg, at, bytes, part.len);
+    free(bytes);
+    return copy;
+}
+
+struct wire_msg *
+check_next(const struct check *check, int64_t step, int64_t serial,
+           int64_t window, int64_t room, size_t n_have, const int64_t *have)
+{
+    const struct wire_next next = {
+        .at = {check->session, 0, step},
+        .serial = serial,
+        .window = window,
+        .n_have = n_have,
+        .have = have,
+        .room = room,
+    };
+
+    return wire_next_put(&next);
 }

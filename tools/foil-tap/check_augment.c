@@ -155,18 +155,6 @@ relays_and_delivers(struct checked *s)
     check_rule(check, !got.there, "so is one that is trained already");
 }
 
-/* Sends an item that no correct selector sends; 1 if it is refused by its
- * kind. */
-static int
-is_refused(struct checked *s, struct wire_msg *item)
-{
-    check_expect(s->check, "an error that names the kind item");
-    s->plan.errors = 0;
-    check_send(&s->plan, item);
-    wire_msg_free(check_await(&s->plan, WIRE_ERROR, 3));
-    return s->plan.errors && !strcmp(s->plan.error.of.kind, "item");
-}
-
 static void
 refuses_with_a_reason(struct checked *s)
 {
@@ -177,17 +165,22 @@ refuses_with_a_reason(struct checked *s)
 
     check->table = "Refusals";
     check_rule(check,
-               is_refused(s, check_spoil(item_of(s, session, 3), "ids", twice,
-                                         sizeof twice)),
+               check_refusal(&s->plan,
+                             check_spoil(item_of(s, session, 3), "ids", twice,
+                                         sizeof twice),
+                             3),
                "an item with an id twice is answered with an error");
     check_rule(check,
-               is_refused(s, check_spoil(item_of(s, session, 3), "ids", outside,
-                                         sizeof outside)),
+               check_refusal(&s->plan,
+                             check_spoil(item_of(s, session, 3), "ids", outside,
+                                         sizeof outside),
+                             3),
                "so is one with an id outside of the data set");
-    check_rule(
-        check,
-        is_refused(s, check_rename(item_of(s, session, 3), "steps", "stepz")),
-        "so is one without `steps`");
+    check_rule(check,
+               check_refusal(
+                   &s->plan,
+                   check_rename(item_of(s, session, 3), "steps", "stepz"), 3),
+               "so is one without `steps`");
     s->plan.errors = 0;
     check_count(&s->plan, WIRE_ITEM, 2);
     check_rule(check, s->plan.errors < 5,
@@ -264,13 +257,13 @@ survives_a_flood(struct checked *s)
 }
 
 void
-check_augment(struct check *check, const char *plan, const char *batch_at)
+check_augment(struct check *check, const char *const *endpoint)
 {
     struct checked s = {.check = check, .window = WINDOW};
     struct wire_end end = {.over = 1};
 
-    check_bind(check, &s.plan, plan);
-    check_bind(check, &s.batch, batch_at);
+    check_bind(check, &s.plan, endpoint[0]);
+    check_bind(check, &s.batch, endpoint[1]);
     check_greeting(&s);
     relays_and_delivers(&s);
     refuses_with_a_reason(&s);

@@ -1,14 +1,11 @@
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 /*
  * A service of negatives: the checks play a trainer with batches of eight
@@ -290,12 +287,11 @@ answers_once(struct checked *s)
 }
 
 void
-check_negatives(struct check *check, const char *endpoint, const char *none)
+check_negatives(struct check *check, const char *const *endpoint)
 {
     struct checked s = {.check = check};
 
-    (void)none;
-    check_connect(check, &s.a, endpoint, "check-1");
+    check_connect(check, &s.a, *endpoint, "check-1");
     requires_a_state_first(&s);
     check_weights(&s);
     refuses_with_a_reason(&s);

@@ -53,15 +53,20 @@ batch_of(int64_t session, int64_t step, size_t side)
     return msg;
 }
 
+/* Reads a snapshot, if one arrives within `seconds`. */
 static void
-take_snapshot(struct checked *s, struct wire_msg *msg)
+read_snapshot(struct checked *s, double seconds)
 {
+    struct wire_msg *msg = check_await(&s->a, WIRE_NEXT, seconds);
     struct wire_next next;
     struct err err;
 
+    if (!msg)
+        return;
     if (wire_next_get(&next, msg, &err)) {
         check_rule(s->check, 0, "each of its snapshots is well-formed: %s",
                    err.msg);
+        wire_msg_free(msg);
         return;
     }
     if (next.at.session > s->next.at.session || next.serial > s->next.serial) {
@@ -73,6 +78,7 @@ take_snapshot(struct checked *s, struct wire_msg *msg)
         s->snapshots++;
     }
     wire_next_release(&next);
+    wire_msg_free(msg);
 }
 
 /* Whether the trainer holds that step in its newest snapshot. */
@@ -99,12 +105,7 @@ await_state(struct checked *s, int (*is)(const struct checked *s, int64_t step),
     const double until = clock_now() + seconds;
 
     for (;;) {
-        struct wire_msg *msg =
-            check_await(&s->a, WIRE_NEXT, until - clock_now());
-
-        if (msg)
-            take_snapshot(s, msg);
-        wire_msg_free(msg);
+        read_snapshot(s, until - clock_now());
         if (is(s, step))
             return 1;
         if (clock_now() >= until)
@@ -120,14 +121,8 @@ stays_before(struct checked *s, int64_t step)
     const double until = clock_now() + 5;
 
     s->snapshots = 0;
-    while (s->snapshots < 2 && clock_now() < until) {
-        struct wire_msg *msg =
-            check_await(&s->a, WIRE_NEXT, until - clock_now());
-
-        if (msg)
-            take_snapshot(s, msg);
-        wire_msg_free(msg);
-    }
+    while (s->snapshots < 2 && clock_now() < until)
+        read_snapshot(s, until - clock_now());
     return s->next.at.epoch == 0 && s->next.at.step < step;
 }
 
@@ -135,17 +130,14 @@ static void
 sends_snapshots(struct checked *s)
 {
     struct check *check = s->check;
-    struct wire_msg *msg;
     struct err err;
 
     check_require(check, check_greet(&s->a, "augment", "check", digest, SIZE),
                   "it answers a hello with its own");
     check_rule(check, !strcmp(s->a.hello.stage, "train") && *s->a.hello.peer,
                "its hello has the stage train and a name");
-    msg = check_await(&s->a, WIRE_NEXT, 5);
-    check_require(check, msg != NULL, "it sends a snapshot within 5 s");
-    take_snapshot(s, msg);
-    wire_msg_free(msg);
+    read_snapshot(s, 5);
+    check_require(check, s->snapshots > 0, "it sends a snapshot within 5 s");
     check->session = s->next.at.session;
     check_rule(check, !wire_session_check(check->session, &err),
                "its session is the time of its start");
@@ -182,18 +174,6 @@ trains_in_order(struct checked *s)
                "then both are trained in order");
 }
 
-/* Sends a batch that no correct augmenter sends: 1 if it is refused by its
- * kind. */
-static int
-is_refused(struct checked *s, struct wire_msg *batch)
-{
-    check_expect(s->check, "an error that names the kind batch");
-    s->a.errors = 0;
-    check_send(&s->a, batch);
-    wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
-    return s->a.errors && !strcmp(s->a.error.of.kind, "batch");
-}
-
 static void
 refuses_with_a_reason(struct checked *s)
 {
@@ -203,17 +183,23 @@ refuses_with_a_reason(struct checked *s)
 
     check->table = "Refusals";
     check_rule(check,
-               is_refused(s, check_spoil(batch_of(session, 2, SIDE), "ids",
-                                         outside, sizeof outside)),
+               check_refusal(&s->a,
+                             check_spoil(batch_of(session, 2, SIDE), "ids",
+                                         outside, sizeof outside),
+                             5),
                "a batch with an id outside of the data set is answered with an "
                "error");
     check_rule(check,
-               is_refused(s, check_spoil(batch_of(session, 2, SIDE), "ids",
-                                         twice, sizeof twice)),
+               check_refusal(&s->a,
+                             check_spoil(batch_of(session, 2, SIDE), "ids",
+                                         twice, sizeof twice),
+                             5),
                "so is one with an id twice");
     check_rule(check,
-               is_refused(s, check_rename(batch_of(session, 2, SIDE), "steps",
-                                          "stepz")),
+               check_refusal(
+                   &s->a,
+                   check_rename(batch_of(session, 2, SIDE), "steps", "stepz"),
+                   5),
                "so is one without `steps`");
     check_rule(check, stays_before(s, 3), "none of them is trained");
     s->a.errors = 0;
@@ -264,13 +250,12 @@ survives_a_flood(struct checked *s)
 }
 
 void
-check_train(struct check *check, const char *endpoint, const char *none)
+check_train(struct check *check, const char *const *endpoint)
 {
     struct checked s = {.check = check, .next = {.at = {.session = -1}}};
     struct wire_msg *msg;
 
-    (void)none;
-    check_connect(check, &s.a, endpoint, "check-1");
+    check_connect(check, &s.a, *endpoint, "check-1");
     sends_snapshots(&s);
     trains_in_order(&s);
     refuses_with_a_reason(&s);

@@ -73,16 +73,7 @@ static int
 is_wanted(const struct tap *tap, const struct wire_msg *msg)
 {
     const char *name = wire_kind_name(wire_msg_kind(msg));
-    const size_t n = strlen(name);
-
-    for (const char *at = tap->kinds; *at;) {
-        const size_t len = strcspn(at, " ,");
-
-        if (len == n && !memcmp(at, name, n))
-            return 1;
-        at += len + strspn(at + len, " ,");
-    }
-    return !*tap->kinds;
+    return !*tap->kinds || wire_is_word(tap->kinds, name, strlen(name));
 }
 
 int

@@ -8,7 +8,7 @@
 #include "wire/show.h"
 
 /*
- * The verbs of foil-tap, a file each; see tools/foil-tap.1.  All end the tool
+ * The verbs of foil-tap; see tools/foil-tap.1.  All end the tool
  * on error.
  */
 struct tap {
@@ -25,13 +25,11 @@ struct tap {
     long seen;                    /* messages printed */
 };
 
-/* The two parameters are operands; NULL: not present. */
-void tap_events(struct tap *tap, const char *endpoint, const char *none);
-void tap_proxy(struct tap *tap, const char *here, const char *there);
-void tap_show(struct tap *tap, const char *path, const char *none);
-void tap_replay(struct tap *tap, const char *path, const char *endpoint);
-void tap_keys(struct tap *tap, const char *dir, const char *name);
-void tap_check(struct tap *tap, const char *role, const char *endpoint);
+/* `operand` has those after the verb, and ends with NULL. */
+void tap_events(struct tap *tap, char **operand);
+void tap_proxy(struct tap *tap, char **operand);
+void tap_show(struct tap *tap, char **operand);
+void tap_replay(struct tap *tap, char **operand);
 
 /* tap_open() opens sockets and the recording, tap_close() closes them. */
 void tap_open(struct tap *tap);

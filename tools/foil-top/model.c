@@ -44,20 +44,10 @@ move_mean(double *mean, double x)
     *mean = *mean > 0 ? (1 - newest) * *mean + newest * x : x;
 }
 
-/* Metrics that give the position in the run, and are not drawn. */
-static int
-is_position(const char *name)
-{
-    static const char *const names[] = {"total", "epoch",   "step",   "images",
-                                        "time",  "seconds", "slowest"};
+/* Metrics that give the position in the run, or are drawn first. */
+static const char not_drawn[] =
+    "total|epoch|step|images|time|seconds|slowest|loss";
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return 1;
-    return 0;
-}
-
-/* Adds the metrics of a step. */
 static void
 add_step(struct top *top, const struct value *value, size_t n)
 {
@@ -87,7 +77,7 @@ add_step(struct top *top, const struct value *value, size_t n)
     top->epoch = (int64_t)value_find(value, n, "epoch");
     top->images = images;
     for (size_t i = 0; i < n; i++)
-        if (!is_position(value[i].name) && strcmp(value[i].name, "loss"))
+        if (opt_index(not_drawn, value[i].name) < 0)
             append_value(top, value[i].name, value[i].value);
 }
 

@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "top.h"
@@ -180,7 +179,6 @@ state_of(const struct top *top, const struct run_stage *s, double now)
     return state_of_augment(s, top_stage(top, "train", now));
 }
 
-/* Describes the queue of a stage. */
 static void
 queue_of(const struct run_stage *s, char text[48])
 {

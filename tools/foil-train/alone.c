@@ -2,8 +2,8 @@
 
 #include "ranks.h"
 
-/* What launchers tell their processes: how many there are, which one this is.
- * In a script of Slurm's, none of these says that we are one of several. */
+/* Variables that launchers set: the number of ranks, and the number of this
+ * one.  In a Slurm script none of them means that there are several. */
 static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 static const char *const places[] = {"PMIX_RANK", "PMI_RANK"};
 
@@ -27,19 +27,19 @@ train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         several |= number_of(places[i]) > 0;
     return several
-               ? err_set(err, "this is one of several ranks, and foil-train "
-                              "trains alone: foil-train-mpi is for ranks, "
-                              "of the package foil-mpi")
+               ? err_set(err, "this is one of several ranks, which foil-train "
+                              "does not support: use foil-train-mpi of the "
+                              "package foil-mpi")
                : 0;
 }
 
 void
-train_ranks_hush(void)
+train_ranks_silence(void)
 {
 }
 
 void
-train_ranks_speak(void)
+train_ranks_unsilence(void)
 {
 }
 

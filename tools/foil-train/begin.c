@@ -10,7 +10,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-/* All that follows from the options alone. */
+/* Checks and sets what follows from the options. */
 static int
 prepare_run(struct train *t, struct err *err)
 {
@@ -42,7 +42,7 @@ open_learner(struct train *t, struct err *err)
         .group = t->labels,
         .average = o->average,
         .nonfinite = o->nonfinite,
-        .meanwhile = t->program || t->ranks ? t->meanwhile : NULL,
+        .prefetch = t->program || t->ranks ? t->prefetch : NULL,
         .tool = t,
     };
 
@@ -55,11 +55,11 @@ open_learner(struct train *t, struct err *err)
         if (train_sample_settings(o, t->objective, &settings, err))
             return -1;
         train_local_sampler_init(&t->local, &t->samples, &settings,
-                                 train_brings(o));
+                                 train_draws_outside(o));
         t->negatives = train_drawn_negatives(
             &t->drawn, train_local_sampler_negatives(&t->local));
     }
-    return train_pace_check(o, &spec.pace, err)
+    return train_schedules_check(o, &spec.schedules, err)
                ? -1
                : train_learner_open(&t->learner, &spec, err);
 }
@@ -98,7 +98,7 @@ build_encoders(struct train *t, struct err *err)
 }
 
 static int
-begin_anew(struct train *t, struct err *err)
+begin_new(struct train *t, struct err *err)
 {
     if (prepare_run(t, err) || train_init_find(&t->options->init, err) ||
         train_basis_read(&t->basis, t->options->basis, err) ||
@@ -112,7 +112,7 @@ begin_anew(struct train *t, struct err *err)
     return 0;
 }
 
-/* The vocabulary that a checkpoint has. */
+/* Reads the vocabulary of a checkpoint. */
 static int
 read_texts(struct train *t, const char *folder, struct err *err)
 {
@@ -135,9 +135,9 @@ check_table(struct train *t, struct err *err)
     return rc;
 }
 
-/* A checkpoint is damaged: says how the one before it is resumed from. */
+/* Adds to the error of a damaged checkpoint how to resume without it. */
 static int
-add_way_out(const char *run, const char *folder, struct err *err)
+add_resume_hint(const char *run, const char *folder, struct err *err)
 {
     struct err damage = *err, ignored;
     size_t n;
@@ -159,7 +159,7 @@ static int
 resume_run(struct train *t, const char *folder, struct err *err)
 {
     if (nn_checkpoint_verify(folder, err))
-        return add_way_out(t->options->stage.run, folder, err);
+        return add_resume_hint(t->options->stage.run, folder, err);
     t->config = nn_checkpoint_config(folder, err);
     if (!t->config ||
         train_options_take(json_object_get(t->config, "options"), err) ||
@@ -171,9 +171,9 @@ resume_run(struct train *t, const char *folder, struct err *err)
     return train_checkpoints_load(&t->checkpoints, folder, t->state.total, err);
 }
 
-/* What --precision auto came to. */
+/* Prints the choice of --precision auto. */
 static void
-say_precision(const struct train_options *o)
+print_precision(const struct train_options *o)
 {
     if (o->bf16)
         log_message("--precision auto: bf16");
@@ -197,19 +197,19 @@ train_begin(struct train *t, struct err *err)
     found = nn_checkpoint_find(run, &newest, err);
     if (found > 0 && !t->options->resume) {
         err_set(err,
-                "'%s' holds a run: --resume goes on with it, another -r "
-                "starts anew",
+                "'%s' holds a run: --resume continues it, another -r "
+                "starts a new one",
                 run);
     } else if (found > 0) {
         rc = resume_run(t, newest, err);
     } else if (!found) {
         if (t->options->resume)
-            log_message("'%s' has no checkpoint yet: starting anew", run);
-        rc = begin_anew(t, err);
+            log_message("'%s' has no checkpoint yet: starting a new run", run);
+        rc = begin_new(t, err);
     }
     if (!rc && t->options->chosen)
-        say_precision(t->options);
-    if (!rc) // a kill within a save may have come before its last part
+        print_precision(t->options);
+    if (!rc) // the tool may have been killed during a save
         train_tidy(t);
     free(newest);
     return rc ? rc : train_session(t, err);
@@ -223,7 +223,7 @@ train_dry_run(struct train *t, struct err *err)
     int rc = file_exists(run) ? nn_checkpoint_find(run, &newest, err) : 0;
 
     if (rc > 0 && !t->options->resume)
-        rc = err_set(err, "'%s' holds a run: --resume goes on with it", run);
+        rc = err_set(err, "'%s' holds a run: --resume continues it", run);
     else if (rc >= 0)
         rc = newest ? resume_run(t, newest, err) : prepare_run(t, err);
     free(newest);
@@ -231,7 +231,7 @@ train_dry_run(struct train *t, struct err *err)
 }
 
 static void
-say_size(struct train *t, const struct wire_batch *b)
+print_size(struct train *t, const struct wire_batch *b)
 {
     const struct train_options *o = t->options;
     log_message(
@@ -247,7 +247,7 @@ int
 train_build(struct train *t, const struct wire_batch *b, struct err *err)
 {
     if (!t->state.total &&
-        train_pace_fits(t->options, (double)b->batch.epochs, err))
+        train_warmup_check(t->options, (double)b->batch.epochs, err))
         return -1;
     if (!t->encoder.ops &&
         (build_encoders(t, err) ||
@@ -261,7 +261,7 @@ train_build(struct train *t, const struct wire_batch *b, struct err *err)
     train_journal_begin(&t->journal, t->options->steps
                                          ? t->options->steps
                                          : b->batch.epochs * b->batch.steps);
-    say_size(t, b);
+    print_size(t, b);
     train_cost_print(t, b, t->journal.progress.total - (double)t->state.total);
     return 0;
 }

@@ -5,18 +5,18 @@
 #include "train/native.h"
 #include "util/clock.h"
 
-/* From here on a run is told what it takes: bytes, seconds. */
+/* The cost is printed above these: bytes, seconds. */
 static const double much = 1e9, hour = 3600;
 
-/* Bytes of a process that has no net yet. */
+/* Bytes of a process without a net. */
 static const double base = 50e6;
 
-/* Rows that are timed at once; and for how long, in seconds, where a single
- * pass says that the run has to be told. */
+/* Rows of a timed pass; seconds of timing if a first pass shows that the cost
+ * must be printed. */
 enum { PROBE = 32 };
 static const double probe = 1;
 
-/* What an encoder holds here: the net; derived weights; moments. */
+/* Bytes of an encoder in this process: net, derived weights, moments. */
 static double
 memory_of(const struct train_encoder *encoder)
 {
@@ -31,14 +31,14 @@ memory_of(const struct train_encoder *encoder)
            (double)encoder->parameters * sizeof(float) * (double)(1 + moments);
 }
 
-/* Rows of a step through the net of images. */
+/* Rows of a step in the image encoder. */
 static double
 rows_of(const struct wire_batch *b)
 {
     return (double)(b->batch.v * b->batch.b + b->batch.extra.n);
 }
 
-/* Batches that wait or are under way, and the similarities of all rows. */
+/* Bytes of encoders, of waiting batches and of the similarities of rows. */
 static double
 bytes_needed(const struct train *t, const struct wire_batch *b)
 {
@@ -50,9 +50,10 @@ bytes_needed(const struct train *t, const struct wire_batch *b)
 }
 
 /*
- * Seconds of a step: forward of some rows of the batch, again and again for so
- * long, at least once, and twice as much back, times the rows of a rank.  0
- * where that cannot be seen.  A length of 0 comes first.
+ * Seconds of a step, from forward passes of some rows of the batch, repeated
+ * for `length` seconds, at least once, scaled to the rows of a rank; backward
+ * takes twice as long.  Returns 0 if it cannot be measured.  Call it with
+ * length 0 first.
  */
 static double
 seconds_of_step(const struct train *t, const struct wire_batch *b,
@@ -69,7 +70,7 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
         return 0;
     input.n = n < native->rows ? n : native->rows;
     passes = native->rows * ranks < encoder->rows && !t->options->whole ? 4 : 3;
-    if (length <= 0) // the first pass of all is slow
+    if (length <= 0) // the very first pass is slow
         nn_net_infer(native->net, &input, NULL, NULL);
     start = clock_now();
     do {
@@ -80,7 +81,7 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
     return passes * taken / times * rows_of(b) / (double)(input.n * ranks);
 }
 
-/* Says so where the machine has less. */
+/* Adds a hint if the machine has less memory. */
 static void
 compare_memory(double bytes, char text[128])
 {

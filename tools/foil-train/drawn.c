@@ -5,7 +5,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-static const double pace = .25; // seconds
+static const double record_every_s = .25; // seconds
 
 static void
 release_arrays(struct heaviest *h)
@@ -72,12 +72,12 @@ weigh_rows(void *self, const struct batch *step, struct weights *weights,
 }
 
 static void
-pass_refusal(void *self)
+pass_undo(void *self)
 {
     const struct train_drawn *d = self;
 
-    if (d->negatives.refused)
-        d->negatives.refused(d->negatives.self);
+    if (d->negatives.undo)
+        d->negatives.undo(d->negatives.self);
 }
 
 struct train_negatives
@@ -87,7 +87,7 @@ train_drawn_negatives(struct train_drawn *d, struct train_negatives negatives)
     return (struct train_negatives){.self = d,
                                     .draw = negatives.draw ? pass_draw : NULL,
                                     .weigh = weigh_rows,
-                                    .refused = pass_refusal};
+                                    .undo = pass_undo};
 }
 
 void
@@ -101,7 +101,7 @@ void
 train_drawn_begin(struct train_drawn *d, int followed)
 {
     d->known = 0;
-    d->wanted = followed && clock_now() - d->sent_at >= pace;
+    d->wanted = followed && clock_now() - d->sent_at >= record_every_s;
 }
 
 void

@@ -7,30 +7,30 @@
 
 /*
  * The negatives with the largest weights in a step, for subscribers of `drawn`.
- * It is called between a learner and its negatives, and costs nothing while
- * there is no subscriber.
+ * It sits between a learner and its negatives, and costs nothing without a
+ * subscriber.
  */
 enum { TRAIN_DRAWN = 8 }; /* of each anchor */
 
 struct train_drawn {
-    struct train_negatives negatives; /* those behind it */
-    int wanted;                       /* in this step */
+    struct train_negatives negatives; /* the wrapped ones */
+    int wanted;                       /* 1: needed for this step */
     double sent_at;
     int known; /* 1: `drawn` is of the last step that was weighed */
     struct wire_drawn drawn;
     size_t room; /* rows of its arrays */
 };
 
-/* train_drawn_negatives() returns negatives that call the given ones. */
+/* train_drawn_negatives() returns negatives that wrap others. */
 struct train_negatives train_drawn_negatives(struct train_drawn *drawn,
                                              struct train_negatives negatives);
 void train_drawn_release(struct train_drawn *drawn);
 
-/* train_drawn_begin() begins a step.  Where there is a subscriber, a step is
- * looked at every quarter of a second: at b = 128 that costs .84 ms. */
+/* train_drawn_begin() begins a step.  With a subscriber, one step per quarter
+ * of a second is recorded: at b = 128 that costs .84 ms. */
 void train_drawn_begin(struct train_drawn *drawn, int followed);
 
-/* train_drawn_send() publishes what is known of a step, once. */
+/* train_drawn_send() publishes the record of a step, once. */
 void train_drawn_send(struct train_drawn *drawn, struct wire_feed *feed);
 
 #endif

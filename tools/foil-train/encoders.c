@@ -18,7 +18,7 @@ open_program(struct train *t, struct err *err)
     return t->program ? 0 : -1;
 }
 
-/* By a program, by shards, or whole. */
+/* Opens an encoder: in a program, by shards, or in this process. */
 static int
 open_encoder(struct train *t, struct train_encoder *encoder,
              const struct train_encoder_spec *spec, struct err *err)
@@ -73,7 +73,7 @@ train_encoders_open(struct train *t, struct err *err)
     rc = open_both(t, err);
     if (!t->ranks)
         return rc;
-    table = rc ? mem_text("") // the others wait
+    table = rc ? mem_text("") // the other ranks wait
                : train_ranks_table(&t->encoder, &t->text_encoder);
     if (train_ranks_agree(t->ranks, table, rc ? &none : err))
         rc = -1;
@@ -90,24 +90,24 @@ train_encoders_close(struct train *t)
     t->program = NULL;
 }
 
-/* ------------------------------------------------- a program that was lost */
+/* -------------------------------------------- restart after a lost program */
 
-/* The checkpoint at which this process began anew, in its environment. */
-static const char begun_at[] = "FOIL_BEGUN_AT";
+/* Environment variable: the checkpoint at which this process was restarted. */
+static const char restarted_at[] = "FOIL_BEGUN_AT";
 
 char **
-train_encoders_words(char **argv)
+train_encoders_args(char **argv)
 {
     static char resume[] = "--resume";
-    size_t n = 0, given = 0;
+    size_t n = 0, has_resume = 0;
     char **longer;
 
     for (; argv[n]; n++)
-        given += !strcmp(argv[n], resume);
+        has_resume += !strcmp(argv[n], resume);
     longer = mem_array(n + 2, sizeof *longer);
     for (size_t i = 0; i < n; i++)
         longer[i] = argv[i];
-    if (!given) {
+    if (!has_resume) {
         memmove(longer + 2, longer + 1, (n - 1) * sizeof *longer);
         longer[1] = resume;
     }
@@ -115,22 +115,23 @@ train_encoders_words(char **argv)
 }
 
 void
-train_encoders_resume(struct train *t, char **words, const struct err *why)
+train_encoders_resume(struct train *t, char **args, const struct err *why)
 {
-    const char *before = getenv(begun_at);
+    const char *before = getenv(restarted_at);
     char here[32], path[4096];
     const ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
 
     snprintf(here, sizeof here, "%jd", (intmax_t)t->checkpoints.saved);
     if (before && !strcmp(before, here)) {
         log_message(
-            "it has failed a second time without a new checkpoint in between");
+            "the program failed a second time without a new checkpoint in "
+            "between");
         return;
     }
-    if (len < 0 || setenv(begun_at, here, 1))
+    if (len < 0 || setenv(restarted_at, here, 1))
         return;
     path[len] = 0;
     log_message("%s", why->msg);
-    log_message("beginning again from the last checkpoint");
-    execv(path, words);
+    log_message("resuming from the last checkpoint");
+    execv(path, args);
 }

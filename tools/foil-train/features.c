@@ -1,17 +1,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/hello.h"
 #include "train.h"
 #include "util/half.h"
 #include "util/mem.h"
 #include "wire/features.h"
-#include "wire/fetch.h"
-#include "wire/state.h"
+#include "wire/hello.h"
+#include "wire/negatives.h"
 
 enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
 
-/* Refuses a selector of another data set than the run's, once that is known. */
+/* Refuses a selector with another data set than the run's, if that is known. */
 static int
 check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
@@ -19,7 +18,7 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
     const struct wire_hello mine =
         stage_hello("train", t->shape.digest, t->shape.size);
 
-    return flow_hello_fits(&mine, hello, err);
+    return wire_hello_fits(&mine, hello, err);
 }
 
 int
@@ -56,7 +55,7 @@ set_mode(struct wire_features *features, int eval)
              eval ? "eval" : "train");
 }
 
-/* Room for an answer, once it is known how wide features are. */
+/* Allocates an answer, once the width of features is known. */
 static void
 allocate_answer(struct train_features *f, size_t dim)
 {
@@ -78,45 +77,45 @@ make_refusal(const char *reason, int64_t id, int state)
     return wire_error_put(&error);
 }
 
-/* The features are gone: a selector that plans an epoch that is over is late,
- * one that plans another cannot be served. */
+/* The features are no longer stored.  The selector is late if it plans an epoch
+ * that has ended; else it can never be served. */
 static struct wire_msg *
-say_gone(const struct train *t, const struct wire_fetch *fetch)
+refuse_missing(const struct train *t, const struct wire_fetch *fetch)
 {
     if (fetch->plan >= 0 && fetch->plan < t->state_before.epoch)
-        return make_refusal("the epoch to be planned is over", fetch->id, 1);
+        return make_refusal("the epoch to plan has ended", fetch->id, 1);
     return make_refusal(
-        "the trainer keeps too few epochs of features: start it "
+        "the trainer stores too few epochs of features: start it "
         "with --keep-features one above the selector's --lag",
         -1, 0);
 }
 
-/* See wire/fetch.h. */
+/* See wire/features.h. */
 static struct wire_msg *
 answer_fetch(struct train *t, const struct wire_fetch *fetch)
 {
     const struct train_history *history = &t->history;
     struct train_features *f = &t->features;
-    const struct train_epoch *kept;
+    const struct train_epoch *epoch;
     struct wire_features piece = {.id = fetch->id};
     struct batch *batch = &piece.batch;
 
     if (!history->past || fetch->epoch >= t->state_before.epoch)
-        return make_refusal("the epoch is not over yet", fetch->id, 0);
+        return make_refusal("the epoch has not ended yet", fetch->id, 0);
     if (fetch->epoch + (int64_t)history->keep < t->state_before.epoch)
-        return say_gone(t, fetch);
+        return refuse_missing(t, fetch);
     allocate_answer(f, history->dim);
-    kept = train_history_find(history, fetch->epoch);
-    if (kept && (size_t)fetch->from < history->size)
+    epoch = train_history_find(history, fetch->epoch);
+    if (epoch && (size_t)fetch->from < history->size)
         piece.next =
-            (int64_t)train_history_cut(history, kept, (size_t)fetch->from,
-                                       f->most, f->ids, f->z, &batch->b);
+            (int64_t)train_history_copy(history, epoch, (size_t)fetch->from,
+                                        f->most, f->ids, f->z, &batch->b);
     if (!batch->b)
-        return make_refusal("no features of that epoch were kept", fetch->id,
+        return make_refusal("no features of that epoch are stored", fetch->id,
                             1);
-    set_mode(&piece, kept->about[TRAIN_EPOCH_EVAL] != 0);
+    set_mode(&piece, epoch->about[TRAIN_EPOCH_EVAL] != 0);
     batch->epoch = fetch->epoch;
-    batch->step = kept->about[TRAIN_EPOCH_STEPS];
+    batch->step = epoch->about[TRAIN_EPOCH_STEPS];
     batch->v = VIEWS;
     batch->dim = history->dim;
     batch->ids = f->ids;
@@ -127,7 +126,7 @@ answer_fetch(struct train *t, const struct wire_fetch *fetch)
     return wire_features_put(&piece);
 }
 
-/* The answer to a request, or NULL with a sentence. */
+/* Returns the answer to a request, or NULL with an error message. */
 static struct wire_msg *
 take_request(struct train *t, struct wire_msg *msg, int64_t *id,
              struct err *err)
@@ -151,7 +150,7 @@ take_request(struct train *t, struct wire_msg *msg, int64_t *id,
         *id = ok.id = plan.id;
         return wire_state_ok_put(&ok);
     default:
-        err_set(err, "'%s' is nothing for a service of features",
+        err_set(err, "a service of features takes no '%s'",
                 wire_kind_name(wire_msg_kind(msg)));
         return NULL;
     }

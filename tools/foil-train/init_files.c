@@ -20,7 +20,7 @@ train_basis_read(struct train_basis *basis, const char *path, struct err *err)
         return 0;
     if (data_npy_read(path, &npy, err))
         return -1;
-    if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[0] < 2) {
+    if (npy.type != DTYPE_F4 || npy.rank != 2 || npy.shape[0] < 2) {
         data_npy_release(&npy);
         return err_set(err,
                        "'%s': want f4 [k + 1,pixels], as foil-eval pca "
@@ -87,7 +87,7 @@ train_rows_read(struct train_encoder *encoder, const char *path,
     table = blocks.tensor; // the first
     n = table->shape[0] * table->shape[1];
     d = table->shape[2];
-    if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[1] != d ||
+    if (npy.type != DTYPE_F4 || npy.rank != 2 || npy.shape[1] != d ||
         npy.shape[0] != n || !num_finite(n * d, npy.data))
         rc = err_set(err, "'%s': want finite f4 [%zu,%zu], a row for each view",
                      path, n, d);
@@ -130,7 +130,7 @@ train_labels_read(const char *path, const struct train_shape *shape,
     return label;
 }
 
-/* Of an item "image=FILE", FILE or "text=FILE": the file, and which it is. */
+/* Parses an item "image=FILE", FILE or "text=FILE": returns the file. */
 static const char *
 path_of(const char *item, int *text)
 {
@@ -191,9 +191,9 @@ train_init_read(struct train_encoder *encoder, const struct opt_list *files,
             continue;
         if (train_encoder_start(encoder, path, &left, err))
             return -1;
-        log_message("the encoder of %s begins with '%s'%s%s",
+        log_message("the encoder of %s starts with '%s'%s%s",
                     text ? "texts" : "images", path,
-                    *left ? ", of which these are left out: " : "", left);
+                    *left ? ", without these tensors: " : "", left);
         free(left);
     }
     return 0;

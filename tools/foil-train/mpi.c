@@ -1,8 +1,7 @@
 /*
- * Ranks by MPI, foil-train-mpi alone.  Nothing blocks within MPI: each call is
- * begun, and then asked about, with a sleep in between that grows, so that a
- * rank that waits leaves the processor to others, answers when it is asked
- * whether it is there, and can give up.
+ * Ranks by MPI, in foil-train-mpi only.  No call blocks within MPI: each is
+ * started and then polled, with growing sleeps in between.  So a waiting rank
+ * uses no processor time, answers rank 0's questions, and can give up.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -15,13 +14,13 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-static const double spin = 100e-6; // seconds, before it sleeps
-static const double quiet = 1;     // before it looks for questions
+static const double spin = 100e-6; // seconds until it sleeps
+static const double quiet = 1;     // seconds until it polls for questions
 enum {
-    CHUNK = 1 << 30, // bytes of a message, whose counts are ints
+    CHUNK = 1 << 30, // bytes of a message, as MPI counts by int
     SHORT = 50000,   // ns of sleep within a step
-    FIRST = 20000,   // ns between steps, doubled ..
-    LONG = 1000000,  // .. up to these
+    FIRST = 20000,   // ns of sleep between steps, doubled ..
+    LONG = 1000000,  // .. up to this
     HOST = MPI_MAX_PROCESSOR_NAME
 };
 
@@ -31,9 +30,9 @@ static char (*hosts)[HOST];
 static MPI_Comm questions;
 static int joined;
 
-/* ------------------------------------------------------- who is still there */
+/* -------------------------------------------------------------- lost ranks */
 
-/* Answers rank 0, which has waited for long. */
+/* Answers a question of rank 0, which has waited for long. */
 static void
 answer_question(void)
 {
@@ -54,7 +53,7 @@ ask_rank(int rank, MPI_Request *request)
     MPI_Irecv(NULL, 0, MPI_BYTE, rank, 1, questions, request);
 }
 
-/* Ends all, and says who has not answered within two seconds. */
+/* Ends all ranks and prints which ones have not answered within two seconds. */
 static void
 give_up(void)
 {
@@ -76,7 +75,7 @@ give_up(void)
         if (!there)
             log_message(
                 "rank %d on %s has not answered for %.0f s: all ranks end; "
-                "--resume goes on from the last checkpoint",
+                "--resume continues from the last checkpoint",
                 r, hosts[r], deadline_s);
         silent += !there;
     }
@@ -124,7 +123,7 @@ chunk_of(size_t bytes, size_t done)
 }
 
 static void
-carry_all(void *data, size_t bytes, int between_steps)
+bcast_chunks(void *data, size_t bytes, int between_steps)
 {
     for (size_t done = 0; done < bytes; done += CHUNK) {
         MPI_Request request;
@@ -139,19 +138,19 @@ static void
 mpi_bcast(void *self, void *data, size_t bytes)
 {
     (void)self;
-    carry_all(data, bytes, 0);
+    bcast_chunks(data, bytes, 0);
 }
 
 static void
 mpi_order(void *self, void *data, size_t bytes)
 {
     (void)self;
-    carry_all(data, bytes, 1);
+    bcast_chunks(data, bytes, 1);
 }
 
-/* The piece of rank r, in chunks, from rank 0 to it or from it to rank 0. */
+/* Sends the pieces of all ranks, in chunks, from or to rank 0. */
 static void
-carry_pieces(char *all, const size_t *from, char *own, int out)
+send_pieces(char *all, const size_t *from, char *own, int out)
 {
     const size_t rank = world.rank;
     MPI_Request *request = mem_array(world.size, sizeof(MPI_Request));
@@ -184,17 +183,17 @@ static void
 mpi_scatter(void *self, const void *all, const size_t *from, void *own)
 {
     (void)self;
-    carry_pieces((char *)all, from, own, 1);
+    send_pieces((char *)all, from, own, 1);
 }
 
 static void
 mpi_gather(void *self, const void *own, const size_t *from, void *all)
 {
     (void)self;
-    carry_pieces(all, from, (char *)own, 0);
+    send_pieces(all, from, (char *)own, 0);
 }
 
-/* A swap under way: requests of its chunks. */
+/* A swap in progress: requests of its chunks. */
 struct swap {
     int n;
     MPI_Request request[];
@@ -246,13 +245,12 @@ mpi_swap_end(void *self, void *what)
     free(swap);
 }
 
-/* --------------------------------------------------------- beginning, ending
- */
+/* ----------------------------------------------------------- start and end */
 
-/* What two streams were, while a rank says nothing. */
-static int voice[2] = {-1, -1};
+/* The original stdout and stderr while a rank is silent. */
+static int saved_fds[2] = {-1, -1};
 
-/* Whether another rank says what we do, by what launchers tell us. */
+/* Returns 1 if a launcher's variables say that this is not rank 0. */
 static int
 is_follower(void)
 {
@@ -265,44 +263,45 @@ is_follower(void)
     return 0;
 }
 
-/* A launcher ends all as soon as one fails: the first one is to speak before.
+/* A launcher ends all ranks as soon as one fails: lets rank 0 print its error
+ * first.
  */
 static void
-let_first_speak(void)
+wait_for_first(void)
 {
     const struct timespec pause = {.tv_sec = 2};
 
-    if (voice[0] >= 0)
+    if (saved_fds[0] >= 0)
         nanosleep(&pause, NULL);
 }
 
 void
-train_ranks_hush(void)
+train_ranks_silence(void)
 {
     const int nowhere = is_follower() ? open("/dev/null", O_WRONLY) : -1;
 
-    if (nowhere < 0 || atexit(let_first_speak))
+    if (nowhere < 0 || atexit(wait_for_first))
         return;
     for (int i = 0; i < 2; i++) {
-        voice[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
+        saved_fds[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
         dup2(nowhere, i + 1);
     }
     close(nowhere);
 }
 
 void
-train_ranks_speak(void)
+train_ranks_unsilence(void)
 {
     for (int i = 0; i < 2; i++) {
-        if (voice[i] < 0)
+        if (saved_fds[i] < 0)
             continue;
-        dup2(voice[i], i + 1);
-        close(voice[i]);
-        voice[i] = -1;
+        dup2(saved_fds[i], i + 1);
+        close(saved_fds[i]);
+        saved_fds[i] = -1;
     }
 }
 
-/* Whether a launcher started us: only then is MPI woken. */
+/* Returns 1 if a launcher started this process; else MPI is not initialised. */
 static int
 is_launched(void)
 {
@@ -336,7 +335,7 @@ train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
     if (!is_launched())
         return 0;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level))
-        return err_set(err, "MPI does not begin");
+        return err_set(err, "MPI_Init_thread() failed");
     joined = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

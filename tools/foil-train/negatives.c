@@ -6,10 +6,9 @@
 #include "train.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/pairs.h"
-#include "wire/state.h"
+#include "wire/negatives.h"
 
-/* Seconds until a service that did not answer is asked again. */
+/* Seconds until a request to a service that did not answer is repeated. */
 static const double ask_retry_s = 10;
 
 int
@@ -17,24 +16,26 @@ train_service_open(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     struct flow_service_config config = {
-        .role = "negatives",
-        .edge = WIRE_EDGE_NEGATIVES,
-        .hello = stage_hello("train", t->shape.digest, t->shape.size),
+        .client = {.role = "negatives",
+                   .edge = WIRE_EDGE_NEGATIVES,
+                   .hello =
+                       stage_hello("train", t->shape.digest, t->shape.size)},
         .deadline = o->deadline,
     };
 
     if (!t->objective->needs_weights || t->service.service ||
         o->sampler != TRAIN_SERVICE)
         return 0;
-    config.endpoint = stage_endpoint(&t->stage, o->negatives, "negatives");
+    config.client.endpoint =
+        stage_endpoint(&t->stage, o->negatives, "negatives");
     if (o->in_batch) {
-        // a step is worth a short wait, not the whole deadline
+        // wait for a short time in a step, not until the deadline
         config.timeout = 1;
         config.deadline = 2;
     }
-    snprintf(config.hello.run, sizeof config.hello.run, "%s",
+    snprintf(config.client.hello.run, sizeof config.client.hello.run, "%s",
              flow_server_hello(t->source.inlet->server)->run);
-    config.hello.width =
+    config.client.hello.width =
         (int64_t)(t->encoder.ops ? t->encoder.dim : nn_head_width(o->head));
     t->service.service = flow_service_open(t->stage.wire, &config, err);
     return t->service.service ? 0 : -1;
@@ -48,9 +49,9 @@ train_service_close(struct train_service *s)
     free(s->in_batch);
 }
 
-/* Waits for the answer to a request, and prints what is refused meanwhile.
- * Where the clock was set back, a service refuses our session for good:
- * FLOW_STOPPED, as the step is repeated in a new one. */
+/* Waits for the answer to a request and prints refused messages.  If the clock
+ * was set back, the service always refuses the session: returns FLOW_STOPPED,
+ * and the step is repeated in a new session. */
 static enum flow_answer
 wait_for_answer(struct train *t, struct wire_msg **answer, struct err *err)
 {
@@ -66,7 +67,7 @@ wait_for_answer(struct train *t, struct wire_msg **answer, struct err *err)
     return what;
 }
 
-/* 1 when it says that the state was taken. */
+/* Returns 1 if the answer confirms the state. */
 static int
 is_taken(struct wire_msg *answer, const struct wire_state *state,
          struct err *err)
@@ -84,13 +85,13 @@ is_taken(struct wire_msg *answer, const struct wire_state *state,
     same = ok.session == state->session && ok.epoch == state->epoch &&
            ok.step == state->step;
     if (!same)
-        err_set(err, "state.ok is of another place");
+        err_set(err, "state.ok has another place");
     return same;
 }
 
-/* One piece of what was kept. */
+/* Sends one piece of the stored state. */
 static enum flow_answer
-give_piece(struct train *t, const struct sample_piece *piece, int last,
+send_piece(struct train *t, const struct sample_piece *piece, int last,
            struct err *err)
 {
     const struct sample_store *store = &t->samples.store;
@@ -125,9 +126,9 @@ give_piece(struct train *t, const struct sample_piece *piece, int last,
     return what;
 }
 
-/* Gives the service back what was kept of it. */
+/* Sends the service its stored state. */
 static enum flow_answer
-give_state(struct train *t, struct err *err)
+send_state(struct train *t, struct err *err)
 {
     struct sample_piece piece = {.n = 0};
     enum flow_answer what;
@@ -135,12 +136,12 @@ give_state(struct train *t, struct err *err)
 
     do {
         more = sample_store_next(&t->samples.store, &piece);
-        what = give_piece(t, &piece, !more, err);
+        what = send_piece(t, &piece, !more, err);
     } while (more && what == FLOW_ANSWERED);
     return what;
 }
 
-/* Decodes the weights of a batch; -1 where they are those of no such one. */
+/* Decodes the weights of a batch; returns -1 if they do not fit it. */
 static int
 get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
             struct err *err)
@@ -169,8 +170,7 @@ get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
     return rc;
 }
 
-/* What the service is asked of a step; with captions further samples are
- * texts. */
+/* The request of a step; with captions, extra samples are texts. */
 static struct wire_msg *
 pairs_of(const struct train *t, const struct batch *batch, int64_t id)
 {
@@ -185,7 +185,7 @@ pairs_of(const struct train *t, const struct batch *batch, int64_t id)
     return wire_pairs_put(&pairs);
 }
 
-/* Asks for the weights of a batch, once. */
+/* Requests the weights of a batch, once. */
 static enum flow_answer
 ask_weights(struct train *t, const struct batch *step, struct weights *weights,
             struct err *err)
@@ -208,8 +208,8 @@ ask_weights(struct train *t, const struct batch *step, struct weights *weights,
     return what;
 }
 
-/* Without the service: the softmax over the other images of the batch, which
- * is what chains that have mixed within it would say. */
+/* Weights without the service: the softmax over the other images of the batch,
+ * the distribution to which chains in it converge. */
 static void
 in_batch(struct train *t, const struct batch *step, struct weights *weights)
 {
@@ -229,12 +229,12 @@ in_batch(struct train *t, const struct batch *step, struct weights *weights)
 }
 
 static const char *
-version_met(const struct train *t)
+service_version(const struct train *t)
 {
     return flow_service_hello(t->service.service)->peer;
 }
 
-/* A service that lost its state is given what we kept, and asked again. */
+/* Sends the stored state to a service that lost it, and repeats the request. */
 static enum flow_answer
 ask_until_answered(struct train *t, const struct batch *step,
                    struct weights *weights, struct err *err)
@@ -242,9 +242,10 @@ ask_until_answered(struct train *t, const struct batch *step,
     enum flow_answer what;
 
     do
-        what = t->service.keeper.ready ? ask_weights(t, step, weights, err)
-                                       : give_state(t, err);
-    while (flow_state_copy_on_answer(&t->service.keeper, what, version_met(t)));
+        what = t->service.state_copy.ready ? ask_weights(t, step, weights, err)
+                                           : send_state(t, err);
+    while (flow_state_copy_on_answer(&t->service.state_copy, what,
+                                     service_version(t)));
     return what;
 }
 
@@ -266,13 +267,13 @@ find_weights(struct train *t, const struct batch *step, struct weights *weights,
         }
         in_batch(t, step, weights);
         *without_service = 1;
-        flow_state_copy_mark_stale(&t->service.keeper);
+        flow_state_copy_mark_stale(&t->service.state_copy);
         return 1;
     }
     return what == FLOW_STOPPED ? 0 : -1;
 }
 
-/* Called within a step, while the I/O thread has the lock. */
+/* Called in a step, while the I/O thread has the lock. */
 static int
 weigh_step(void *self, const struct batch *step, struct weights *weights,
            int *without_service, struct err *err)
@@ -286,20 +287,20 @@ weigh_step(void *self, const struct batch *step, struct weights *weights,
     return rc;
 }
 
-/* It has gone on, what we keep of it has not. */
+/* The service has advanced, the stored state has not. */
 static void
-on_refusal(void *self)
+undo_step(void *self)
 {
     struct train *t = self;
 
-    flow_state_copy_mark_stale(&t->service.keeper);
+    flow_state_copy_mark_stale(&t->service.state_copy);
 }
 
 struct train_negatives
 train_service_negatives(struct train *t)
 {
     return (struct train_negatives){
-        .self = t, .weigh = weigh_step, .refused = on_refusal};
+        .self = t, .weigh = weigh_step, .undo = undo_step};
 }
 
 int
@@ -323,13 +324,15 @@ train_service_restore(struct train *t, struct err *err)
     if (!flow_service_joined(t->service.service))
         return 0;
     if (t->service.greetings != flow_service_greetings(t->service.service))
-        flow_state_copy_mark_stale(&t->service.keeper);
+        flow_state_copy_mark_stale(&t->service.state_copy);
     t->service.greetings = flow_service_greetings(t->service.service);
-    if (!flow_state_copy_needs_handover(&t->service.keeper, version_met(t)))
+    if (!flow_state_copy_needs_handover(&t->service.state_copy,
+                                        service_version(t)))
         return 0;
-    what = give_state(t, err);
-    rc = flow_state_copy_on_answer(&t->service.keeper, what, version_met(t));
-    // when it is gone again, it or the next one will be met
+    what = send_state(t, err);
+    rc = flow_state_copy_on_answer(&t->service.state_copy, what,
+                                   service_version(t));
+    // if it has disconnected again, the next hello repeats this
     return what == FLOW_REFUSED || what == FLOW_FAILED ||
                    (what == FLOW_NO_STATE && !rc)
                ? -1

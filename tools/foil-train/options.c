@@ -14,7 +14,7 @@
 #include "wire/edge.h"
 #include "wire/next.h"
 
-enum { AUTO = 2 }; // of --precision, behind f32 and bf16
+enum { AUTO = 2 }; // of --precision, after f32 and bf16
 
 static struct train_options o = {
     .objective = "simclr",
@@ -57,40 +57,40 @@ static const struct opt endpoints[] = {
     {"events", 0, OPT_TEXT, &o.events, 0, 0, "ENDPOINT",
      "endpoint for subscribers to events [ipc://DIR/events]"},
     {"features", 0, OPT_TEXT, &o.features, 0, 0, "ENDPOINT",
-     "endpoint for selectors that want features [ipc://DIR/features]"},
+     "endpoint for selectors that use features [ipc://DIR/features]"},
     STAGE_KEYS_OPTS(o.stage),
     {0},
 };
 
 /*
- * What decides the result, and so is remembered by a checkpoint: the objective,
- * then its parameters, which come from lib/loss, then the rest.
+ * Options that decide the result and are stored in checkpoints: the objective,
+ * its parameters (from lib/loss), then the rest.
  */
-static const struct opt what[] = {
+static const struct opt objective_opts[] = {
     {"objective", 0, OPT_METHOD, &o.objective, 0, 0, "NAME[,PARAM=X]...",
-     "loss that is minimised, one of --list objectives; own, own-weighed: the "
+     "loss to minimise, one of --list objectives; own, own-weighed: the "
      "encoder's"},
     {"compat", 0, OPT_CHOICE, &o.loss.reference, 0, 0, "paper|reference",
-     "which to follow where a paper and its authors' program differ"},
+     "what to follow if a paper and its authors' program differ"},
     {0},
 };
-static const struct opt how[] = {
+static const struct opt encoder_opts[] = {
     {"vocabulary", 0, OPT_TEXT, &o.vocabulary, 0, 0, "FILE",
-     "of the tokens of texts: merges.txt or vocab.txt"},
+     "vocabulary of texts: merges.txt or vocab.txt"},
     {"embed", 0, OPT_WHOLE, &o.embed, 1, 65536, "N",
      "width of the embeddings, with texts"},
-    {"freeze", 0, OPT_CHOICE, &o.lock, 0, 0, "none|image|text",
+    {"freeze", 0, OPT_CHOICE, &o.freeze, 0, 0, "none|image|text",
      "encoder whose weights are not trained"},
     {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=|text=]FILE",
-     "weights of an encoder to begin with, .safetensors"},
+     "initial weights of an encoder, .safetensors"},
     {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
      "projection head: 512-128, 512-128-bn, none; else the objective's"},
     {"precision", 0, OPT_CHOICE, &o.bf16, 0, 0, "f32|bf16|auto",
-     "precision of activations; auto: bf16 where it is faster"},
+     "precision of activations; auto: bf16 if it is faster"},
     {"gelu", 0, OPT_CHOICE, &o.quick_gelu, 0, 0, "erf|quick",
-     "of texts, quick for OpenAI's weights"},
+     "of the text encoder, quick for OpenAI's weights"},
     {"context", 0, OPT_WHOLE, &o.context, 2, 4096, "N",
-     "tokens of a text at most"},
+     "largest number of tokens of a text"},
     {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "auto|small|imagenet",
      "first layer of a resnet; auto: imagenet above 64 pixels"},
     {"norm", 0, OPT_CHOICE, &o.norm, 0, 0, "batch|group|none",
@@ -102,12 +102,12 @@ static const struct opt how[] = {
     {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
      "linear: fixed basis of the pixels, .npy"},
     {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
-     "table: initial embeddings; rows: what the layer sees, .npy"},
+     "table: initial embeddings; rows: input of the layer, .npy"},
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "mean of pixels / 255"},
     {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B",
      "standard deviation of pixels / 255"},
     {"conv", 0, OPT_CHOICE, &o.direct, 0, 0, "auto|direct",
-     "convolutions; auto: Winograd where it is faster"},
+     "convolutions; auto: Winograd if it is faster"},
     {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",
      "views that go through the encoder at a time; 0: all"},
     {"shards", 0, OPT_WHOLE, &o.shards, 1, TRAIN_SHARDS_MOST, "N",
@@ -124,7 +124,7 @@ static const struct opt how[] = {
     {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
      "of the learning rate: constant, cosine, step:E,E...; cosine,end=X"},
     {"average-last", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
-     "share of the epochs, at the end, whose mean weights are also saved"},
+     "share of the last epochs for a mean of weights, which is also saved"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",
      "seed of the initial weights"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
@@ -145,7 +145,7 @@ static const struct opt how[] = {
     {"accumulate", 0, OPT_WHOLE, &o.optimiser.accumulate, 1, 1e6, "BATCHES",
      "batches for each step of the optimiser, by their mean gradient"},
     {"keep-features", 0, OPT_WHOLE, &o.keep_features, 0, 1000, "EPOCHS",
-     "epochs whose features are kept for selectors"},
+     "past epochs with stored features, for selectors"},
     {"sampler", 0, OPT_CHOICE, &o.sampler, 0, 0, "service|trainer",
      "what weighs negatives: foil-negatives, or chains of the trainer"},
     {"proposals", 0, OPT_METHOD, &o.proposals, 0, 0, "NAME[,PARAM=X]...",
@@ -161,7 +161,7 @@ static const struct opt how[] = {
     {0},
 };
 
-/* Those that stand behind others. */
+/* Parameters of other options. */
 static const struct opt_parameter parameters[] = {
     {&o.stem, "arch", "stem"},
     {&o.norm, "arch", "norm"},
@@ -185,8 +185,8 @@ static const struct opt_parameter parameters[] = {
     {0},
 };
 
-/* What does not. */
-static const struct opt conduct[] = {
+/* Options that do not decide the result. */
+static const struct opt conduct_opts[] = {
     {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
      "stop after N steps in all; 0: at the end of the plan"},
     {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
@@ -200,7 +200,7 @@ static const struct opt conduct[] = {
     {"nonfinite", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
      "what to do after a loss or gradient that is not finite"},
     {"labels", 0, OPT_TEXT, &o.labels, 0, 0, "DATA|FILE",
-     "tell which share of the negatives is of the own class, of these"},
+     "report the share of negatives in the anchor's class, by these labels"},
     {"list", 0, OPT_CHOICE, &o.list, 0, 0, "objectives|options",
      "print all objectives, or the options, as JSON, one a line, and end"},
     {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
@@ -210,19 +210,19 @@ static const struct opt conduct[] = {
     {"encoder-lost", 0, OPT_CHOICE, &o.lost, 0, 0, "end|resume",
      "what to do when the program of --encoder fails"},
     {"command-limit", 0, OPT_REAL, &o.limit, 0.1, 1e6, "SECONDS",
-     "time it has for an answer"},
+     "time limit for its answers"},
     {"window", 0, OPT_WHOLE, &o.window, 1, WIRE_WINDOW_MAX, "N",
-     "batches under way, waiting or in training"},
+     "batches that are requested, waiting or in training"},
     {"max-batch", 0, OPT_WHOLE, &o.max_batch, 1, 1 << 20, "MIB",
-     "refuse batches of more"},
+     "refuse larger batches"},
     {"max-state", 0, OPT_WHOLE, &o.max_state, 1, 1 << 20, "GIB",
-     "most bytes of sampler state to keep"},
+     "largest state of a sampler"},
     {"deadline", 0, OPT_REAL, &o.deadline, 1, 1e9, "SECONDS",
-     "give up after so long without a batch or an answer"},
+     "give up after this time without a batch or an answer"},
     {0},
 };
 
-/* All of these. */
+/* All options. */
 static struct opt opts[OPT_MOST];
 static struct param_set params;
 static struct run_settings settings;
@@ -240,18 +240,18 @@ static const struct opt_group groups[] = {
     {"Encoder, more", &o.mean, 1},
     {"Optimisation", &o.optim, 0},
     {"Optimisation, more", &o.optimiser.accumulate, 1},
-    {"Sampler of emc2, where the trainer has one", &o.sampler, 1},
+    {"Sampler of emc2 in the trainer", &o.sampler, 1},
     {"Conduct", &o.steps, 0},
     {"Conduct, more", &o.override, 1},
     {0},
 };
 
-/* What can be overridden besides the remembered options. */
+/* Keys that --override takes besides the stored options. */
 static const char *const others[] = {"dataset", "processor", "table"};
 
-/* All encoders of texts, or of images. */
+/* The names of all text or image encoders. */
 static const char *
-arch_words(int texts)
+arch_names(int texts)
 {
     static char all[2][512];
 
@@ -264,9 +264,9 @@ static void
 make_table(void)
 {
     const struct opt arch[] = {
-        {"arch", 0, OPT_TEXT, &o.arch, 0, 0, arch_words(0), "encoder"},
-        {"text", 0, OPT_TEXT, &o.text, 0, 0, arch_words(1),
-         "encoder of captions, with which images are pairs"},
+        {"arch", 0, OPT_TEXT, &o.arch, 0, 0, arch_names(0), "encoder"},
+        {"text", 0, OPT_TEXT, &o.text, 0, 0, arch_names(1),
+         "text encoder, for training on pairs of images and captions"},
         {"encoder", 0, OPT_TEXT, &o.encoder, 0, 0, "COMMAND",
          "a program of yours that computes the encoders, foil-encoder(5)"},
         {0},
@@ -277,17 +277,17 @@ make_table(void)
         param_set_add(&params, "objective", loss_objectives[i]->name,
                       loss_objectives[i]->params);
     first = opt_append(opts, 0, endpoints);
-    end = opt_append(opts, first, what);
+    end = opt_append(opts, first, objective_opts);
     end = param_set_opts(&params, opts, end);
     end = opt_append(opts, end, arch);
-    end = opt_append(opts, end, how);
-    opt_append(opts, end, conduct);
+    end = opt_append(opts, end, encoder_opts);
+    opt_append(opts, end, conduct_opts);
     opt_parameters(parameters);
     run_settings_init(&settings, opts + first, end - first, others,
                       sizeof others / sizeof *others, &o.override);
 }
 
-/* The same of a program's encoder. */
+/* Checks --encoder against other options. */
 static int
 check_encoder(struct err *err)
 {
@@ -298,12 +298,12 @@ check_encoder(struct err *err)
     if (!o.encoder && (!strcmp(o.objective, train_own.name) ||
                        !strcmp(o.objective, train_own_weighed.name)))
         return err_set(err,
-                       "--objective %s wants --encoder, the command of a "
-                       "program that has the loss",
+                       "--objective %s needs --encoder, the command of a "
+                       "program that computes the loss",
                        o.objective);
     if (!o.encoder && theirs)
         return err_set(err,
-                       "--%s %s wants --encoder, the command of that "
+                       "--%s %s needs --encoder, the command of that "
                        "program",
                        theirs, nn_arch_program);
     if (!o.encoder && (opt_is_set(&o.lost) || opt_is_set(&o.limit)))
@@ -318,29 +318,30 @@ check_encoder(struct err *err)
     return 0;
 }
 
-/* The same of texts. */
+/* Checks options of texts against others. */
 static int
 check_captions(struct err *err)
 {
-    if (!o.text && (o.vocabulary || o.lock))
-        return err_set(err, "%s is of no use without --text",
+    if (!o.text && (o.vocabulary || o.freeze))
+        return err_set(err, "%s has no effect without --text",
                        o.vocabulary ? "--vocabulary" : "--freeze");
     if (o.text && !o.vocabulary)
-        return err_set(err, "--text wants --vocabulary, the file that captions "
-                            "become tokens by");
+        return err_set(err, "--text needs --vocabulary, the file by which "
+                            "captions become tokens");
     if (o.text && opt_is_set(&o.head))
         return err_set(err, "--head: with --text both encoders end in "
                             "--embed numbers");
     if (o.text && nn_encoder_reads(o.arch, NN_IDS))
-        return err_set(err, "--arch %s looks at no image: it makes no pairs",
+        return err_set(err,
+                       "--arch %s reads no images, so it cannot train on pairs",
                        o.arch);
     return 0;
 }
 
-/* The parameter of own chains that was given and that they do not have (NULL:
- * any that was given), or NULL. */
+/* Returns a parameter of the trainer's chains that is on the command line and
+ * not in `have` (NULL: any parameter), or NULL. */
 static const char *
-chains_given(const struct param *have)
+find_chain_param(const struct param *have)
 {
     for (const struct opt_parameter *p = parameters; p->value; p++)
         if (!strcmp(p->of, "proposals") && opt_is_set(p->value) &&
@@ -349,20 +350,21 @@ chains_given(const struct param *have)
     return NULL;
 }
 
-/* The same of own chains. */
+/* Checks options of the trainer's chains. */
 static int
 check_chains(const struct loss_objective *objective, struct err *err)
 {
-    const int given = opt_is_set(&o.proposals) || chains_given(NULL);
+    const int has_proposals =
+        opt_is_set(&o.proposals) || find_chain_param(NULL);
     const char *unknown;
     struct sample_settings own;
 
-    if (given && !objective->needs_weights)
+    if (has_proposals && !objective->needs_weights)
         return err_set(err,
                        "--proposals is for objectives that weigh negatives, "
                        "not for %s",
                        o.objective);
-    if (given && o.sampler == TRAIN_SERVICE)
+    if (has_proposals && o.sampler == TRAIN_SERVICE)
         return err_set(err, "--proposals is for --sampler trainer: the "
                             "negatives service has an option of that name");
     if (!objective->needs_weights || o.sampler == TRAIN_SERVICE)
@@ -371,20 +373,20 @@ check_chains(const struct loss_objective *objective, struct err *err)
         return -1;
     if (own.sampler->needs_outside && !own.draws_outside)
         return err_set(err,
-                       "--proposals %s draws from outside of the batch: own "
-                       "chains do with scores=fresh and an encoder of rows, "
-                       "else take the service",
+                       "--proposals %s draws from outside of the batch: the "
+                       "trainer's chains need scores=fresh and an encoder of "
+                       "rows for that, else use the service",
                        o.proposals);
-    unknown = chains_given(own.sampler->params);
+    unknown = find_chain_param(own.sampler->params);
     if (unknown)
         return err_set(err, "--proposals %s of %s has no parameter '%s'",
                        o.proposals, o.objective, unknown);
     return o.outside && o.scores
-               ? err_set(err, "--proposals: outside=bank wants scores=fresh")
+               ? err_set(err, "--proposals: outside=bank needs scores=fresh")
                : 0;
 }
 
-/* Refuses options that were given, but that are of no use with others. */
+/* Refuses options that do not fit together. */
 static int
 check_options(const struct loss_objective *objective, struct err *err)
 {
@@ -397,7 +399,7 @@ check_options(const struct loss_objective *objective, struct err *err)
     if (*o.basis && (opt_is_set(&o.mean) || opt_is_set(&o.deviation)))
         return err_set(err,
                        "--arch: basis has its own offset and scale: --mean "
-                       "and --deviation have no use");
+                       "and --deviation have no effect");
     if (*o.basis && nn_encoder_reads(o.arch, NN_IDS))
         return err_set(
             err, "--arch: basis is for pixels, which %s does not see", o.arch);
@@ -407,11 +409,12 @@ check_options(const struct loss_objective *objective, struct err *err)
                        "for %s",
                        o.arch);
     if (!*o.rows && nn_encoder_looks_up(o.arch))
-        return err_set(err, "--arch %s wants %s,rows=FILE, what it is to see",
+        return err_set(err,
+                       "--arch %s needs %s,rows=FILE, the input of its layer",
                        o.arch, o.arch);
     if (*o.rows && o.init.n)
-        return err_set(err, "--arch: rows and --init are both what it begins "
-                            "with");
+        return err_set(err,
+                       "--arch: rows and --init both set the initial weights");
     return check_chains(objective, err) || check_captions(err) ||
                    check_encoder(err) ||
                    train_init_check(&o.init, !!o.text, err)
@@ -419,10 +422,10 @@ check_options(const struct loss_objective *objective, struct err *err)
                : 0;
 }
 
-/* Makes of the options what the objective is set to; what was not given is the
- * objective's own. */
+/* Sets the objective's parameters from the options, by default to its own
+ * values. */
 static void
-settle_objective(const struct loss_objective *objective)
+set_objective(const struct loss_objective *objective)
 {
     static char project[32];
 
@@ -435,7 +438,7 @@ settle_objective(const struct loss_objective *objective)
             (struct train_schedule){option->schedule, option->end};
     }
     if (!opt_is_set(&o.head) && !strcmp(o.arch, nn_arch_program))
-        o.head = "none"; // whatever it has
+        o.head = "none"; // the program has its own
     snprintf(project, sizeof project, "project:%ld", o.embed);
     if (o.text && !opt_is_set(&o.head))
         o.head = project;
@@ -443,13 +446,13 @@ settle_objective(const struct loss_objective *objective)
         o.head = nn_encoder_reads(o.arch, NN_IDS) ? "none" : objective->head;
     if (o.bf16 == AUTO) {
         o.chosen = 1;
-        o.bf16 = train_gains_bf16(&o);
+        o.bf16 = train_bf16_faster(&o);
     }
 }
 
-/* What --precision auto chose is chosen no more, or anew if it may differ. */
+/* Replaces --precision auto by the saved choice, unless that is overridden. */
 static void
-take_precision(const json_t *saved)
+restore_precision(const json_t *saved)
 {
     const char *word = json_string_value(json_object_get(saved, "precision"));
 
@@ -502,7 +505,7 @@ train_options_get(int argc, char **argv)
         o.arch = nn_arch_program;
     objective = train_find_objective(o.objective, &err);
     if (objective)
-        settle_objective(objective);
+        set_objective(objective);
     if (!objective || (!o.resume && (check_options(objective, &err) ||
                                      train_check(&o, &err))))
         opt_misuse("%s", err.msg);
@@ -515,7 +518,7 @@ train_overridden(const char *key)
     return run_settings_overridden(&settings, key);
 }
 
-/* Not the parameter of other objectives than that of the run. */
+/* Returns 0 for parameters of other objectives. */
 static int
 is_counted(const char *name, const void *data)
 {
@@ -525,10 +528,11 @@ is_counted(const char *name, const void *data)
            param_find(objective->params, name);
 }
 
-/* Returns what a checkpoint says, where it has one word for what --sampler and
- * two parameters are, and perhaps parameters in --proposals. */
+/* Returns the options of a checkpoint in today's spelling: older ones have one
+ * word for --sampler and two parameters, and may have parameters in
+ * --proposals. */
 static json_t *
-respell_chains(const json_t *saved)
+update_spelling(const json_t *saved)
 {
     json_t *now = json_copy((json_t *)saved);
     const char *word = json_string_value(json_object_get(saved, "sampler"));
@@ -558,19 +562,19 @@ respell_chains(const json_t *saved)
 int
 train_options_take(const json_t *config, struct err *err)
 {
-    static json_t *saved; // to the end
+    static json_t *saved; // until the process ends
     const char *name = json_string_value(json_object_get(config, "objective"));
     const struct loss_objective *objective =
         name ? train_find_objective(name, err) : NULL;
 
     json_decref(saved);
-    saved = respell_chains(config);
-    take_precision(saved);
+    saved = update_spelling(config);
+    restore_precision(saved);
     if (run_settings_take(&settings, saved, is_counted, objective, err))
         return -1;
     objective = train_find_objective(o.objective, err);
     if (!objective)
         return -1;
-    settle_objective(objective);
+    set_objective(objective);
     return check_options(objective, err);
 }

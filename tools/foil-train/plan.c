@@ -28,9 +28,9 @@ train_plan_note(struct train *t, const struct wire_batch *batch)
         memcpy(s->order, batch->order, sizeof s->order);
 }
 
-/* Says why the epoch ends before its last step. */
+/* Prints why the epoch ends before its last step. */
 static void
-say_change(struct train *t, const struct wire_batch *batch)
+report_change(struct train *t, const struct wire_batch *batch)
 {
     const struct train_state *s = &t->state;
     const intmax_t epoch = s->epoch, step = s->step;
@@ -58,11 +58,11 @@ train_plan_change(struct train *t, const struct wire_batch *batch,
 {
     struct train_state *s = &t->state;
 
-    say_change(t, batch);
+    report_change(t, batch);
     t->journal.ended_epoch = s->epoch;
     t->journal.ended_step = s->step;
     if (t->history.keep)
-        train_history_turn(&t->history, s->epoch, s->step);
+        train_history_end_epoch(&t->history, s->epoch, s->step);
     s->epoch++;
     s->step = 0;
     s->steps = batch->batch.steps;
@@ -71,7 +71,7 @@ train_plan_change(struct train *t, const struct wire_batch *batch,
         memcpy(s->plan, batch->plan, sizeof s->plan);
     if (train_session(t, err))
         return -1;
-    flow_state_copy_mark_stale(&t->service.keeper);
+    flow_state_copy_mark_stale(&t->service.state_copy);
     train_source_restart(t);
     return 0;
 }

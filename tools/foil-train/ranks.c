@@ -7,10 +7,9 @@
 #include "train/shards.h"
 #include "util/mem.h"
 
-/* -------------------------------------------------- what ranks have in common
- */
+/* ------------------------------------------------- agreement of all ranks */
 
-/* The length of a line; of the first that two texts do not share. */
+/* The length of a line, at most 60. */
 static int
 line_length(const char *text)
 {
@@ -30,13 +29,13 @@ compare_text(const char *ours, const char *theirs, size_t rank, struct err *err)
         if (ours[at] == '\n')
             line = at + 1;
     return err_set(err,
-                   "rank %zu has '%.*s', rank 0 '%.*s': all have to be alike, "
-                   "for the same bits",
+                   "rank %zu has '%.*s', rank 0 '%.*s': all ranks must be "
+                   "alike, for the same bits",
                    rank, line_length(theirs + line), theirs + line,
                    line_length(ours + line), ours + line);
 }
 
-/* The texts of all ranks, one behind the other, at rank 0; else NULL. */
+/* The texts of all ranks, one after the other, on rank 0; else NULL. */
 static char *
 gather_texts(const struct ranks *ranks, const char *text, size_t *at)
 {
@@ -107,9 +106,9 @@ train_ranks_table(const struct train_encoder *encoder,
     return both;
 }
 
-/* ------------------------------------------------------------- what is led */
+/* ----------------------------------------------------------------- rank 0 */
 
-/* The options of a run, behind its form. */
+/* Sends the options of a run. */
 static void
 give_options(const struct ranks *ranks)
 {
@@ -133,10 +132,9 @@ train_ranks_lead(const struct ranks *ranks, const struct train_ranks_run *run)
     give_options(ranks);
 }
 
-/* -------------------------------------------------------- what a rank follows
- */
+/* ------------------------------------------------------------ other ranks */
 
-/* The options of rank 0, which stay in the object. */
+/* Takes the options of rank 0; they point into the returned object. */
 static json_t *
 take_options(const struct ranks *ranks, struct err *err)
 {

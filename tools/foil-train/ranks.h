@@ -7,48 +7,48 @@
 #include "train/encoder.h"
 
 /*
- * Ranks of a trainer, foil-ranks(7).  Rank 0 is the trainer, the others compute
- * a share of its encoders and know nothing else of the run: no directory, no
- * socket.
+ * Ranks of a trainer, foil-ranks(7).  Rank 0 is the trainer; the others compute
+ * a part of its encoders and have neither directory nor socket.
  */
 
 /*
- * train_ranks_hush() keeps all but the first of several ranks from saying what
- * each of them would, such as --help or that an option is wrong, and from
- * ending before the first one has said so; until train_ranks_speak().
+ * train_ranks_silence() silences all ranks except rank 0 until
+ * train_ranks_unsilence(), so that --help or an error is printed once.  A
+ * silenced rank that exits waits for rank 0's message.
  */
-void train_ranks_hush(void);
-void train_ranks_speak(void);
+void train_ranks_silence(void);
+void train_ranks_unsilence(void);
 
 /*
- * train_ranks_join() sets *ranks to those that a launcher such as mpirun
- * started together with us, or to NULL where we are alone.  -1 where this
- * program cannot be one of several.  After stop_fd(), for it may start threads.
- *   deadline  seconds after which rank 0 gives a rank up that it waits for
- * train_ranks_leave() ends it, in all ranks; harmless where we are alone.
+ * train_ranks_join() sets *ranks to the ranks that a launcher such as mpirun
+ * started together, or to NULL if there is only one.  It returns -1 if this
+ * program does not support ranks.  Call it after stop_fd(), as it may start
+ * threads.
+ *   deadline  seconds that rank 0 waits for a rank before it gives up
+ * train_ranks_leave() ends MPI in all ranks; without ranks it does nothing.
  *
- * mpi.c has both for foil-train-mpi, alone.c for foil-train.
+ * mpi.c implements them for foil-train-mpi, alone.c for foil-train.
  */
 int train_ranks_join(const struct ranks **ranks, double deadline,
                      struct err *err);
 void train_ranks_leave(void);
 
 /*
- * train_ranks_agree() refuses in rank 0, with a sentence, where a rank has
- * another text of so many lines; the others return 0.  Called by all.
+ * train_ranks_agree() is called by all ranks.  On rank 0 it returns -1 with a
+ * message if a rank has another text; the others return 0.
  *   text  lines
  */
 int train_ranks_agree(const struct ranks *ranks, const char *text,
                       struct err *err);
 
-/* train_ranks_start() says by these lines what all ranks have to have in common
- * before the first step. */
+/* train_ranks_start() returns the lines that must be equal in all ranks before
+ * the first step. */
 char *train_ranks_start(const struct train_options *o, char **argv);
 
 /*
- * train_ranks_lead() has all ranks open the encoders of these options, to be
- * followed by train_ranks_agree() on their tables; in rank 0.
- * train_ranks_follow() does the share of another rank, to the end.
+ * train_ranks_lead() is called on rank 0: all ranks open the encoders of these
+ * options; call train_ranks_agree() on their tables next. train_ranks_follow()
+ * does the work of another rank until the run ends.
  *   size  of the vocabulary; 0: there are no texts
  */
 struct train_ranks_run {

@@ -5,13 +5,13 @@
 #include "util/mem.h"
 
 static void
-print_sentence(void *self, const char *sentence)
+print_message(void *self, const char *message)
 {
     (void)self;
-    log_message("%s", sentence);
+    log_message("%s", message);
 }
 
-/* The numbers of a line, to the followers of the run. */
+/* Publishes the numbers of a line. */
 static void
 publish_values(void *self, const struct values *values)
 {
@@ -28,7 +28,7 @@ publish_values(void *self, const struct values *values)
 void
 train_report_init(struct train *t)
 {
-    const struct train_listener listener = {t, print_sentence, publish_values};
+    const struct train_listener listener = {t, print_message, publish_values};
 
     train_journal_init(&t->journal, &listener);
     t->batches.rows = t->batches.lines = -1;
@@ -50,17 +50,17 @@ train_report_open(struct train *t, struct err *err)
                : -1;
 }
 
-/* Writes down what was in the batch of a step that is done. */
+/* Records the batch of a finished step. */
 static void
-keep_batch(struct train *t, const struct wire_batch *from)
+record_batch(struct train *t, const struct wire_batch *from)
 {
-    const struct run_batch_record shown = {
+    const struct run_batch_record record = {
         .total = t->state.total, .plan = from->plan, .batch = from->batch};
     struct err why;
 
-    if (run_batches_put(&t->batches, &shown, t->shape.extra, t->shape.digest,
+    if (run_batches_put(&t->batches, &record, t->shape.extra, t->shape.digest,
                         t->making, &why) &&
-        tally_add(&t->unkept, &why))
+        tally_add(&t->unrecorded, &why))
         log_message("%s", why.msg);
 }
 
@@ -73,7 +73,7 @@ train_report_step(struct train *t, const struct wire_batch *from,
                       train_features_plan(&t->features, batch->epoch, &plan);
 
     if (result->outcome != TRAIN_ROLLBACK)
-        keep_batch(t, from);
+        record_batch(t, from);
     if (t->ranks)
         t->journal.slowest =
             train_shards_slowest(&t->encoder, &t->text_encoder);

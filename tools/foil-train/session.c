@@ -8,7 +8,7 @@
 
 enum { DIGITS = 32 };
 
-/* The session of the run when it was trained last; 0 where nothing says it. */
+/* The last session of the run; 0 if unknown. */
 static int64_t
 read_session(const char *path)
 {
@@ -33,9 +33,8 @@ train_session(struct train *t, struct err *err)
     t->session = wire_session_begin(before, clock);
     if (before > t->session)
         log_message(
-            "the clock of this machine is days behind the one that '%s' was "
-            "trained by: set the clock, here or where stages refuse the "
-            "session",
+            "the clock of this machine is days behind the last session of "
+            "'%s': set the clock, here or where stages refuse the session",
             t->options->stage.run);
     n = snprintf(text, sizeof text, "%jd\n", (intmax_t)t->session);
     rc = file_write(path, text, (size_t)n, err);

@@ -7,7 +7,7 @@
 #include "util/mem.h"
 #include "util/stop.h"
 
-/* Seconds without an augmenter after which a finished plan is over. */
+/* Seconds without an augmenter after which a finished plan has ended. */
 static const double absent_s = 10;
 
 /* Refuses a peer with another data set than the checkpoint's. */
@@ -25,7 +25,7 @@ check_digest(struct train_shape *shape, const struct wire_hello *hello,
                        hello->peer, (intmax_t)hello->size, hello->digest,
                        (intmax_t)shape->size, shape->digest,
                        shape->size == hello->size
-                           ? "; --override dataset goes on all the same"
+                           ? "; --override dataset continues anyway"
                            : "");
     memcpy(shape->digest, hello->digest, sizeof shape->digest);
     return 0;
@@ -109,14 +109,14 @@ train_source_close(struct train *t)
     *s = (struct train_source){0};
 }
 
-/* How many views a table has rows for. */
+/* The number of views for which a table has rows. */
 static size_t
 views_of(const struct wire_batch *b)
 {
     return b->batch.fixed ? (size_t)b->batch.fixed : b->batch.v;
 }
 
-/* Further images or captions, which are negatives only. */
+/* Extra images or captions, which are only negatives. */
 static size_t
 extra_of(const struct wire_batch *b)
 {
@@ -125,7 +125,7 @@ extra_of(const struct wire_batch *b)
 
 /* Takes the data set from the first hello. */
 static void
-learn_data(struct train_shape *shape, const struct wire_hello *hello)
+set_data(struct train_shape *shape, const struct wire_hello *hello)
 {
     memcpy(shape->digest, hello->digest, sizeof shape->digest);
     shape->size = hello->size;
@@ -139,7 +139,7 @@ train_views_wanted(const struct train_options *options)
 
 /* Takes the shape of all batches from the first one, or refuses it. */
 static int
-learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
+set_shape(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
     struct train_shape *shape = &t->shape;
@@ -155,13 +155,13 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
         return err_set(err, "a batch of 1 image: want at least 2 images, by "
                             "foil-select --batch");
     if (shape->images && (t->encoder.ops || b->batch.b <= shape->images))
-        return 0; // the largest one that comes before the net is built
-    learn_data(shape, hello);
+        return 0; // the largest batch before the net is built decides
+    set_data(shape, hello);
     shape->images = b->batch.b;
     shape->extra = b->batch.extra.most ? (size_t)b->batch.extra.most
                    : extra_of(b)       ? 2 * b->batch.b
                                        : 0;
-    if (!shape->extra && train_brings(t->options))
+    if (!shape->extra && train_draws_outside(t->options))
         shape->extra =
             4 * b->batch.b; // a state of each row, and its other view
     shape->height = b->height;
@@ -177,7 +177,7 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct train_shape *shape = &t->shape;
 
-    if (learn_shape(t, b, err) ||
+    if (set_shape(t, b, err) ||
         train_texts_check(&t->texts, t->options, shape, b, err))
         return -1;
     if (b->height != shape->height || b->width != shape->width)
@@ -185,8 +185,8 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
                        b->height, shape->width, shape->height);
     if (b->batch.extra.n && t->options->text)
         return err_set(err,
-                       "%zu further images: beside captions there are "
-                       "further texts only",
+                       "%zu extra images: a run with captions takes only "
+                       "extra texts",
                        b->batch.extra.n);
     if (nn_encoder_reads(t->options->arch, NN_IDS) &&
         views_of(b) != shape->views)
@@ -195,28 +195,28 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
     return 0;
 }
 
-/* Refuses what is the fault of the item, not of its augmenter. */
+/* Refuses a batch whose item is wrong, not its augmenter. */
 static int
 check_item(const struct train_shape *shape, const struct wire_batch *b,
            struct err *err)
 {
     if (b->shard[1])
         return err_set(err,
-                       "shard %jd of %jd of an item: shards are not put "
-                       "together yet, batches have to be whole",
+                       "shard %jd of %jd of an item: shards are not "
+                       "supported yet, batches must be whole",
                        (intmax_t)b->shard[0], (intmax_t)b->shard[1]);
     if (b->batch.b > shape->images || extra_of(b) > shape->extra)
         return err_set(err,
-                       "a batch of %zu and %zu further samples: this run has "
-                       "up to %zu and %zu, as its first batch had; its first "
+                       "a batch of %zu and %zu extra samples: this run has "
+                       "up to %zu and %zu, as in its first batch; its first "
                        "item has to be the largest",
                        b->batch.b, extra_of(b), shape->images, shape->extra);
     return 0;
 }
 
-/* Sends a peer an error, with which it ends. */
+/* Sends a peer an error, on which it exits. */
 static void
-send_away(struct flow_server *server, uint64_t peer, const struct err *why)
+refuse_peer(struct flow_server *server, uint64_t peer, const struct err *why)
 {
     struct wire_error error = {.id = -1};
     struct wire_msg *msg;
@@ -247,8 +247,8 @@ take_batch(struct train *t, struct flow_news *news)
         return;
     }
     if (check_batch(t, &batch, &why)) {
-        log_message("an augmenter was sent away: %s", why.msg);
-        send_away(server, news->peer, &why);
+        log_message("an augmenter was refused: %s", why.msg);
+        refuse_peer(server, news->peer, &why);
         wire_batch_release(&batch);
         return;
     }
@@ -270,7 +270,7 @@ take_batch(struct train *t, struct flow_news *news)
     release_batch(flow_consumer_hold(s->inlet->consumer, &at, held));
 }
 
-/* Reads all that has come. */
+/* Reads all messages. */
 static void
 read_peers(struct train *t)
 {
@@ -282,7 +282,7 @@ read_peers(struct train *t)
         if (news.what == FLOW_MESSAGE)
             take_batch(t, &news);
         if (news.what == FLOW_LEFT)
-            log_message("an augmenter is gone, %zu remain",
+            log_message("an augmenter has left, %zu remain",
                         flow_server_peers(inlet->server));
     }
     train_features_serve(t);
@@ -305,7 +305,7 @@ train_source_find(const struct train *t, const struct wire_place *at)
     return flow_consumer_find(t->source.inlet->consumer, at);
 }
 
-/* Seconds for which the next batch is waited for. */
+/* Seconds of waiting for the next batch. */
 static double
 waited_s(const struct train *t, double now)
 {
@@ -313,9 +313,9 @@ waited_s(const struct train *t, double now)
 }
 
 /*
- * Whether the plan was over when the checkpoint was made, and no peer has a
- * longer one: an augmenter sends that nothing is left, or none is there for a
- * while, or no batch comes until the deadline.
+ * Returns 1 if the plan had ended when the checkpoint was made, and no peer has
+ * a longer one: an augmenter sends that no items are left, or none is connected
+ * for a while, or no batch comes until the deadline.
  */
 static int
 was_plan_over(const struct train *t, enum flow_ended ended, double now)
@@ -330,8 +330,8 @@ was_plan_over(const struct train *t, enum flow_ended ended, double now)
 }
 
 /*
- * Whether nothing is left: all augmenters have to send so, for as long as it
- * takes to notice that one was killed and to start it again.
+ * Returns 1 if no items are left: all augmenters must send so for as long as it
+ * takes to notice that one was killed and to restart it.
  */
 static int
 is_plan_over(struct train *t, double now)
@@ -347,7 +347,8 @@ is_plan_over(struct train *t, double now)
            (s->over && now - s->over >= WIRE_SILENCE);
 }
 
-/* What the augmenters wait for, or which of them the trainer waits for. */
+/* Describes what the augmenters wait for, or the augmenter that the trainer
+ * waits for. */
 static void
 describe_feeders(const struct flow_server *server, struct err *text)
 {
@@ -377,7 +378,7 @@ describe_feeders(const struct flow_server *server, struct err *text)
 }
 
 static const char *const again =
-    "; start selector and augmenters again if they ended";
+    "; restart selector and augmenters if they have ended";
 
 int
 train_source_waits_for(void *self, struct stage_waiting *waiting, double now,
@@ -393,12 +394,12 @@ train_source_waits_for(void *self, struct stage_waiting *waiting, double now,
         return -1;
     describe_feeders(inlet->server, &feeders);
     if (!peers)
-        err_set(who, "augmenters: none is there for %.0f seconds%s", lasted,
-                again);
+        err_set(who, "augmenters: none has been connected for %.0f seconds%s",
+                lasted, again);
     else
         err_set(who,
                 "epoch %jd, step %jd from %zu augmenters; after %.0f seconds "
-                "%zu later batches are there%s",
+                "%zu later batches have arrived%s",
                 (intmax_t)t->state.epoch, (intmax_t)t->state.step, peers,
                 lasted, flow_consumer_held(inlet->consumer), feeders.msg);
     return 1;
@@ -415,20 +416,20 @@ check_deadline(const struct train *t, double now, struct err *err)
                ? 0
                : err_set(err,
                          "no batch for epoch %jd, step %jd in %.0f seconds, "
-                         "%zu augmenters there: given up%s",
+                         "%zu augmenters connected: given up%s",
                          (intmax_t)t->state.epoch, (intmax_t)t->state.step,
                          lasted, peers, peers ? "" : again);
 }
 
-/* Before the first batch the service is only greeted: it may refuse us by the
- * data set. */
+/* Before the first batch the trainer only exchanges hellos with the service,
+ * which may refuse its data set. */
 static int
 greet_service(struct train *t, struct err *err)
 {
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
 
     if (!t->encoder.ops && hello->size) {
-        learn_data(&t->shape, hello);
+        set_data(&t->shape, hello);
         if (train_service_open(t, err))
             return -1;
     }
@@ -438,7 +439,7 @@ greet_service(struct train *t, struct err *err)
                           : train_service_greet(t, err);
 }
 
-/* Takes the batch of the next step: 1, or 0 where it has not come. */
+/* Takes the batch of the next step: returns 1, or 0 if it has not come. */
 static int
 take_next(struct train *t, struct wire_batch *batch)
 {
@@ -453,8 +454,8 @@ take_next(struct train *t, struct wire_batch *batch)
     return 1;
 }
 
-/* Where the clock was set back by more than a day, peers refuse our session;
- * they accept one that is right by the clock of now. */
+/* If the clock was set back by more than a day, peers refuse the session; they
+ * accept a new one by the present clock. */
 static int
 renew_session(struct train *t, struct err *err)
 {
@@ -465,7 +466,7 @@ renew_session(struct train *t, struct err *err)
     log_message("%s: a new session begins", why.msg);
     if (train_session(t, err))
         return -1;
-    flow_state_copy_mark_stale(&t->service.keeper);
+    flow_state_copy_mark_stale(&t->service.state_copy);
     train_source_restart(t);
     return 0;
 }
@@ -477,7 +478,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     double now = clock_now();
 
     stage_waiting_moved(&t->stage.waiting, &at, now);
-    if (!t->source.is_idle) { // a batch was taken, or none was asked for yet
+    if (!t->source.is_idle) { // the last call took a batch, or is the first
         t->state_before = t->state;
         flow_consumer_set_place(t->source.inlet->consumer, &at);
     }

@@ -8,7 +8,7 @@
 #include "train/shards.h"
 #include "util/mem.h"
 
-/* Three numbers, commas between them. */
+/* Reads three numbers separated by commas. */
 static int
 read_three(const char *option, const char *text, float out[3], struct err *err)
 {
@@ -26,7 +26,7 @@ read_three(const char *option, const char *text, float out[3], struct err *err)
     return 0;
 }
 
-enum { SMALL = 64 }; // pixels a side, up to which a small stem will do
+enum { SMALL = 64 }; // largest side in pixels for a small stem
 
 static const char *
 stem_of(const struct train_options *o, const struct train_shape *shape)
@@ -68,7 +68,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
         spec->samples = shape->size;
         spec->views = (long)shape->views;
     }
-    if (shape->basis) { // which is one of pixels / 255, offset included
+    if (shape->basis) { // of pixels / 255, including an offset
         for (int k = 0; k < 3; k++)
             spec->deviation[k] = 1;
         return 0;
@@ -96,41 +96,41 @@ optim_spec(const struct train_options *o)
 
 int
 train_sample_settings(const struct train_options *o,
-                 const struct loss_objective *objective,
-                 struct sample_settings *how, struct err *err)
+                      const struct loss_objective *objective,
+                      struct sample_settings *settings, struct err *err)
 {
     const struct sample_sampler *sampler =
         sample_sampler_find(objective->needs_weights, o->proposals, err);
 
     if (!sampler)
         return -1;
-    sample_settings_init(how, sampler);
-    how->draws_outside = train_brings(o);
-    how->most = (size_t)o->max_state << 30;
-    how->seed = (uint64_t)o->seed;
-    sample_settings_set(how, "scores", o->scores);
-    // scored afresh across the views, a state outside of the batch is cold
-    sample_settings_set(how, "outside",
+    sample_settings_init(settings, sampler);
+    settings->draws_outside = train_draws_outside(o);
+    settings->most = (size_t)o->max_state << 30;
+    settings->seed = (uint64_t)o->seed;
+    sample_settings_set(settings, "scores", o->scores);
+    // across the views, a state outside of the batch has no score
+    sample_settings_set(settings, "outside",
                         o->outside ? SAMPLE_FROM_BANK
                         : sampler->kernel == SAMPLE_CROSS
                             ? SAMPLE_FROM_BATCH_EXTRA
                             : SAMPLE_AUTO);
-    sample_settings_set(how, "burn-in", (double)o->burn);
-    sample_settings_set(how, "moves", (double)o->moves);
+    sample_settings_set(settings, "burn-in", (double)o->burn);
+    sample_settings_set(settings, "moves", (double)o->moves);
     return 0;
 }
 
 int
-train_brings(const struct train_options *o)
+train_draws_outside(const struct train_options *o)
 {
     return nn_encoder_reads(o->arch, NN_IDS) && o->sampler == TRAIN_OWN &&
            o->scores == SAMPLE_FRESH && !o->outside;
 }
 
-/* What both encoders have in common. */
+/* The common part of both encoders. */
 static struct train_encoder_spec
 encoder_spec(const struct train_options *o, const struct train_shape *shape,
-             size_t rows, int locked)
+             size_t rows, int frozen)
 {
     struct err none;
     const struct loss_objective *objective =
@@ -141,7 +141,7 @@ encoder_spec(const struct train_options *o, const struct train_shape *shape,
                                       .shards = (size_t)o->shards,
                                       .whole = o->whole,
                                       .seed = (uint64_t)o->seed,
-                                      .locked = locked,
+                                      .frozen = frozen,
                                       .average = o->average > 0};
 
     spec.loss = objective && objective->by_encoder;
@@ -158,7 +158,7 @@ train_encoder_spec(const struct train_options *o,
     const size_t rows =
         o->text ? shape->images : 2 * shape->images + shape->extra;
 
-    *spec = encoder_spec(o, shape, rows, o->lock == TRAIN_LOCK_IMAGE);
+    *spec = encoder_spec(o, shape, rows, o->freeze == TRAIN_FREEZE_IMAGE);
     return train_spec(o, shape, &spec->net, err);
 }
 
@@ -189,11 +189,11 @@ train_text_encoder_spec(const struct train_options *o,
                         struct train_encoder_spec *spec, struct err *err)
 {
     *spec = encoder_spec(o, shape, shape->images + shape->extra,
-                         o->lock == TRAIN_LOCK_TEXT);
+                         o->freeze == TRAIN_FREEZE_TEXT);
     return train_text_spec(o, vocabulary, &spec->net, err);
 }
 
-/* A schedule that says where it goes; `constant` goes nowhere. */
+/* Parses the text of a schedule from `base` to `end`. */
 static int
 parse_schedule(const char *option, const char *text, double base, double end,
                struct nn_schedule *schedule, struct err *err)
@@ -206,11 +206,11 @@ parse_schedule(const char *option, const char *text, double base, double end,
     return 0;
 }
 
-/* The same for a parameter of the objective, as its table says. */
+/* Parses the schedule of a parameter of the objective. */
 static int
 parse_param(const struct param *p, double value,
-            const struct train_schedule *given, struct nn_schedule *schedule,
-            struct err *err)
+            const struct train_schedule *param_schedule,
+            struct nn_schedule *schedule, struct err *err)
 {
     const int from_one = p->schedule == PARAM_FROM_ONE;
     char option[48];
@@ -219,19 +219,19 @@ parse_param(const struct param *p, double value,
     if (p->schedule < PARAM_TO_END)
         return 0;
     snprintf(option, sizeof option, "%s-schedule", p->name);
-    if (parse_schedule(option, given->schedule, from_one ? 1 : value,
-                       from_one ? value : given->end, schedule, err))
+    if (parse_schedule(option, param_schedule->schedule, from_one ? 1 : value,
+                       from_one ? value : param_schedule->end, schedule, err))
         return -1;
     if (schedule->kind == NN_SCHEDULE_STEP)
         return err_set(err, "%s: step is for the learning rate", option);
     if (schedule->kind == NN_SCHEDULE_CONSTANT) {
         schedule->base = value;
-        return isnan(p->end) && !isnan(given->end)
-                   ? err_set(err, "%s-end wants a %s", p->name, option)
+        return isnan(p->end) && !isnan(param_schedule->end)
+                   ? err_set(err, "%s-end needs a %s", p->name, option)
                    : 0;
     }
     if (isnan(schedule->end))
-        return err_set(err, "%s wants %s-end, where it goes", option, p->name);
+        return err_set(err, "%s needs %s-end, its last value", option, p->name);
     if (p->schedule == PARAM_INVERSE && schedule->kind == NN_SCHEDULE_WAVE) {
         schedule->base = 1 / schedule->base;
         schedule->end = 1 / schedule->end;
@@ -240,38 +240,40 @@ parse_param(const struct param *p, double value,
 }
 
 int
-train_pace_check(const struct train_options *o, struct train_pace *pace,
-                 struct err *err)
+train_schedules_check(const struct train_options *o,
+                      struct train_schedules *schedules, struct err *err)
 {
     const struct loss_objective *objective =
         train_find_objective(o->objective, err);
-    struct train_pace any;
+    struct train_schedules any;
 
-    if (!pace)
-        pace = &any;
+    if (!schedules)
+        schedules = &any;
     if (!objective || parse_schedule("--schedule", o->schedule, o->lr,
-                                     o->lr_end, &pace->rate, err))
+                                     o->lr_end, &schedules->rate, err))
         return -1;
-    pace->rate.warmup = o->warmup;
+    schedules->rate.warmup = o->warmup;
     for (size_t i = 0; objective->params[i].name; i++)
         if (parse_param(objective->params + i, o->loss.value[i],
-                        o->param_schedule + i, pace->value + i, err))
+                        o->param_schedule + i, schedules->value + i, err))
             return -1;
     return 0;
 }
 
 int
-train_pace_fits(const struct train_options *o, double epochs, struct err *err)
+train_warmup_check(const struct train_options *o, double epochs,
+                   struct err *err)
 {
     if (o->warmup <= epochs)
         return 0;
-    return err_set(err,
-                   "--warmup is %g epochs and the run has %g, so that the rate "
-                   "would never get to --lr: give a tenth of them, --warmup %g",
-                   o->warmup, epochs, epochs / 10);
+    return err_set(
+        err,
+        "--warmup is %g epochs and the run has %g, so the rate would "
+        "never reach --lr: use a tenth of them, --warmup %g",
+        o->warmup, epochs, epochs / 10);
 }
 
-/* A shape that options can be judged by. */
+/* A shape for checks of options. */
 static struct train_shape
 any_shape(const struct train_options *o)
 {
@@ -285,33 +287,33 @@ any_shape(const struct train_options *o)
 }
 
 int
-train_gains_bf16(const struct train_options *o)
+train_bf16_faster(const struct train_options *o)
 {
     struct train_options halves = *o;
     struct train_shape any = any_shape(o);
     struct nn_spec spec;
     struct err none;
-    int gains;
+    int faster;
 
     halves.bf16 = 1;
     if (train_spec(&halves, &any, &spec, &none) || nn_net_check(&spec, &none))
         return 0;
-    gains = nn_net_bf16_faster(&spec);
+    faster = nn_net_bf16_faster(&spec);
     if (!o->text)
-        return gains;
+        return faster;
     if (train_text_spec(&halves, 1, &spec, &none) || nn_net_check(&spec, &none))
         return 0;
-    return gains || nn_net_bf16_faster(&spec);
+    return faster || nn_net_bf16_faster(&spec);
 }
 
-/* Whether there is such an encoder; a program's is what it is. */
+/* Checks that there is such an encoder; that of a program is not checked. */
 static int
 check_net(const struct nn_spec *spec, struct err *err)
 {
     return strcmp(spec->arch, nn_arch_program) ? nn_net_check(spec, err) : 0;
 }
 
-/* Batches are cut by one of two. */
+/* Checks --shards and --micro-batch. */
 static int
 check_parts(const struct train_options *o, struct err *err)
 {
@@ -339,8 +341,8 @@ train_check(const struct train_options *o, struct err *err)
 
     if (!objective || check_parts(o, err) ||
         loss_objective_check(objective, &o->loss, 0, 0, err) ||
-        train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err) ||
-        check_net(&spec, err))
+        train_schedules_check(o, NULL, err) ||
+        train_spec(o, &any, &spec, err) || check_net(&spec, err))
         return -1;
     if (o->text && (train_text_spec(o, 1, &spec, err) || check_net(&spec, err)))
         return -1;

@@ -6,7 +6,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* Seconds between two times that we tell how stages are. */
+/* Seconds between two publications of the stages' status. */
 static const double every = 1;
 
 static void
@@ -22,7 +22,7 @@ begin_status(struct wire_status *status, const char *stage, uint64_t number)
     snprintf(status->stage, sizeof status->stage, "%s", stage);
 }
 
-/* To the followers of the run, and to be written down when it ends. */
+/* Publishes a status, and stores it for stages.json. */
 static void
 send_stage(struct train *t, struct wire_status *status)
 {
@@ -63,8 +63,8 @@ send_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
     send_stage(t, &status);
 }
 
-/* A selector, or a negatives service; where more than one hands out items, that
- * which an augmenter named last stands for all. */
+/* The status of a selector or negatives service; if several hand out items, of
+ * the one that an augmenter named last. */
 static void
 send_feeder(struct train *t, const char *stage, size_t augmenters)
 {
@@ -78,7 +78,7 @@ send_feeder(struct train *t, const char *stage, size_t augmenters)
     send_stage(t, &status);
 }
 
-/* What was measured of the run since: lines that fit. */
+/* Publishes new lines of results that fit into an event. */
 static void
 send_results(struct train *t)
 {

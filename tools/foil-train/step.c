@@ -1,13 +1,13 @@
 #include "train.h"
 
-/* A step that was not applied, by --nonfinite. */
+/* Handles a step that was not applied, by --nonfinite. */
 static int
-refuse_step(struct train *t, const struct batch *batch,
-            const struct train_result *result, struct err *err)
+handle_refused(struct train *t, const struct batch *batch,
+               const struct train_result *result, struct err *err)
 {
     struct err why;
 
-    if (train_journal_refused(&t->journal, batch, result->reason, &why))
+    if (train_journal_nonfinite(&t->journal, batch, result->reason, &why))
         log_message("%s", why.msg);
     if (result->outcome == TRAIN_STOPPED)
         return err_set(err,
@@ -23,9 +23,9 @@ refuse_step(struct train *t, const struct batch *batch,
                : train_checkpoints_rollback(&t->checkpoints, err);
 }
 
-/* Embeddings of a batch, for subscribers and for the history. */
+/* Publishes the embeddings of a batch and stores them in the history. */
 static void
-keep_features(struct train *t, const struct batch *batch, int good)
+store_features(struct train *t, const struct batch *batch, int good)
 {
     if (good)
         train_drawn_send(&t->drawn, t->feed);
@@ -37,7 +37,7 @@ keep_features(struct train *t, const struct batch *batch, int good)
         train_history_put(&t->history, batch->b, batch->ids, t->learner.v,
                           batch->encode_only);
     if (batch->step + 1 == batch->steps)
-        train_history_turn(&t->history, batch->epoch, batch->steps);
+        train_history_end_epoch(&t->history, batch->epoch, batch->steps);
 }
 
 static int
@@ -50,14 +50,14 @@ encode_only(struct train *t, const struct batch *batch, struct err *err)
     stage_io_lock(&t->io);
     if (good < 0)
         return -1;
-    keep_features(t, batch, good);
+    store_features(t, batch, good);
     if (t->state.step == 0)
         train_report_event(t, "epoch", "", "");
     return 1;
 }
 
 void
-train_meanwhile(void *tool)
+train_prefetch_next(void *tool)
 {
     struct train *t = tool;
     const struct train_state *s = &t->state;
@@ -71,9 +71,9 @@ train_meanwhile(void *tool)
     wire_batch_release(&t->left);
     train_source_serve(t);
     found = train_source_find(t, &next);
-    // one that will not be trained must not stay in a program's memory
+    // do not send a batch to a program that will not be trained
     if (found && train_plan_fits(t, found))
-        train_learner_expect(&t->learner, &found->batch);
+        train_learner_prefetch(&t->learner, &found->batch);
     stage_io_unlock(&t->io);
 }
 
@@ -114,11 +114,11 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     case TRAIN_SKIPPED:
     case TRAIN_ROLLBACK:
     case TRAIN_STOPPED:
-        if (refuse_step(t, &batch, &result, err))
+        if (handle_refused(t, &batch, &result, err))
             return -1;
         break;
     }
-    keep_features(t, &batch, result.outcome == TRAIN_APPLIED);
+    store_features(t, &batch, result.outcome == TRAIN_APPLIED);
     train_report_step(t, from, &batch, &result);
     return 1;
 }

@@ -55,7 +55,7 @@ train_texts_check_recipe(const struct train_texts *texts, const char *recipe,
                    theirs, texts->digest);
 }
 
-/* Texts end, and none is too long. */
+/* Checks that texts end in the end token and are not too long. */
 static int
 check_rows(const struct train_texts *texts, const struct train_options *options,
            size_t n, size_t width, const int32_t *tokens,
@@ -69,8 +69,8 @@ check_rows(const struct train_texts *texts, const struct train_options *options,
                            "a caption of %d tokens: this run has context=%ld",
                            len, options->context);
         if (tokens[i * width + (size_t)len - 1] != texts->end)
-            return err_set(err, "a caption does not end in the token that ends "
-                                "one in this run's vocabulary");
+            return err_set(err, "a caption does not end in the end token of "
+                                "this run's vocabulary");
     }
     return 0;
 }
@@ -103,7 +103,7 @@ train_texts_check(const struct train_texts *texts,
                : 0;
 }
 
-/* Texts without their padding, behind those that are there. */
+/* Appends texts without their padding. */
 static void
 append_texts(struct train_texts *texts, size_t at, size_t n, size_t width,
              const int32_t *tokens, const int32_t *lengths)

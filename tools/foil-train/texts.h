@@ -8,25 +8,24 @@
 #include "wire/batch.h"
 
 /*
- * Texts beside images (--text): the vocabulary of a run, and the captions of
- * its batches.  Without --text all of it does nothing.
+ * Captions of images (--text): the vocabulary of a run, and the captions of its
+ * batches.  Without --text these functions do nothing.
  */
 struct train_texts {
-    char *file; /* what vocabulary.txt holds; NULL: there are no texts */
+    char *file; /* content of vocabulary.txt; NULL: there are no texts */
     size_t bytes;
     size_t size;    /* V */
-    char digest[9]; /* the first digits of the vocabulary's */
+    char digest[9]; /* first digits of the vocabulary's digest */
     int32_t end;    /* the token that ends a text */
 
-    /* of the batch at hand */
+    /* of the present batch */
     size_t *offsets;
     int32_t *tokens;
     int64_t *views; /* of batch_captions() */
     size_t offsets_room, tokens_room, views_room;
 };
 
-/* train_texts_read() takes the vocabulary of a file, --vocabulary or that of a
- * checkpoint. */
+/* train_texts_read() reads the vocabulary from --vocabulary or a checkpoint. */
 int train_texts_read(struct train_texts *texts, const char *path,
                      struct err *err);
 void train_texts_release(struct train_texts *texts);
@@ -37,15 +36,15 @@ void train_texts_release(struct train_texts *texts);
 int train_texts_check_recipe(const struct train_texts *texts,
                              const char *recipe, struct err *err);
 
-/* train_texts_check() refuses a batch whose texts are not of this run. */
+/* train_texts_check() refuses a batch with texts that do not fit the run. */
 int train_texts_check(const struct train_texts *texts,
                       const struct train_options *options,
                       const struct train_shape *shape,
                       const struct wire_batch *batch, struct err *err);
 
 /*
- * train_texts_pack() packs the captions of a batch for the learner, and the
- * further texts behind them, by batch_captions().
+ * train_texts_pack() packs the captions of a batch and then its extra texts for
+ * the learner, by batch_captions().
  */
 void train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
                       struct batch *batch);

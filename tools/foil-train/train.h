@@ -22,9 +22,9 @@
 #include "train/journal.h"
 #include "train/process.h"
 #include "wire/batch.h"
+#include "wire/features.h"
 #include "wire/feed.h"
-#include "wire/plan.h"
-#include "wire/weights.h"
+#include "wire/negatives.h"
 
 /*
  * The parts of foil-train, one file each:
@@ -35,10 +35,10 @@
  *   texts.c       the vocabulary, and the captions of a batch
  *   begin.c       begins or resumes a run: makes all objects in their order
  *   encoders.c    the encoders, computed here or by a program
- *   ranks.c       other processes that compute a share of them
- *   alone.c       foil-train, which has no ranks
- *   mpi.c         foil-train-mpi, which has those of MPI
- *   lock.c        one trainer for a run directory
+ *   ranks.c       other processes that compute a part of them
+ *   alone.c       foil-train, without ranks
+ *   mpi.c         foil-train-mpi, with ranks of MPI
+ *   lock.c        the lock of a run directory
  *   session.c     the number of a session, which rises in a run
  *   cost.c        memory and time that a run will take
  *   source.c      batches from augmenters, in the order of the plan
@@ -53,24 +53,23 @@
  *   print_plan.c  --list and --dry-run
  */
 
-/* Where batches come from. */
+/* The source of batches. */
 struct train_source {
     struct flow_inlet *inlet;
     size_t largest; /* bytes of a batch, so far */
-    int is_idle;    /* 1: the next batch was asked for and has not come */
-    double over;    /* when all augmenters began to send that nothing is left;
-                     * 0: they do not */
+    int is_idle;    /* 1: the next batch was requested and has not come */
+    double over;    /* since when all augmenters send that no items are left; 0:
+                     * they do not */
 };
 
-/* Features of past epochs, for selectors that ask for them, and what selectors
- * send of their plans. */
+/* Features of past epochs for selectors, and the plans that selectors sent. */
 struct train_features {
     struct flow_server *server; /* NULL: without --keep-features */
     size_t most;                /* rows of an answer */
     int64_t *ids;
     float *z;
     uint16_t *half;           /* of z */
-    struct wire_plan plan[2]; /* of epoch e at e % 2: of this one and the next;
+    struct wire_plan plan[2]; /* of epoch e at e % 2: this epoch and the next;
                                  id 0: none */
 };
 
@@ -80,30 +79,30 @@ struct train_service {
     struct wire_weights answer;   /* the last */
     float *in_batch;              /* weights of a batch without the service */
     size_t in_batch_room;
-    struct flow_state_copy keeper;
+    struct flow_state_copy state_copy;
     uint64_t greetings; /* of the service, when its state was checked last */
-    double again;       /* --policy in-batch: not asked before then */
+    double again;       /* --policy in-batch: time of the next request */
 };
 
 /* All objects of a trainer, in the order of their use. */
 struct train {
     struct train_options *options;
-    const struct ranks *ranks; /* we are rank 0 of these; NULL: no ranks */
+    const struct ranks *ranks; /* this process is rank 0; NULL: no ranks */
     json_t *config; /* of the checkpoint that was resumed; options point here */
     const struct loss_objective *objective;
     struct train_shape shape;
-    struct train_state state;        /* a step moves it on */
-    struct train_state state_before; /* before the step that computes */
+    struct train_state state;        /* advanced by steps */
+    struct train_state state_before; /* before the present step */
     int64_t session;
-    int trained; /* 1: this process has taken a step */
+    int trained; /* 1: this process has done a step */
 
     struct train_journal journal;
     struct run_batches batches;
-    struct tally unkept; /* steps whose batch could not be written */
-    char making[1024];   /* `making` of the last augmenter's hello */
+    struct tally unrecorded; /* steps whose batch could not be written */
+    char making[1024];       /* `making` of the last augmenter's hello */
     struct train_samples samples;
     struct train_history history;
-    struct train_program *program; /* of the encoders; NULL: they are ours */
+    struct train_program *program; /* of the encoders; NULL: none */
     struct train_encoder encoder;
     struct train_texts texts;
     struct train_encoder text_encoder; /* with --text */
@@ -116,33 +115,33 @@ struct train {
     struct wire_feed *feed;
     double status_sent_at;
     struct run_stages stages; /* the status of each stage then */
-    struct run_lines results; /* those that were added are published */
+    struct run_lines results; /* new lines are published */
     struct train_source source;
-    struct wire_batch left; /* a trained one that is still to be released */
+    struct wire_batch left; /* a trained batch that must be released */
     struct train_features features;
 
     struct train_service service;
     struct train_local_sampler local; /* with --sampler trainer */
     struct train_drawn drawn;
-    struct train_negatives negatives; /* service or local, behind drawn */
-    int64_t *labels;                  /* of all samples; NULL: not wanted */
+    struct train_negatives negatives; /* service or local, wrapped by drawn */
+    int64_t *labels;                  /* of all samples; NULL: no --labels */
     struct train_learner learner;
-    void (*meanwhile)(void *train); /* train_meanwhile() */
+    void (*prefetch)(void *train); /* train_prefetch_next() */
     struct train_checkpoints checkpoints;
 };
 
 /*
- * source.c: train_source_next() reads what has come and returns 1 with the
- * batch of the next step, or 0 where it has not come; then train_source_idle()
- * returns 1 to wait for it, or 0 at the end of the plan.  Both return -1 with a
- * sentence where the run cannot go on.  train_source_pause_s() and
+ * source.c: train_source_next() reads messages and returns 1 with the batch of
+ * the next step, or 0 if it has not come; then train_source_idle() returns 1 to
+ * wait for it, or 0 at the end of the plan.  Both return -1 with an error
+ * message if the run must end.  train_source_pause_s() and
  * train_source_waits_for() are handlers of a stage (stage/stage.h).
  *
- * train_source_serve() reads what has come, greets and answers, and does not
- * wait.  train_source_find() returns the batch of a later place, or NULL where
- * it has not come.  train_at() is the place of the next step.
- * train_source_restart() begins a new session: batches of the old one do not
- * count.  train_views_wanted() is the number of views of each image in a batch.
+ * train_source_serve() reads and answers messages without waiting.
+ * train_source_find() returns the batch of a later place, or NULL if it has not
+ * come.  train_at() is the place of the next step.  train_source_restart()
+ * begins a new session and drops batches of the old one.  train_views_wanted()
+ * is the number of views of each image in a batch.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
@@ -160,10 +159,10 @@ void train_source_close(struct train *t);
 size_t train_views_wanted(const struct train_options *options);
 
 /*
- * plan.c: train_plan_fits() returns 1 where a batch begins an epoch, or is in
- * the order that the epoch began with, or where one of the two has no order.
+ * plan.c: train_plan_fits() returns 1 if a batch begins an epoch, or has the
+ * order with which the epoch began, or if one of the two has no order.
  * train_plan_note() stores the plan of a batch that will be trained, and prints
- * where it is another one.  train_plan_change() ends the epoch before a batch
+ * a message if it differs.  train_plan_change() ends the epoch before a batch
  * that does not fit, as the rest of the epoch would repeat samples and omit
  * others; the next epoch begins in a new session.
  */
@@ -184,16 +183,17 @@ int train_build(struct train *t, const struct wire_batch *batch,
 int train_dry_run(struct train *t, struct err *err);
 
 /*
- * negatives.c: train_service_open() connects to the negatives service, where
- * the objective needs one and it is not open, once the data set is known.
+ * negatives.c: train_service_open() connects to the negatives service, if the
+ * objective needs one and it is not open, once the data set is known.
  * train_service_negatives() returns the functions that a learner calls; the
- * service may be opened later.  --policy in-batch lets steps go on without one.
+ * service may be opened later.  With --policy in-batch steps do not need it.
  *
- * train_service_greet() reads what the service has sent before there is
- * anything to weigh: 0, or -1 where it refuses us.  train_service_restore() is
- * the same, and hands its tables to a service that was started again or has
- * connected again, as it may have begun another session.  It asks for no
- * weights: a filter lets no item pass before it has its tables.
+ * train_service_greet() reads messages of the service before the first batch:
+ * returns 0, or -1 if it refuses the trainer.  train_service_restore() does the
+ * same, and sends its tables to a service that was restarted or has
+ * reconnected, as it may have begun another session.  It does not wait for a
+ * request of weights, because a filter forwards no item before it has its
+ * tables.
  */
 int train_service_open(struct train *t, struct err *err);
 void train_service_close(struct train_service *service);
@@ -202,9 +202,9 @@ int train_service_greet(struct train *t, struct err *err);
 int train_service_restore(struct train *t, struct err *err);
 
 /*
- * features.c: train_features_serve() answers what selectors have asked.
- * train_features_plan() returns 1 with what a selector sent of the plan of an
- * epoch, or 0.  Without --keep-features all of it does nothing.
+ * features.c: train_features_serve() answers requests of selectors.
+ * train_features_plan() returns 1 with the plan of an epoch that a selector
+ * sent, or 0.  Without --keep-features these functions do nothing.
  */
 int train_features_open(struct train *t, struct err *err);
 void train_features_close(struct train_features *features);
@@ -213,24 +213,23 @@ int train_features_plan(const struct train_features *features, int64_t epoch,
                         struct train_plan *plan);
 
 /*
- * encoders.c: train_encoders_words() returns a copy of argv, before it is
- * parsed, with --resume.  train_encoders_resume() executes this program again
- * by these words, to go on from the last checkpoint; it returns only where that
+ * encoders.c: train_encoders_args() returns a copy of argv with --resume, made
+ * before argv is parsed.  train_encoders_resume() executes this program with
+ * these arguments to continue from the last checkpoint; it returns only if that
  * would not help.
  */
-char **train_encoders_words(char **argv);
+char **train_encoders_args(char **argv);
 int train_encoders_open(struct train *t, struct err *err);
-void train_encoders_resume(struct train *t, char **words,
-                           const struct err *why);
+void train_encoders_resume(struct train *t, char **args, const struct err *why);
 void train_encoders_close(struct train *t);
 
-/* cost.c: train_cost_print() prints how much memory and time so many steps will
- * take, with batches like the first one, where that is gigabytes or hours. */
+/* cost.c: train_cost_print() prints the memory and time of that many steps,
+ * with batches like the first one, if these are gigabytes or hours. */
 void train_cost_print(const struct train *t, const struct wire_batch *batch,
                       double steps);
 
 /* lock.c: train_lock() takes the run directory until the process ends.
- * train_check_free() returns -1 where another trainer has it. */
+ * train_check_free() returns -1 if another trainer has it. */
 int train_lock(const char *run, struct err *err);
 int train_check_free(const char *run, struct err *err);
 
@@ -239,45 +238,45 @@ int train_check_free(const char *run, struct err *err);
 int train_session(struct train *t, struct err *err);
 
 /*
- * step.c: train_step() trains a batch, or only encodes it, and reports it: 1,
- * or 0 when asked to stop within it.  train_release_batch() releases the batch.
- * Where a program computes the encoder, that waits until the program is at work
- * again, as it takes milliseconds for a large batch.  train_meanwhile() is
- * called with the trainer while a program computes, or before ranks do: it
- * names them the next batch.
+ * step.c: train_step() trains a batch, or only encodes it, and reports it:
+ * returns 1, or 0 if a signal came during it.  train_release_batch() releases
+ * the batch; with a program as encoder it does so later, while the program
+ * computes, as it takes milliseconds for a large batch.  train_prefetch_next()
+ * is called while a program computes, or before ranks do, and announces the
+ * next batch to them.
  */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
 void train_release_batch(struct train *t, struct wire_batch *batch);
-void train_meanwhile(void *train);
+void train_prefetch_next(void *train);
 
 /* save.c: train_save_open() lists the parts of a checkpoint.  train_tidy()
- * deletes old checkpoints, and prints where that fails. */
+ * deletes old checkpoints, and prints a message if that fails. */
 void train_save_open(struct train *t);
 void train_tidy(struct train *t);
 int train_save(struct train *t, struct err *err);
 
-/* train_save_if_due() prints where it fails; the next one that is due tries
- * again. */
+/* train_save_if_due() prints a message if it fails; the next save that is due
+ * tries again. */
 void train_save_if_due(struct train *t);
 
 /*
  * print_plan.c: train_print_plan() prints all objectives, a line of JSON each
- * (--list); or what a run by these options needs and its place, as a line of
- * JSON (--dry-run).  It ends the tool where the run could not begin or resume.
+ * (--list); or, as a line of JSON, what a run with these options needs and its
+ * place (--dry-run).  It ends the tool if the run could not begin or resume.
  */
 void train_print_plan(struct train *t);
 
 /* status.c: train_status_send() publishes the status of the trainer and of its
- * peers, once a second; `waits`: seconds that the next batch is waited for.
- * train_status_save() does so at the end, and writes it into RUN/stages.json.
+ * peers, once a second; `waits`: seconds of waiting for the next batch.
+ * train_status_save() does so at the end, and writes RUN/stages.json.
  */
 void train_status_send(struct train *t, double waits);
 void train_status_save(struct train *t);
 
 /* report.c: train_report_init() prints and publishes what the journal reports.
- * A step has a batch as it came, which is written to the run directory, and as
- * the learner takes it. */
+ * train_report_step() takes the batch as it came, which is written to the run
+ * directory, and as the learner takes it. */
 void train_report_init(struct train *t);
 int train_report_open(struct train *t, struct err *err);
 void train_report_step(struct train *t, const struct wire_batch *from,

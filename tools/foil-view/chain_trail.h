@@ -3,7 +3,7 @@
 
 #include "data/set.h"
 #include "util/json.h"
-#include "wire/drawn.h"
+#include "wire/events.h"
 
 /*
  * The latest steps of the Markov chain (sample/emc2.h) of each view of each

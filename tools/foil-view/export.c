@@ -1,4 +1,4 @@
-#include "export.h"
+#include "watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,10 +141,10 @@ add_batch(json_t *file, struct watch *watch, const struct batch_view *batch,
         json_object_set_new(file, "embeddings", watch_embeddings(watch, batch));
     json_object_set_new(file, "sprite", encode_jpeg(rc, &jpeg));
     if (!rc)
-        json_object_set_new(
-            file, "images",
-            show_images(watch, pictures_set(&watch->pictures, &ignored), batch,
-                        all));
+        json_object_set_new(file, "images",
+                            show_images(watch,
+                                        pictures_set(&watch->pictures, NULL),
+                                        batch, all));
 }
 
 /* Adds map: {points, frames: {epoch}}, the bytes of map_frames.h in base64.
@@ -154,7 +154,6 @@ add_map(json_t *file, struct watch *watch, json_t *map)
 {
     json_t *epochs = json_object_get(map, "epochs");
     json_t *frames = json_object();
-    struct err ignored;
     size_t n, size;
     void *bytes;
 
@@ -170,15 +169,14 @@ add_map(json_t *file, struct watch *watch, json_t *map)
         bytes = map_frames_find(watch->maps, epoch, &size);
         json_object_set_new(frames, name, encode_bytes("", bytes, size));
     }
-    bytes = map_frames_labels(watch->maps,
-                              pictures_set(&watch->pictures, &ignored), &size);
+    bytes = map_frames_labels(watch->maps, pictures_set(&watch->pictures, NULL),
+                              &size);
     json_object_set_new(file, "map",
                         json_pack("{s:o s:o}", "points",
                                   encode_bytes("", bytes, bytes ? size : 0),
                                   "frames", frames));
 }
 
-/* Returns the served files of the page by name. */
 static json_t *
 show_assets(void)
 {

@@ -25,15 +25,23 @@ history_read(struct history *history, const char *run)
     return cut;
 }
 
+static struct history_column *
+find_column(const struct history *history, const char *name)
+{
+    for (size_t i = 0; i < history->columns; i++)
+        if (!strcmp(history->column[i].name, name))
+            return &history->column[i];
+    return NULL;
+}
+
 /* Returns the column of a name, which it adds if it is new. */
 static struct history_column *
-find_column(struct history *history, const char *name)
+require_column(struct history *history, const char *name)
 {
-    struct history_column *column = history->column;
+    struct history_column *column = find_column(history, name);
 
-    for (size_t i = 0; i < history->columns; i++)
-        if (!strcmp(column[i].name, name))
-            return &column[i];
+    if (column)
+        return column;
     mem_grow(&history->column, &history->column_room, history->columns + 1,
              sizeof *history->column);
     column = &history->column[history->columns++];
@@ -54,10 +62,9 @@ history_total(const struct history *history)
 const double *
 history_column(const struct history *history, const char *name)
 {
-    for (size_t i = 0; i < history->columns; i++)
-        if (!strcmp(history->column[i].name, name))
-            return history->column[i].x;
-    return NULL;
+    const struct history_column *column = find_column(history, name);
+
+    return column ? column->x : NULL;
 }
 
 static void
@@ -133,7 +140,6 @@ add_rows(struct history *history, int64_t total)
     }
 }
 
-/* Adds the last step to the last bucket. */
 static void
 fill_bucket(struct history *history, int64_t total)
 {
@@ -171,7 +177,7 @@ history_add(struct history *history, const struct value *value, size_t n)
         history->column[i].last = NAN;
     for (size_t i = 0; i < n; i++)
         if (strcmp(value[i].name, "total"))
-            find_column(history, value[i].name)->last = value[i].value;
+            require_column(history, value[i].name)->last = value[i].value;
     if (history->n == HISTORY_MOST && history->filled >= history->bucket)
         thin_rows(history);
     if (history->filled < history->bucket)

@@ -189,23 +189,18 @@ make_frame(const struct map_frames *maps)
 }
 
 static void
-share_memory(struct map_frames *maps)
-{
-    void *memory = mmap(NULL, size_of_result(maps), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    maps->result = memory == MAP_FAILED ? NULL : memory;
-}
-
-static void
 begin_frame(struct map_frames *maps, int64_t epoch, int within)
 {
     if (maps->child || maps->n_frames == MAP_FRAMES_MOST)
         return;
     if (!maps->ids)
         choose_points(maps);
-    if (maps->n && !maps->result)
-        share_memory(maps);
+    if (maps->n && !maps->result) {
+        void *memory = mmap(NULL, size_of_result(maps), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        maps->result = memory == MAP_FAILED ? NULL : memory;
+    }
     if (!maps->result)
         return;
     maps->epoch = epoch;

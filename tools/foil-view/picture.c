@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -22,18 +22,17 @@ pictures_set(struct pictures *pictures, struct err *err)
     struct run_batch_record shown;
     const double now = clock_now();
 
-    if (!pictures->ready && pictures->failed_at > 0 &&
-        now - pictures->failed_at < 1) {
+    if (!pictures->ready &&
+        (pictures->tried_at <= 0 || now - pictures->tried_at >= 1)) {
+        pictures->ready =
+            !run_views_step(pictures->views, 0, &shown, &pictures->error);
+        pictures->tried_at = now;
+    }
+    if (pictures->ready)
+        return run_views_set(pictures->views);
+    if (err)
         *err = pictures->error;
-        return NULL;
-    }
-    if (!pictures->ready && run_views_step(pictures->views, 0, &shown, err)) {
-        pictures->failed_at = now;
-        pictures->error = *err;
-        return NULL;
-    }
-    pictures->ready = 1;
-    return run_views_set(pictures->views);
+    return NULL;
 }
 
 /* Returns how many pixels of a view become one, in each direction. */

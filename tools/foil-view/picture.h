@@ -14,14 +14,14 @@
 struct pictures {
     struct run_views *views;
     int ready;        /* the data set is open */
-    double failed_at; /* when the last attempt to open it failed */
-    struct err error; /* of that attempt */
+    double tried_at;  /* when it was tried last to open it */
+    struct err error; /* of that attempt, if it failed */
 };
 
 enum { PICTURE_COLUMNS = 32, PICTURE_LIST_COLUMNS = 16 };
 
-/* pictures_set() returns the data set; NULL with a sentence if it cannot be
- * opened yet.  It tries once a second. */
+/* pictures_set() returns the data set; NULL with a sentence, unless `err` is
+ * NULL, if it cannot be opened yet.  It tries once a second. */
 const struct data_set *pictures_set(struct pictures *pictures, struct err *err);
 
 /*

@@ -1,8 +1,7 @@
-#include "run_log.h"
+#include "history.h"
 
 #include <dirent.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

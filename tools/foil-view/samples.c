@@ -69,9 +69,7 @@ gather_column(const struct file *file, const struct nn_array *of)
 static json_t *
 show_label(struct pictures *pictures, int64_t id)
 {
-    struct err ignored;
-
-    return json_integer(batch_view_label(pictures_set(pictures, &ignored), id));
+    return json_integer(batch_view_label(pictures_set(pictures, NULL), id));
 }
 
 /* Finds the places of the least sign * x, in rising order, and returns their
@@ -100,8 +98,7 @@ find_extremes(const struct column *c, double sign,
 static json_t *
 show_caption(struct pictures *pictures, int64_t id, size_t k)
 {
-    struct err ignored;
-    const struct data_set *set = pictures_set(pictures, &ignored);
+    const struct data_set *set = pictures_set(pictures, NULL);
     const int there = set && id >= 0 && (size_t)id < data_size(set);
     const char *line = there ? data_caption(set, (size_t)id) : "";
     json_t *text;

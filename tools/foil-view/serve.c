@@ -1,4 +1,4 @@
-#include "serve.h"
+#include "watch.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "export.h"
 #include "http_args.h"
 #include "json_number.h"
 #include "util/asset.h"
@@ -183,8 +182,7 @@ answer_map(struct serve *serve, struct MHD_Connection *connection,
 {
     struct watch *watch = serve->watch;
     const int64_t epoch = find_argument(connection, "epoch");
-    struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
     size_t size;
     void *bytes = strcmp(path, "map")
                       ? map_frames_find(watch->maps, epoch, &size)
@@ -242,12 +240,8 @@ static struct answer
 answer_path(struct serve *serve, struct MHD_Connection *connection,
             const char *path)
 {
-    static const char *const of_batch[] = {"batch", "sprite", "embeddings",
-                                           "anchor"};
-
-    for (size_t i = 0; i < sizeof of_batch / sizeof *of_batch; i++)
-        if (!strcmp(path, of_batch[i]))
-            return answer_batch(serve, connection, path);
+    if (opt_index("batch|sprite|embeddings|anchor", path) >= 0)
+        return answer_batch(serve, connection, path);
     if (!strcmp(path, "all"))
         return answer_json(watch_show(serve->watch));
     if (!strcmp(path, "view"))

@@ -2,17 +2,13 @@
 #include "watch.h"
 
 #include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "json_number.h"
 #include "run/settings.h"
-#include "run_log.h"
 #include "util/clock.h"
-#include "util/file.h"
 #include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -65,7 +61,6 @@ count_steps(const struct watch *watch)
     return (json_int_t)(planned > 0 ? planned : saved);
 }
 
-/* Reads the log up to now from the run directory. */
 static void
 read_log(struct watch *watch)
 {
@@ -242,7 +237,7 @@ take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 {
     struct wire_drawn d;
     struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     if (wire_drawn_get(&d, msg, any_size, &ignored))
         return;
@@ -300,7 +295,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
     const struct batch *f = &features.batch;
     struct batch_view b;
     struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     if (wire_features_get(&features, msg,
                           set ? (int64_t)data_size(set) : any_size, &ignored))
@@ -369,7 +364,6 @@ take_message(struct watch *watch, int was_past)
     }
 }
 
-/* Reads new results and publishes each. */
 static void
 publish_results(struct watch *watch)
 {
@@ -463,9 +457,7 @@ watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 json_t *
 watch_show_batch(struct watch *watch, const struct batch_view *b)
 {
-    struct err ignored;
-    json_t *batch =
-        batch_view_show(b, pictures_set(&watch->pictures, &ignored));
+    json_t *batch = batch_view_show(b, pictures_set(&watch->pictures, NULL));
 
     if (b->texts)
         json_object_set_new(batch, "texts", picture_texts(&watch->pictures, b));
@@ -493,8 +485,7 @@ watch_embeddings(struct watch *watch, const struct batch_view *batch)
 json_t *
 watch_anchor(struct watch *watch, const struct batch_view *b, size_t row)
 {
-    struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     return json_pack(
         "{s:o s:o}", "drawn", batch_view_drawn(b, set, row), "trail",
@@ -583,8 +574,7 @@ watch_show(struct watch *watch)
     const struct batch_view *newest = watch_newest(watch);
     json_t *batch = newest ? watch_show_batch(watch, newest) : json_null();
     json_t *all;
-    struct err ignored;
-    const struct data_set *set = pictures_set(&watch->pictures, &ignored);
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     read_folder(watch);
     all = json_pack(

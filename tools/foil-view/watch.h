@@ -5,7 +5,6 @@
 #include "run/results.h"
 #include "stage/stage.h"
 
-#include "batch_cache.h"
 #include "batch_view.h"
 #include "chain_trail.h"
 #include "history.h"
@@ -90,5 +89,34 @@ json_t *watch_show_batch(struct watch *watch, const struct batch_view *batch);
 json_t *watch_embeddings(struct watch *watch, const struct batch_view *batch);
 json_t *watch_anchor(struct watch *watch, const struct batch_view *batch,
                      size_t row);
+
+/*
+ * export.c: export_page() returns the present page as one HTML file with its
+ * data as JSON, which a browser opens without a network.  The file is *size
+ * bytes, some megabytes, with a zero after the last byte.  Free it with free().
+ *
+ * It contains the newest batch with its pictures and embeddings, the negatives
+ * that a sampler drew for its first EXPORT_ANCHORS rows, the map, and pictures
+ * of the images in the batch and on the map, up to EXPORT_IMAGES.
+ */
+enum { EXPORT_ANCHORS = 1024, EXPORT_IMAGES = 4608 };
+
+char *export_page(struct watch *watch, size_t *size);
+
+/*
+ * serve.c: the page of a run over HTTP.  It answers only GET below /TOKEN/. The
+ * token is in the path and not in a cookie, since browsers send the cookies of
+ * a host to all its ports.  The Host of a request must be a numeric address or
+ * a name of this machine; this stops DNS rebinding.
+ *
+ * serve_page() listens, prints the page's address, answers requests and
+ * publishes the trainer's messages to pages, until a signal stops the tool.  It
+ * exits with an error if it cannot listen.
+ *   address  numeric, as "127.0.0.1"
+ *   port     0: any free port
+ *   token    "": none
+ */
+void serve_page(struct watch *watch, const char *address, uint16_t port,
+                const char *token);
 
 #endif

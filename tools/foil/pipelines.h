@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "util/guess.h"
-
 /*
  * Pipelines are scripts: those that come with foil, and the user's own.  The
  * former are in ../share/foil/pipelines relative to the program's folder, or in
@@ -22,23 +20,20 @@ void pipelines_print(const char *folder, FILE *out);
  * a user's pipeline. */
 char *pipelines_find(const char *folder, const char *name);
 
-/* pipelines_guess() compares a word with the names of all pipelines. */
-void pipelines_guess(const char *folder, struct guess *guess);
-
-/* pipelines_is_script() returns 1 if the first line of the file names another
- * program than foil-run. */
-int pipelines_is_script(const char *path);
-
-/* pipelines_export() sets FOIL_PIPELINES, where foil-run finds the commands of
- * scripts. */
-void pipelines_export(const char *folder);
-
 /* pipelines_export_python() adds the folder of foil.py to the end of
  * PYTHONPATH, where users' programs look for it. */
 void pipelines_export_python(const char *folder);
 
-/* pipelines_remembered() returns the name or path in RUN/command, which the
- * caller frees; it dies if there is none. */
-char *pipelines_remembered(const char *run);
+/* run_is_path() returns 1 for the path of a user's list or script: ./LIST,
+ * ../LIST, /LIST. */
+int run_is_path(const char *name);
+
+/*
+ * run_pipeline() executes the pipeline argv[1] with the arguments after it, or
+ * the pipeline of the run to resume; argv[0] is `run`.  `folder` is the
+ * program's; pipelines are found relative to it.  Does not return: on error it
+ * prints why and ends with exit code 1, or 2 for a wrong name.
+ */
+_Noreturn void run_pipeline(const char *folder, char **argv);
 
 #endif

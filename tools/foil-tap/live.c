@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +5,10 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/feed.h"
+#include "wire/proxy.h"
 
 #include "tap.h"
 
-/* Whether it is the event that the run is over. */
 static int
 is_stop(const struct wire_msg *msg)
 {
@@ -48,7 +47,7 @@ report_all(struct tap *tap, struct wire_listener *listener, int *silent)
 }
 
 void
-tap_events(struct tap *tap, const char *endpoint, const char *none)
+tap_events(struct tap *tap, char **operand)
 {
     // always subscribe to events, at least for the last one
     char *kinds =
@@ -59,12 +58,11 @@ tap_events(struct tap *tap, const char *endpoint, const char *none)
     struct err err;
     int silent = 1; // until a message has arrived, or the wait was reported
 
-    (void)none;
-    if (!endpoint && !tap->options.run)
+    if (!*operand && !tap->options.run)
         opt_misuse("where are the events? -r DIR or an endpoint");
     tap_open(tap);
     listener = wire_listener_open(
-        tap->stage.wire, stage_endpoint(&tap->stage, endpoint, "events"), kinds,
+        tap->stage.wire, stage_endpoint(&tap->stage, *operand, "events"), kinds,
         &limits, &err);
     if (!listener)
         die("%s", err.msg);
@@ -78,5 +76,39 @@ tap_events(struct tap *tap, const char *endpoint, const char *none)
         }
     free(kinds);
     wire_listener_close(listener);
+    tap_close(tap);
+}
+
+void
+tap_proxy(struct tap *tap, char **operand)
+{
+    const struct wire_limits limits = {.queue = 64};
+    struct wire_proxy *proxy;
+    struct wire_msg *msg;
+    struct err err;
+    int over = 0;
+
+    tap_open(tap);
+    proxy = wire_proxy_open(tap->stage.wire, operand[0], operand[1], tap->to,
+                            &limits, &err);
+    if (!proxy)
+        die("%s", err.msg);
+    while (!over && stage_wait(&tap->stage, 1)) {
+        struct wire_record from = {0};
+        int rc;
+
+        while (wire_refused(tap->stage.wire, &err))
+            log_message("%s", err.msg);
+        while (!over && (rc = wire_proxy_next(proxy, &from.from, &msg, &err))) {
+            if (rc < 0) {
+                tap_complain(err.msg);
+                continue;
+            }
+            from.time = clock_wall();
+            over = tap_report(tap, msg, &from);
+            wire_msg_free(msg);
+        }
+    }
+    wire_proxy_close(proxy);
     tap_close(tap);
 }

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "select/quarantine.h"
+#include "foil-select/select.h"
 #include "t.h"
 
 int

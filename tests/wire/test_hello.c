@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "flow/hello.h"
 #include "t.h"
+#include "wire/hello.h"
 
 static const struct wire_hello plain = {
     .stage = "augment",
@@ -40,33 +40,33 @@ fitting(void)
     struct wire_hello other = plain;
     struct err err = {""};
 
-    T(!flow_hello_fits(&plain, &other, &err), "equal ones fit");
+    T(!wire_hello_fits(&plain, &other, &err), "equal ones fit");
     other.version = WIRE_VERSION + 1;
-    T(flow_hello_fits(&plain, &other, &err), "version: %s", err.msg);
+    T(wire_hello_fits(&plain, &other, &err), "version: %s", err.msg);
     other = plain;
     snprintf(other.run, sizeof other.run, "r2");
-    T(flow_hello_fits(&plain, &other, &err), "run: %s", err.msg);
+    T(wire_hello_fits(&plain, &other, &err), "run: %s", err.msg);
     *other.run = 0;
-    T(!flow_hello_fits(&plain, &other, &err), "no run fits every run");
+    T(!wire_hello_fits(&plain, &other, &err), "no run fits every run");
     other.size++;
-    T(flow_hello_fits(&plain, &other, &err), "size: %s", err.msg);
+    T(wire_hello_fits(&plain, &other, &err), "size: %s", err.msg);
     other = plain;
     other.digest[0] = 'f';
-    T(flow_hello_fits(&plain, &other, &err), "digest: %s", err.msg);
+    T(wire_hello_fits(&plain, &other, &err), "digest: %s", err.msg);
     *other.digest = 0;
-    T(!flow_hello_fits(&plain, &other, &err), "no data set fits every one");
+    T(!wire_hello_fits(&plain, &other, &err), "no data set fits every one");
     *other.recipe = 'C';
-    T(flow_hello_fits(&plain, &other, &err), "recipe: %s", err.msg);
+    T(wire_hello_fits(&plain, &other, &err), "recipe: %s", err.msg);
     *other.recipe = 0;
-    T(!flow_hello_fits(&plain, &other, &err), "no recipe fits every one");
-    flow_hello_name(&other);
+    T(!wire_hello_fits(&plain, &other, &err), "no recipe fits every one");
+    wire_hello_name(&other);
     other.part[1] = 2;
-    T(flow_hello_fits(&plain, &other, &err) && strstr(err.msg, "part 0 of 2"),
+    T(wire_hello_fits(&plain, &other, &err) && strstr(err.msg, "part 0 of 2"),
       "a part: %s", err.msg);
     other.part[1] = 0;
     T(!strcmp(other.peer, "augment-7"), "an existing name remains");
     *other.peer = 0;
-    flow_hello_name(&other);
+    wire_hello_name(&other);
     T(!strncmp(other.peer, "augment-", 8), "else one is made: %s", other.peer);
 }
 

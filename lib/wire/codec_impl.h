@@ -1,0 +1,109 @@
+#ifndef WIRE_CODEC_IMPL_H
+#define WIRE_CODEC_IMPL_H
+
+#include <string.h>
+
+#include "util/weights.h"
+
+#include "message.h"
+
+/*
+ * The state of decoding a message: lib/wire/decode.c reads the header, by the
+ * fields of its kind, lib/wire/tensors.c the tensors.  Errors are set by
+ * wire_read_fail().
+ */
+struct wire_decoder {
+    struct wire_reader r;
+    const struct wire_message *m;
+    void *x;
+    int64_t size;     /* of our data set; 0: not known */
+    unsigned settled; /* bit i: m->sizes[i] is known */
+};
+
+/* wire_decode_images() returns the bound of sample ids; 0: not known. */
+int64_t wire_decode_images(const struct wire_decoder *d);
+
+/* wire_decode_tensor() finds the tensor of a field, checks its type, sizes and
+ * elements, and sets the pointer in the struct. */
+void wire_decode_tensor(struct wire_decoder *d, const struct wire_field *f);
+
+/* wire_decode_sizes() checks the sizes of t against those of the message, or
+ * sets them; t is NULL for a missing tensor, which sets unknown sizes to 0. */
+void wire_decode_sizes(struct wire_decoder *d, const struct wire_field *f,
+                       const struct wire_tensor *t);
+
+/*
+ * Tables in a message, for lib/wire/encode.c and decode.c: a list
+ * [[name, rows, width] ...] in the header, and for each table with rows in this
+ * message the tensors NAME.row, u1 [k,width], and NAME.at, i8 [k], when rows
+ * have indices.
+ *
+ * wire_tables_get() returns an array to be freed by free(), or NULL when there
+ * is none or it is invalid.
+ */
+void wire_tables_put(struct wire_writer *w, const char *key, size_t n,
+                     const struct table_rows *table);
+struct table_rows *wire_tables_get(struct wire_reader *r, const char *key,
+                                   int placed, size_t *n);
+
+/*
+ * Members of a struct, by their offset.
+ */
+static inline void *
+field_at(const void *x, size_t at)
+{
+    return (char *)x + at;
+}
+
+static inline int64_t
+whole_at(const void *x, size_t at)
+{
+    return *(const int64_t *)field_at(x, at);
+}
+
+static inline size_t
+count_at(const void *x, size_t at)
+{
+    return *(const size_t *)field_at(x, at);
+}
+
+/* Reads a pointer of any type. */
+static inline const void *
+pointer_at(const void *x, size_t at)
+{
+    const void *pointer;
+
+    memcpy(&pointer, field_at(x, at), sizeof pointer);
+    return pointer;
+}
+
+static inline void
+set_pointer(void *x, size_t at, const void *pointer)
+{
+    memcpy(field_at(x, at), &pointer, sizeof pointer);
+}
+
+static inline int64_t
+field_number(const struct wire_field *f, const void *x)
+{
+    return f->type == WIRE_COUNT ? (int64_t)count_at(x, f->at)
+                                 : whole_at(x, f->at);
+}
+
+static inline void
+set_number(const struct wire_field *f, void *x, int64_t value)
+{
+    if (f->type == WIRE_COUNT)
+        *(size_t *)field_at(x, f->at) = (size_t)value;
+    else
+        *(int64_t *)field_at(x, f->at) = value;
+}
+
+/* For a character of a shape. */
+static inline int
+is_digit(char c)
+{
+    return c <= '9';
+}
+
+#endif
