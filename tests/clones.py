@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""clones: what the compiler made of each kernel that is compiled three times.
+"""clones: inspects the machine code of each kernel that is compiled three times.
 
 usage: tests/clones.py [--check] [LIBRARY]     build/release/libfoil.a
 
-A line for each clone (include/util/clones.h): its instructions, how many of them
-compute on vectors and on single numbers, and how many take a vector apart or put
-one together number by number.  --check prints only what is wrong, and fails: a
-clone for AVX2 with more than a few of the last, or without vectors where that for
-AVX-512 has them.
+Prints a line for each clone (include/util/clones.h): the number of its instructions,
+of vector and of scalar arithmetic instructions, and of instructions that extract or
+insert single elements of a vector.  --check prints only faults, and exits with 1 if
+there are any: a clone for AVX2 with more than a few element instructions, or without
+vector instructions where the clone for AVX-512 has them.
 """
 import re
 import subprocess
 import sys
 
-MOST = 8  # of the last, in a clone
+MOST = 8  # element instructions in a clone
 APART = re.compile(r'v?(pextr[bwdq]|pinsr[bwdq]|insertps|extractps)$')
 VECTOR = re.compile(r'v?(add|sub|mul|div|max|min|sqrt|cmp\w*|f\w+|cvt\w+)p[sd]$'
                     r'|v?p(add|sub|mul|max|min|cmp|sll|srl|sra|and|or|xor|avg|mad)\w*$')
@@ -43,7 +43,7 @@ def clones(library):
 
 
 def wrong(levels):
-    """What is wrong with the clone for AVX2, or ''."""
+    """The fault of the clone for AVX2, or ''."""
     _, vector, _, apart = levels['v3']
     if apart > MOST and apart > 2 * levels['v4'][3]:
         return f'takes vectors apart: {apart} instructions'
@@ -70,7 +70,7 @@ def main():
             bad += 1
             print(f'clones: {key[0]}.c: {key[1]}() {why}', file=sys.stderr)
     if not found:
-        sys.exit('clones: there are none')
+        sys.exit('clones: the library has no clones')
     sys.exit(bad > 0)
 
 

@@ -1,10 +1,10 @@
-# Sourced after tap.sh and runs.sh by tests of stages with a command behind them:
-# runs of $data whose stages are killed.
+# Sourced after tap.sh and runs.sh by tests of stages that run a user's command.
+# The tests train on $data and kill stages.
 # shellcheck shell=bash disable=SC2154,SC2034 # some names are the caller's
 examples=$(cd "${BASH_SOURCE[0]%/*}/../pipelines/commands" && pwd)
 epochs=3 stages=()
 
-# train RUN OPTION... : in the background, its number in $trainer
+# train RUN OPTION... : start foil-train in the background; its PID is in $trainer
 train() {
     mkdir -p "$work/$1"
     "$BIN/foil-train" -r "$work/$1" --arch linear --head 1024-16 --lr 0.1 \
@@ -13,8 +13,8 @@ train() {
     trainer=$!
 }
 
-# augment RUN OPTION... , plan RUN OPTION... , weigh RUN OPTION... : the same, in
-# $augmenter, $selector, $weigher
+# augment RUN OPTION... , plan RUN OPTION... , weigh RUN OPTION... : start the other
+# stages; their PIDs are in $augmenter, $selector, $weigher
 augment() {
     "$BIN/foil-augment" -r "$work/$1" --seed 5 --size 8 "${@:2}" "$data" \
         2>>"$work/$1/log" &
@@ -32,7 +32,7 @@ weigh() {
     weigher=$!
 }
 
-# ends RUN : the trainer ends well, and with it the others
+# ends RUN : the trainer exits with 0, and then the other stages exit
 ends() {
     local code=0 pid
     wait "$trainer" || code=$?
@@ -45,23 +45,23 @@ ends() {
     return "$code"
 }
 
-# like CALM RUN : checkpoint and metrics are the same
+# like CALM RUN : both runs have the same checkpoint and metrics
 like() {
     diff -r "$work/$1/latest/" "$work/$2/latest/" &&
         diff <(timeless "$1") <(timeless "$2")
 }
 
-# killed_as_calm NAME KIND... : the runs calm-KIND and killed-KIND that were begun
-# end alike; NAME is that of the stage's program in its log
+# killed_as_calm NAME KIND... : for each KIND, the background jobs calm-KIND and
+# killed-KIND end with the same result; the log calls the stage's program NAME
 killed_as_calm() {
     local kind
     for kind in "${@:2}"; do
-        ok "$kind: an undisturbed run" ended "calm-$kind"
-        ok "$kind: with all its steps" \
+        ok "$kind: a run without kills succeeds" job_ok "calm-$kind"
+        ok "$kind: the run without kills trains every step" \
             test "$(steps "calm-$kind")" -eq $((epochs * 32))
-        ok "$kind: killed, the run goes on" ended "killed-$kind"
-        ok "$kind: to the same bits" like "calm-$kind" "killed-$kind"
-        ok "$kind: whose program was started again" \
+        ok "$kind: the run continues after SIGKILL" job_ok "killed-$kind"
+        ok "$kind: the killed run gives the same bits" like "calm-$kind" "killed-$kind"
+        ok "$kind: the stage restarts the killed program" \
             grep -q "$1: .*ended by signal 9.*: it is started again" \
             "$work/killed-$kind/log"
     done

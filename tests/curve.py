@@ -1,11 +1,11 @@
-"""curve.py ALL METRICS: whether the loss that foil-view answered is that of
-metrics.jsonl; 1 where it is not."""
+"""curve.py ALL METRICS: exits with 0 if the loss curve in foil-view's answer ALL is
+that of metrics.jsonl, else with 1."""
 import json
 import sys
 
 
 def is_curve(totals, shown, path):
-    """Each step, or the least and the most of several at a time, in their order."""
+    """Each step, or the minimum and the maximum of several steps, in their order."""
     with open(path, encoding="ascii") as file:
         known = {x["total"]: x["loss"] for x in map(json.loads, file) if "loss" in x}
     each = 2 if totals[-1] > len(totals) else 1

@@ -1,5 +1,6 @@
-# Sourced after tap.sh and runs.sh by tests of foil.encode(): 64 images in $data, and
-# the run `simclr` of foil-train's own encoder, whose first weights all have.
+# Sourced after tap.sh and runs.sh by tests of foil.encode().  Makes 64 images in
+# $data and the run `simclr` with foil-train's own encoder; all encoders start from
+# the same weights.
 # shellcheck shell=bash disable=SC2154,SC2034 # some names are the caller's
 export PATH=$BIN:$PATH PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
 encoders=$(cd "${BASH_SOURCE[0]%/*}/cli" && pwd)/encoders.py
@@ -8,17 +9,17 @@ if ! has_python numpy torch; then
     done_testing
 fi
 warm numpy torch
-# a fork of the warm Python has no descriptor 3: who stands for it has
+# a fork of the warm Python has no descriptor 3; its client (tests/forked.c) has it
 program="FOIL_MEMORY=/proc/\$\$/fd/3 exec '$python' '$encoders'"
 
-# torch RUN "KIND NAME=VALUE..." OPTION... : with that encoder
+# torch RUN "KIND NAME=VALUE..." OPTION... : train with that encoder in PyTorch
 torch() {
     trained "$1" --encoder "$program $2" "${@:3}" 2>"$1.err" ||
         { cat "$1.err"; return 1; }
 }
 
-# alike A B : eight steps with the same losses, and gradients as long, but for one of
-# rectifiers that rounding turns
+# alike A B : both runs have eight steps with the same losses, and gradient norms
+# within 1 % (rounding may flip one rectifier)
 alike() {
     jq -ens --slurpfile a "$1/metrics.jsonl" --slurpfile b "$2/metrics.jsonl" '
         def off(name): $a[.][name] - $b[.][name] | fabs;
@@ -29,7 +30,7 @@ alike() {
             <(jq -c '[.loss, .gradient]' "$2/metrics.jsonl"); return 1; }
 }
 
-# near A B : the tensors of two files, but for rounding
+# near A B : two files have the same tensors up to rounding
 near() {
     /usr/bin/python3 - "$@" <<'END'
 import json, struct, sys
@@ -58,4 +59,4 @@ select_with=(--batch 16 --epochs 3)
 train_with=(--arch linear,hidden=16 --head none --warmup 0)
 trained start --steps 1 2>/dev/null
 train_with+=(--init start/latest/model.safetensors --optim adamw --lr 1e-4 --steps 8)
-ok "foil-train's own encoder" trained simclr
+ok "foil-train trains its own encoder for eight steps" trained simclr

@@ -4,8 +4,8 @@
 # shellcheck disable=SC2034 # for the tests
 eval=$BIN/foil-eval
 
-# says PATTERN ARG... : exit 0 and one line with the pattern
-says() {
+# prints_line PATTERN ARG... : foil-eval exits with 0 and prints one line with the pattern
+prints_line() {
     local pattern=$1
     shift
     "$eval" "$@" >line || return
@@ -13,7 +13,7 @@ says() {
     test "$(wc -l <line)" -eq 1 && grep -q -- "$pattern" line
 }
 
-# small_set : set.tar, 24 images of 16 pixels; what `trained` trains on
+# small_set : makes set.tar, 24 images of 16 pixels, and sets what `trained` trains on
 small_set() {
     "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
     "$BIN/foil-data" index set.tar 2>/dev/null

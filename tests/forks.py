@@ -1,12 +1,11 @@
-"""forks.py SOCKET SHELL MODULE...: a Python that has imported these already, and
-forks for each program: to import them anew takes longer than what most do.
+"""forks.py SOCKET SHELL MODULE...: a Python that has imported these modules and forks
+for each program; to import them again takes longer than most programs.
 
-Who connects is forked.c: it sends arguments, environment, folder and descriptors 0
-to 2 of a program, then the numbers of signals, and is sent how that ended: its
-exit code, or -N by signal N.  A program whose forked is gone is killed, but a
-moment later; who cannot have that kills the program, whose number is in the file
-SOCKET.of/NUMBER-OF-FORKED.  All end with the process SHELL, by SIGTERM or, two
-seconds later, by SIGKILL.
+The client is forked.c.  It sends arguments, environment, working directory and the
+descriptors 0 to 2 of a program, then the numbers of signals.  It receives the result:
+the exit code, or -N after signal N.  When a client dies, its program is killed a
+moment later.  To kill a program at once, read its PID from SOCKET.of/PID-OF-CLIENT.
+When the process SHELL ends, all programs get SIGTERM and, two seconds later, SIGKILL.
 """
 import gc
 import importlib
@@ -26,7 +25,7 @@ SIZES = struct.Struct("=4I")
 
 
 def take(conn, size):
-    """So many bytes."""
+    """Receives that many bytes."""
     parts = []
     while size:
         parts.append(conn.recv(size))
@@ -37,8 +36,8 @@ def take(conn, size):
 
 
 def program(conn):
-    """Of a connection: arguments, environment, descriptors.  EOFError: its forked
-    was killed before it had said them."""
+    """Receives arguments, environment and descriptors.  EOFError: the client was
+    killed before it had sent them."""
     head, fds, _, _ = socket.recv_fds(conn, SIZES.size, 4)
     if not head:
         raise EOFError
@@ -54,7 +53,7 @@ def program(conn):
 
 
 def become(environment, fds):
-    """What forked.c is, in the fork."""
+    """Makes the fork look like its client: descriptors, environment, signals."""
     os.fchdir(fds[3])
     for i in range(3):
         os.dup2(fds[i], i)
@@ -69,7 +68,7 @@ def become(environment, fds):
 
 
 def run(arguments):
-    """As python3 does: a file, -c TEXT, or - for a text on stdin."""
+    """Runs a file, -c TEXT, or a program on stdin (-), as python3 does."""
     first, own = arguments[0], ""
     if first not in ("-", "-c"):
         own = os.path.dirname(os.path.abspath(first))
@@ -88,8 +87,8 @@ def run(arguments):
 
 
 class Forks:
-    """The loop.  What is waited for: who connects, the shell, and of each program
-    its forked and its end."""
+    """The event loop.  It waits for connections, for the end of the shell, and for
+    each program's client and end."""
 
     def __init__(self, path, shell):
         self.wait = selectors.DefaultSelector()
@@ -101,10 +100,10 @@ class Forks:
         self.wait.register(self.listener, selectors.EVENT_READ, self.begin)
         self.shell = os.pidfd_open(shell)
         self.wait.register(self.shell, selectors.EVENT_READ, sys.exit)
-        self.programs = {}  # by id: connection, pidfd
+        self.programs = {}  # by PID: connection, pidfd
 
     def begin(self):
-        """In the fork: its arguments."""
+        """Accepts a client and forks.  Returns the arguments in the fork."""
         conn = self.listener.accept()[0]
         try:
             arguments, environment, fds = program(conn)
@@ -114,7 +113,7 @@ class Forks:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         pid = os.fork()
         if not pid:
-            self.note(conn, os.getpid())  # before it does anything
+            self.note(conn, os.getpid())  # before the program starts
             conn.close()
             self.close()
             become(environment, fds)
@@ -129,14 +128,14 @@ class Forks:
         return None
 
     def note(self, conn, pid):
-        """The number of the program of the forked at the other end."""
+        """Writes the PID of the program into the file of its client."""
         peer = conn.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER.size)
         with open(f"{self.numbers}/{PEER.unpack(peer)[0]}", "w") as file:
             file.write(str(pid))
 
     def pass_on(self, pid):
         if pid not in self.programs:
-            return  # its end came at the same time
+            return  # the program has just ended
         conn = self.programs[pid][0]
         numbers = conn.recv(16)
         for number in numbers or (signal.SIGKILL,):
@@ -153,7 +152,7 @@ class Forks:
         try:
             conn.send(struct.pack("=i", code))
         except BrokenPipeError:
-            pass  # its forked was killed
+            pass  # the client was killed
         conn.close()
         os.close(end)
 
@@ -186,7 +185,7 @@ def serve(path, shell, modules):
     forks = Forks(path, shell)
     for name in modules:
         importlib.import_module(name)
-    gc.freeze()  # what is there is not looked through again, and stays shared
+    gc.freeze()  # no collection of these objects: their pages stay shared
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
         return forks.loop()

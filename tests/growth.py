@@ -1,11 +1,11 @@
-"""A long run of tiny steps: what each of its processes holds stays as it is.
+"""A long run of tiny steps: no process grows.
 
-Trainer, selector and augmenter of so many steps (--steps), looked at as they go:
-resident memory, open descriptors, and bytes of the run's files.  The slopes of the
-last four fifths, by least squares, must be below what a run of two months can bear,
-which has 10^8: no descriptor, and 8 bytes of memory a step (--bytes).  --view adds a
-page, whose curves hold every step.  Prints TAP and the figures.  BIN is the folder
-of the tools.
+Starts a trainer, a selector and an augmenter for --steps steps and samples their
+resident memory, their open descriptors and the sizes of the run's files.  The slopes
+over the last four fifths (least squares) must be small enough for a run of 10^8 steps,
+or two months: no descriptor, and at most 8 bytes of memory a step (--bytes).  --view
+adds foil-view, which holds every step in its curves.  Prints TAP and the figures.  BIN
+is the folder of the tools.
 """
 import argparse
 import os
@@ -19,10 +19,10 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--steps", type=int, default=100000)
 parser.add_argument("--bytes", type=float, default=8)
 parser.add_argument("--view", action="store_true", help="with foil-view")
-given = parser.parse_args()
+args = parser.parse_args()
 BIN = os.path.abspath(os.environ.get("BIN", "build/release/bin"))
 PAGE = os.sysconf("SC_PAGE_SIZE")
-EPOCH = 2  # steps: as many plans and ends of epochs as there can be
+EPOCH = 2  # steps: the shortest possible epochs
 FILES = ("metrics.jsonl", "batches.i32", "batches.jsonl")
 checks = bad = 0
 
@@ -48,7 +48,7 @@ def size(path):
 
 
 def steps_done():
-    """The number in the last whole line."""
+    """The step number in the last complete line of the metrics."""
     try:
         with open("run/metrics.jsonl", "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
@@ -59,13 +59,13 @@ def steps_done():
 
 
 def look(processes):
-    """What is held now: numbers by name."""
-    held = {path: size(path) for path in FILES}
+    """Current memory, descriptors and file sizes by name."""
+    usage = {path: size(path) for path in FILES}
     for name, process in processes.items():
         with open(f"/proc/{process.pid}/statm") as file:
-            held["memory of " + name] = int(file.read().split()[1]) * PAGE
-        held["descriptors of " + name] = len(os.listdir(f"/proc/{process.pid}/fd"))
-    return held
+            usage["memory of " + name] = int(file.read().split()[1]) * PAGE
+        usage["descriptors of " + name] = len(os.listdir(f"/proc/{process.pid}/fd"))
+    return usage
 
 
 def slope(points):
@@ -75,7 +75,7 @@ def slope(points):
 
 
 def follow(processes):
-    """Looks from time to time, at most two hundred times as the run goes."""
+    """Samples the usage at most two hundred times during the run."""
     seen, due = [], 0
     while processes["train"].poll() is None:
         done = steps_done()
@@ -84,7 +84,7 @@ def follow(processes):
                 seen.append((done, look(processes)))
             except (FileNotFoundError, ProcessLookupError, IndexError):
                 break  # the run is over
-            due = done + given.steps // 200
+            due = done + args.steps // 200
         time.sleep(0.05)
     return seen
 
@@ -96,33 +96,33 @@ def main():
     os.mkdir("run", 0o700)
     processes = {
         "train": start("train", "--arch", "linear", "--head", "8-8", "--threads", "1",
-                       "--steps", str(given.steps), "--schedule", "constant",
+                       "--steps", str(args.steps), "--schedule", "constant",
                        "--warmup", "0", "--checkpoint-every", "5000"),
-        "select": start("select", "--batch", "2", "--epochs", str(given.steps), "set.tar"),
+        "select": start("select", "--batch", "2", "--epochs", str(args.steps), "set.tar"),
         "augment": start("augment", "--size", "8", "set.tar")}
-    if given.view:
+    if args.view:
         processes["view"] = start("view", "--port", "0")
     seen = follow(processes)
-    check(processes["train"].wait() == 0 and steps_done() == given.steps,
-          f"{given.steps} steps")
-    late = [one for one in seen if one[0] >= given.steps / 5]
-    check(len(late) >= 20, f"{len(late)} looks at its last four fifths")
+    check(processes["train"].wait() == 0 and steps_done() == args.steps,
+          f"the trainer exits with 0 after {args.steps} steps")
+    late = [one for one in seen if one[0] >= args.steps / 5]
+    check(len(late) >= 20, f"at least 20 samples of the last four fifths: {len(late)}")
     for name in late[-1][1] if len(late) >= 20 else ():
-        rate = slope([(done, held[name]) for done, held in late])
+        rate = slope([(done, usage[name]) for done, usage in late])
         first, last = late[0][1][name], late[-1][1][name]
-        text = f"{name}: {first} to {last}, {rate:.3f} a step"
+        text = f"{name}: {first} to {last}, {rate:.3f} per step"
         if name in FILES:
             print("#", text)
         elif name.startswith("memory"):
-            check(rate < given.bytes, f"{text}, below {given.bytes:g}")
+            check(rate < args.bytes, f"{text}, must be below {args.bytes:g}")
         else:
-            check(rate * given.steps < 1, text)
+            check(rate * args.steps < 1, f"{text}, must grow by less than 1 in all")
     for name, process in processes.items():
         process.terminate()
         process.wait()
     print(f"1..{checks}")
     if bad:
-        print("# kept: " + os.getcwd())
+        print("# files of the run: " + os.getcwd())
     else:
         shutil.rmtree(os.getcwd())
     return bad > 0

@@ -1,15 +1,15 @@
-"""loaders.py: have the programs that foil writes for read what it writes.
+"""loaders.py: other programs read the files that foil exports for them.
 
-    python3 tests/loaders.py make DIR   # with foil: three small runs and their exports
-    python3 loaders.py check DIR        # anywhere, without foil: each program there is
+    python3 tests/loaders.py make DIR   # needs foil: three small runs and their exports
+    python3 loaders.py check DIR        # on any machine, without foil
 
-`make` trains three encoders for a step or two on generated images and writes what
-`foil embed` and `foil runs` export, beside foil's own features of the same
-images; half a minute, 100 MB. DIR and this file can then go to a machine that has
-some of torch, torchvision, timm, transformers, open_clip, onnxruntime, pyarrow, pandas,
-duckdb and tensorboard: `check` prints a line for each of them, with its version and how
-far its numbers are from foil's, relative to the largest; one that is not installed is
-skipped. Exit code 1 where one is off by more than 1e-4 or fails.
+`make` trains three encoders for a step or two on generated images and writes the
+exports of `foil embed` and `foil runs`, and foil's own features of the same images; it
+takes half a minute and 100 MB. Copy DIR and this file to a machine that has some of
+torch, torchvision, timm, transformers, open_clip, onnxruntime, pyarrow, pandas, duckdb
+and tensorboard. `check` prints a line for each of them: its version and the largest
+difference from foil's numbers, relative to the largest number. It skips programs that
+are not installed. Exit code 1: a difference is above 1e-4, or a program fails.
 """
 import glob
 import gzip
@@ -67,7 +67,7 @@ def load(name):
 
 
 def pixels(run):
-    """The images as that run's encoder wants them, [n,3,h,w]."""
+    """The images, normalised for that run's encoder, [n,3,h,w]."""
     import numpy
     with open(run + ".d/config.json", encoding="utf-8") as file:
         about = json.load(file)["foil"]
@@ -124,7 +124,7 @@ def try_transformers(transformers):
 def try_open_clip(open_clip):
     import torch
     net, _, _ = open_clip.create_model_and_transforms("local-dir:pairs.d")
-    with open("pairs.d/vocabulary.txt", "rb") as file:  # the card of the folder says so
+    with open("pairs.d/vocabulary.txt", "rb") as file:  # as the folder's README says
         with gzip.open("vocabulary.txt.gz", "wb") as to:
             to.write(file.read())
     tokens = open_clip.tokenizer.SimpleTokenizer("vocabulary.txt.gz",
@@ -145,7 +145,7 @@ def try_onnxruntime(onnxruntime):
 
 
 def compare_table(table):
-    """A table as a dictionary of lists: how far it is from the .npy files."""
+    """Difference between a table (a dictionary of lists) and the .npy files."""
     import numpy
     for name, file in (("id", "ids"), ("label", "labels")):
         if list(table[name]) != list(load(f"resnet.{file}.npy")):
@@ -212,7 +212,7 @@ def check(folder):
                 fine = far < 1e-4
                 failed += not fine
                 print("ok  " if fine else "FAIL", name, version, f"{what}: off by {far:.2g}", flush=True)
-        except Exception as why:  # whatever such a program throws is a finding
+        except Exception as why:  # any exception of the program is a failure
             failed += 1
             print(f"FAIL {name} {version} {type(why).__name__}: {why}", flush=True)
     return failed > 0
@@ -221,5 +221,5 @@ def check(folder):
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] not in ("make", "check"):
         sys.exit(__doc__)
-    del sys.path[0]  # tests/tensorboard.py is another one
+    del sys.path[0]  # tests/tensorboard.py would hide the package
     sys.exit(globals()[sys.argv[1]](sys.argv[2]))

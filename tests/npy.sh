@@ -2,7 +2,7 @@
 #
 # Sourced by tests that make arrays of a few numbers without Python.
 
-# npy FILE DESCR SHAPE HEX... : an array, its items as bytes, low one first
+# npy FILE DESCR SHAPE HEX... : write an array; HEX are its bytes, low one first
 npy() {
     local file=$1 head hex
     head=$(printf "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" \
@@ -15,7 +15,7 @@ npy() {
     } >"$file"
 }
 
-# int N : a small whole number as i8
+# int N : prints a small integer as i8 in HEX
 int() {
     printf '%02x00000000000000' "$1"
 }

@@ -1,12 +1,12 @@
-"""Kills of ranks: kill -9 of any rank, at any moment, again and again.
+"""Kills of ranks: kill -9 of any rank, at random moments, again and again.
 
-Runs of a few seconds each, started by 1, 2 or 4 ranks, of which one is killed at a
-random moment from the start on, 6 times in a run or until so many kills were made;
-each time the run is resumed by another number of ranks. mpirun has to be gone a
-minute later, with all ranks, and the run to end with the arrays of an undisturbed
-one, bit for bit; PATIENCE=5 is right for a machine that does nothing else. Every other
-run has norms over the batch. Prints TAP and, at the end, figures. BIN is the folder of
-the tools; a run that fails keeps its folder.
+Each run takes a few seconds and has 1, 2 or 4 ranks. One rank is killed at a random
+moment; then the run is resumed with another number of ranks, up to 6 times or until
+the wanted number of kills is reached. mpirun and all ranks must end within a minute
+(PATIENCE; 5 s is enough on an idle machine), and the run must end with the same arrays
+as an undisturbed one, bit for bit. Every other run has norms over the batch. Prints TAP
+and, at the end, figures. BIN is the folder of the tools; a run that fails keeps its
+folder.
 """
 import argparse
 import glob
@@ -21,12 +21,12 @@ import time
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--kills", type=int, default=6)
 parser.add_argument("--seed", type=int, default=os.environ.get("SEED", 1))
-told = parser.parse_args()
-told.kills = int(os.environ.get("STORM", told.kills))
+args = parser.parse_args()
+args.kills = int(os.environ.get("STORM", args.kills))
 BIN = os.environ["BIN"]
 EACH = 6        # kills of a run
-PATIENCE = float(os.environ.get("PATIENCE", 60))    # seconds that mpirun has to end in
-LONG = 120      # that a start may take
+PATIENCE = float(os.environ.get("PATIENCE", 60))    # seconds until mpirun has ended
+LONG = 120      # seconds that one run of the trainer may take
 NET = ["--arch", "resnet8", "--head", "16-8-bn", "--shards", "4", "--optim", "lars"]
 KINDS = {"shard": [], "batch": ["--norm-over", "batch"]}
 ENV = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -35,7 +35,7 @@ ENV = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
            OMPI_MCA_oob_tcp_if_include="lo",
            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
            PRTE_MCA_hwloc_default_binding_policy="none")
-chance = random.Random(told.seed)
+chance = random.Random(args.seed)
 checks = failed = 0
 
 
@@ -60,14 +60,14 @@ def feed(run):
 
 
 def train(run, size, options):
-    """A trainer by so many ranks, that begins or goes on."""
+    """Starts or resumes a trainer with that many ranks."""
     return start(run, "mpirun", "-n", str(size), f"{BIN}/foil-train-mpi", "-r", run,
                  "--threads", "1", "--checkpoint-every", "3", "--deadline", "60",
                  "--resume", *NET, *options)
 
 
 def ranks_of(run):
-    """Processes of ranks, by their number."""
+    """PIDs of ranks by rank number."""
     found = {}
     for folder in glob.glob("/proc/[0-9]*"):
         try:
@@ -85,7 +85,8 @@ def ranks_of(run):
 
 
 def strike(run, trainer, after):
-    """Kills a rank; seconds until all have ended, None where it ended before."""
+    """Kills a rank; returns the seconds until all ranks have ended, None if the run
+    ended before, or 0 if no rank was there."""
     try:
         trainer.wait(after)
         return None
@@ -102,16 +103,16 @@ def strike(run, trainer, after):
     try:
         trainer.wait(PATIENCE)
     except subprocess.TimeoutExpired:
-        tell_hung(run, trainer, victim, len(ranks), after)
+        report_hung(run, trainer, victim, len(ranks), after)
     while ranks_of(run) and time.monotonic() < began + LONG:
         time.sleep(0.05)
     return time.monotonic() - began
 
 
-def tell_hung(run, trainer, victim, size, after):
-    """What is left of a job whose rank was killed long ago; then it is ended."""
-    print(f"# {run}: rank {victim} of {size} was killed {after:.2f} s from the start, and "
-          f"these are left: {ranks_of(run)}")
+def report_hung(run, trainer, victim, size, after):
+    """Reports the ranks that remain after a rank was killed; then ends them."""
+    print(f"# {run}: rank {victim} of {size} was killed {after:.2f} s after the start; "
+          f"these still run: {ranks_of(run)}")
     with open(run + ".log", encoding="utf-8") as log:
         print("".join("# " + line for line in log.readlines()[-12:]))
     try:
@@ -138,12 +139,12 @@ def finish(run, size, options):
 
 
 def disturb(run, options, most, spans):
-    """A run with up to so many kills; how many there were."""
+    """A run with at most that many kills; returns their number and the exit code."""
     feeders, kills, span = feed(run), 0, 0
     while kills < most and span is not None:
         trainer = train(run, chance.choice((1, 2, 4)), options)
         span = strike(run, trainer, chance.uniform(0.1, 2))
-        if span == 0:   # nobody was there yet
+        if span == 0:   # no rank had started
             trainer.kill()
             trainer.wait()
         elif span:
@@ -158,18 +159,18 @@ def disturb(run, options, most, spans):
 
 def storm(calm):
     kills, runs, spans = 0, 0, []
-    while kills < told.kills and not failed:
+    while kills < args.kills and not failed:
         kind = sorted(KINDS)[runs % 2]
         run = f"run-{runs}"
-        made, code = disturb(run, KINDS[kind], min(EACH, told.kills - kills), spans)
-        check(code == 0, f"{run}, norms over the {kind}, {made} kills: ends by itself")
-        check(arrays(run) == calm[kind], f"{run}: with the arrays of a calm run")
+        made, code = disturb(run, KINDS[kind], min(EACH, args.kills - kills), spans)
+        check(code == 0, f"{run}, norms over the {kind}, {made} kills: ends with 0")
+        check(arrays(run) == calm[kind], f"{run}: same arrays as an undisturbed run")
         kills += made
         runs += 1
         if not failed:
             shutil.rmtree(run)
-    check(max(spans, default=0) < PATIENCE, f"all ranks are gone in {PATIENCE:g} s")
-    print(f"# {kills} kills in {runs} runs, all ranks gone after "
+    check(max(spans, default=0) < PATIENCE, f"all ranks end in {PATIENCE:g} s")
+    print(f"# {kills} kills in {runs} runs, all ranks ended after "
           f"{min(spans, default=0):.1f} to {max(spans, default=0):.1f} s")
 
 
@@ -183,16 +184,17 @@ def main():
     calm = {}
     for kind, options in KINDS.items():
         feeders = feed("calm-" + kind)
-        check(finish("calm-" + kind, 1, options) == 0, f"norms over the {kind}: a run")
+        check(finish("calm-" + kind, 1, options) == 0,
+              f"norms over the {kind}: an undisturbed run ends with 0")
         calm[kind] = arrays("calm-" + kind)
         for feeder in feeders:
             feeder.wait()
     check(len(calm["shard"]) >= 4 and calm["shard"] != calm["batch"],
-          "two results of several arrays")
+          "norms over shard and batch give different arrays")
     storm(calm)
     print(f"1..{checks}")
     if failed:
-        print("# kept: " + folder)
+        print("# files of the run: " + folder)
     else:
         shutil.rmtree(folder)
     return failed > 0

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Pipelines whose processes are killed end as undisturbed ones, and leave nothing.
+"""Pipelines with killed processes give the result of undisturbed ones.
 
-usage: tests/run_storm.py [--kills N] [--seed N]     BIN has the tools
+usage: tests/run_storm.py [--kills N] [--seed N]     BIN: folder of the tools
 
-Each run is a pipeline with a service of negatives.  By SIGKILL one of its processes
-is killed again and again: foil run, the shell of the script, learn, a stage, or a
-process that guards these.  Where the pipeline ends, nothing of it may be left, and
---resume goes on with it.  Checkpoint and losses are those of an undisturbed run.
+Each run is a pipeline with a service of negatives.  One of its processes is killed by
+SIGKILL again and again: foil run, the shell of the script, learn, a stage, or a
+process that guards these.  When the pipeline has ended, none of its processes may
+remain, and --resume continues it.  Checkpoint and losses must be those of an
+undisturbed run.
 """
 import argparse
 import json
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 60.0  # seconds, for what must come at last
+PATIENCE = 60.0  # seconds, until the last process has ended
 PIPELINE = ["emc2", "--epochs", "12", "--batch", "8", "--threads", "1",
             "--restarts", "1000", "--augment", "--size 8", "--train",
             "--arch linear --head 16-8 --checkpoint-every 10"]
@@ -33,7 +34,7 @@ def environ(pid):
 
 
 def processes(run):
-    """What the script of a run has started and its shell, with their words."""
+    """PID and command line of the script's shell and of its descendants."""
     mark, found = f"FOIL_RUN={run}".encode(), []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if mark not in environ(pid):
@@ -62,7 +63,7 @@ class Run:
         self.process = subprocess.Popen(words, stdout=self.log, stderr=self.log)
 
     def kill_one(self, rng):
-        """Kills a process, the first of its kind by chance; returns that kind."""
+        """Kills a random process of a random kind; returns the kind."""
         kinds = {"foil run": [self.process.pid]}
         for pid, words in processes(self.run):
             name = os.path.basename(words[0])
@@ -77,7 +78,7 @@ class Run:
         return kind
 
     def left(self):
-        """What is left in the end, after as long as its guards may take."""
+        """Processes that remain after the time that the guards may take."""
         until = time.monotonic() + PATIENCE
         while (left := processes(self.run)) and time.monotonic() < until:
             time.sleep(0.05)
@@ -91,7 +92,7 @@ class Run:
 
 
 def disturb(run, rng, counts):
-    """Starts and kills until the run ends by itself; what is wrong, or ''."""
+    """Starts and kills until the run ends with 0; returns the fault or ''."""
     run.start()
     while True:
         try:
@@ -103,7 +104,7 @@ def disturb(run, rng, counts):
             continue
         left = run.left()
         if left:
-            return f"is left: {left}"
+            return f"processes remain: {left}"
         if not code:
             return ""
         run.start()
@@ -130,13 +131,13 @@ def main():
             run = Run(folder, f"run-{runs}", data)
             wrong = disturb(run, rng, counts)
             if not wrong and run.result() != calm.result():
-                wrong = "other bits"
+                wrong = "the result differs from the undisturbed run's"
             if wrong:
                 bad += 1
                 print(f"run {runs} of seed {args.seed}: {wrong}")
                 with open(run.run + ".log", errors="replace") as f:
                     print("".join(f.readlines()[-20:]))
-    print(f"{sum(counts.values())} kills in {runs} runs, {bad} bad:", counts)
+    print(f"{sum(counts.values())} kills in {runs} runs, {bad} failed:", counts)
     sys.exit(bad > 0)
 
 

@@ -1,10 +1,10 @@
-# Sourced by tests/cli/*.sh after tap.sh: trains, looks at runs in $work, and ends
-# their stages.
+# Sourced by tests/cli/*.sh after tap.sh: trains runs in $work, reads their results and
+# stops their stages.
 # shellcheck shell=bash disable=SC2154,SC2034 # some names are the caller's
 
-# trained RUN OPTION... : foil-train beside an augmenter and a selector of $data;
-# its exit code.  These arrays have further options of the three.  All have ended
-# when it returns, so that the next ones find their endpoints free.
+# trained RUN OPTION... : run foil-train with an augmenter and a selector of $data;
+# returns foil-train's exit code.  The arrays hold further options of the three tools.
+# All processes have ended when it returns, so the next run finds the endpoints free.
 augment_with=() select_with=() train_with=() deadline=60
 trained() {
     local run=$1 code=0 feeders=()
@@ -19,7 +19,7 @@ trained() {
     return "$code"
 }
 
-# steps RUN : how many are trained
+# steps RUN : prints how many steps are trained
 steps() {
     if [[ -e $work/$1/metrics.jsonl ]]; then
         wc -l <"$work/$1/metrics.jsonl"
@@ -28,8 +28,8 @@ steps() {
     fi
 }
 
-# has_steps RUN N : so many steps are trained, or more; asked often, so without
-# a process for it
+# has_steps RUN N : at least N steps are trained.  Starts no process, since it is
+# called often.
 has_steps() {
     local lines=()
     [[ ! -s $work/$1/metrics.jsonl ]] ||
@@ -37,19 +37,19 @@ has_steps() {
     [[ ${#lines[@]} -ge $2 ]]
 }
 
-# past RUN N : so many steps get trained, and $trainer is still at work
-past() {
+# reaches RUN N : waits until N steps are trained; fails if $trainer has ended
+reaches() {
     becomes_true has_steps "$1" "$2" && kill -0 "$trainer"
 }
 
-# timeless RUN : its metrics without what depends on the clock
+# timeless RUN : prints its metrics without the fields that depend on the clock
 timeless() {
     sed -E 's/"(seconds|waited|exchanged|slowest|behind|time)":[^,}]*//g' "$work/$1/metrics.jsonl"
 }
 
-# is_heard RUN : somebody is connected to what its trainer publishes.  A listener
-# hears what is sent while it is there.
-is_heard() {
+# has_subscriber RUN : a subscriber is connected to the trainer's events.  It gets only
+# what is sent after it connects.
+has_subscriber() {
     test "$(grep -c "$work/$1/events" /proc/net/unix)" -ge 2
 }
 
@@ -57,11 +57,11 @@ gone() {
     ! kill -0 "$1" 2>/dev/null
 }
 
-# kill_now PID... : without a chance to say good-bye
+# kill_now PID... : SIGKILL
 kill_now() {
     local pid
     for pid; do
-        # a program of a warm Python is gone before who stands for it
+        # kill the fork of the warm Python, and not only its client
         [[ -z ${python-} || ! -s $python.at.of/$pid ]] || pid=$(<"$python.at.of/$pid")
         kill -KILL "$pid"
     done
@@ -69,47 +69,47 @@ kill_now() {
     true
 }
 
-# begun NAME COMMAND... : in the background, since most of a run is waiting; what
-# it starts ends with it
-declare -A doing
-begun() {
+# start_job NAME COMMAND... : run COMMAND as a background job, since a run mostly waits.
+# When the job ends, so do the processes that it started.
+declare -A job_pid
+start_job() {
     (
         trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
         "${@:2}"
-    ) >"$work/$1.said" 2>&1 &
-    doing[$1]=$!
+    ) >"$work/$1.job" 2>&1 &
+    job_pid[$1]=$!
 }
 
-# ended NAME : it has gone well
-ended() {
-    wait "${doing[$1]}" || { cat "$work/$1.said"; return 1; }
+# job_ok NAME : waits for that job; fails with its output if the job failed
+job_ok() {
+    wait "${job_pid[$1]}" || { cat "$work/$1.job"; return 1; }
 }
 
-# expect WHAT COMMAND... : in such a part, which is over without it
+# expect WHAT COMMAND... : in such a job: end the job if COMMAND fails
 expect() {
     "${@:2}" || { echo "not $1"; exit 1; }
 }
 
-# warm MODULE... : $python is a Python that has imported these, and costs a fork
-# (forks.py): its own start takes longer than most of what programs here do
+# warm MODULE... : sets $python to a program that forks a Python with these modules
+# loaded (forks.py); a new Python would take longer than most of the test programs
 warm() {
     local program shell=$BASHPID
     program=$(realpath -m "$BIN/../tests/forked")
     [[ -x $program ]] || {
-        echo "# there is no '$program', which make ${program#"$PWD/"} makes"
+        echo "# no '$program'; run make ${program#"$PWD/"}"
         exit 1
     }
     python=$work/python
     ln -s "$program" "$python"
-    # memory that is freed is kept: torch's tensors would cost a fault a page
+    # keep freed memory: otherwise torch's tensors cause a fault for each page
     OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=1073741824 \
         MALLOC_TRIM_THRESHOLD_=1073741824 \
         /usr/bin/python3 "${BASH_SOURCE[0]%/*}/forks.py" "$python.at" \
         "$shell" "$@" </dev/null >/dev/null &
 }
 
-# needs_hosts WHAT PROGRAM... : ends the test with a skip where hosts that are this
-# machine cannot be had, by these programs and as root
+# needs_hosts WHAT PROGRAM... : ends the test with a skip unless these programs are
+# installed and this is root, so that several hosts can be simulated here
 needs_hosts() {
     local why='' program
     PATH=$PATH:/usr/sbin
@@ -122,11 +122,12 @@ needs_hosts() {
     done_testing
 }
 
-# needs_network WHAT : two hosts, which are network namespaces, or ends the test with a
-# skip: $near at 10.64.0.1 and $far at 10.64.0.2.  unlink_hosts is for the test's end.
+# needs_network WHAT : names two hosts (network namespaces) $near and $far, or ends the
+# test with a skip.  link_hosts makes and connects them, at 10.64.0.1 and 10.64.0.2;
+# unlink_hosts deletes them at the end.
 needs_network() {
     near=near-$$ far=far-$$
-    # nor in a chroot, which is no mount
+    # in a chroot, which is not a mount, exec fails
     if ! ip netns add "$near" 2>/dev/null || ! ip netns exec "$near" true 2>/dev/null; then
         ip netns del "$near" 2>/dev/null
         skip "$1" 'ip netns is not allowed'
@@ -146,7 +147,7 @@ unlink_hosts() {
     ip netns del "$far" 2>/dev/null
 }
 
-# on HOST COMMAND... : there, in place of this shell
+# on HOST COMMAND... : replaces this shell by COMMAND on that host
 on() {
     # shellcheck disable=SC2016 # for that bash
     exec ip netns exec "$1" unshare --uts bash -c 'hostname "$0"; exec "$@"' "$@"

@@ -1,37 +1,36 @@
-"""Kills, stops and clock jumps over small runs, until so many processes died.
+"""Kills, stops and clock jumps in small runs, until the wanted number of kills.
 
-Runs of a few seconds, two at a time (--together). Strikes hit the trainer, the
-selector, the negatives service (a filter) or any of 1 to 8 augmenters, up to
-three of them at the same moment; with --stage that stage alone:
+Runs take a few seconds, two at a time (--together). Faults hit the trainer, the
+selector, the negatives service (a filter) or any of 1 to 8 augmenters, up to three of
+them at the same moment; with --stage only that stage:
 
-    kill -9, started again at once or after a while: up to 12 in a run, with
-             --stage up to 40
+    kill -9, restarted at once or after a delay: up to 12 in a run, with --stage
+             up to 40
     SIGSTOP  for LOW to HIGH seconds (--pause), once in a run
     a clock  that jumps an hour ahead or back, for all stages of a run: twice
 
-The clock is that of tests/skewed_clock.c. The runs take turns:
+The clock is that of tests/skewed_clock.c. The kinds of runs alternate:
 
     isogclr        per-sample states, shuffled plans
     emc2-row       Markov chains, a filter between selector and augmenters
     emc2-bank      the same with moves on a bank of features
     spectral       plans from the features of the epoch before
 
-or, with --commands, those in which the heart of a stage
-is a command of pipelines/commands, or the encoder is that of pipelines/examples:
-command-train, command-select, command-augment (of all), command-negatives,
-command-all. There a strike may also hit the program of a stage.
+With --commands, the runs are those with a command of pipelines/commands in a stage,
+or with the encoder of pipelines/examples: command-train, command-select,
+command-augment (in all augmenters), command-negatives, command-all. There a fault may
+also kill the program of a stage.
 
---all takes both kinds and a third one: ranks, where there is foil-train-mpi, two
-of them, of which a strike kills one. A quarter of the kills ask a stage to end
-(SIGTERM) and start it again, and pages come and are killed: foil-view, a reader of
-its events, and one that does not read.
+--all runs both kinds and, if there is foil-train-mpi, `ranks`: two ranks, and a kill
+hits one of them. A quarter of the kills stop a stage by SIGTERM and restart it. Pages
+are opened and killed: foil-view, a reader of its events, and a reader that stops.
 
-A run must end by itself with the checkpoint and the metrics of an undisturbed
-one, bit for bit (times apart), and never stand still for a minute in which all
-of its stages may run: foil-select has the lowest priority, and beside other work
-a plan takes many seconds. Once the last fault has ended no step may take longer
-than --calm seconds. Prints TAP and, at the end, figures. BIN is the folder
-of the tools. A run that fails keeps its folder: its name is printed.
+A run must end by itself with the checkpoint and the metrics of an undisturbed run, bit
+for bit (times apart). While no stage is stopped it must not go a minute without a step:
+foil-select has the lowest priority, and on a busy machine a plan takes many seconds.
+After the last fault no step may take longer than --calm seconds. Prints TAP and, at the
+end, figures. BIN is the folder of the tools. A run that fails keeps its folder and
+prints its name.
 """
 import argparse
 import concurrent.futures
@@ -51,28 +50,28 @@ import time
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--kills", type=int, default=50)
 parser.add_argument("--seed", type=int, default=os.environ.get("SEED", 1))
-parser.add_argument("--stage", default="", help="strike this stage alone")
+parser.add_argument("--stage", default="", help="only this stage gets faults")
 parser.add_argument("--commands", action="store_true",
-                    help="a command behind each stage in turn")
+                    help="runs with commands in stages")
 parser.add_argument("--all", action="store_true",
-                    help="commands or not, ranks, pages, SIGTERM")
+                    help="all kinds of runs and of faults")
 parser.add_argument("--calm", type=float, default=60, metavar="SECONDS",
-                    help="a step may take when all faults are over")
+                    help="longest step after the last fault")
 parser.add_argument("--pause", metavar="LOW-HIGH",
                     default=os.environ.get("PAUSE", "0.5-3"),
                     help="seconds for which stages are stopped")
 parser.add_argument("--together", type=int, default=2, metavar="RUNS")
-told = parser.parse_args()
+args = parser.parse_args()
 if os.environ.get("B") == "asan":
-    told.kills = min(told.kills, 16)
-told.kills = int(os.environ.get("STORM", told.kills))
-PAUSE = [float(seconds) for seconds in told.pause.split("-")]
+    args.kills = min(args.kills, 16)
+args.kills = int(os.environ.get("STORM", args.kills))
+PAUSE = [float(seconds) for seconds in args.pause.split("-")]
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.abspath(os.environ.get("BIN", "build/release/bin"))
 CLOCK = os.path.join(os.path.dirname(BIN), "tests", "skewed_clock.so")
-STALL = 60.0      # seconds without a step, or a strike, that are too many
-GIVE_UP = 120.0   # seconds without a step after which a run is given up
-PER_RUN = 40 if told.stage else 12
+STALL = 60.0      # seconds without a step or a fault after which a run has failed
+GIVE_UP = 120.0   # seconds without a step after which a run is stopped
+PER_RUN = 40 if args.stage else 12
 JUMPS = 2         # of the clock of a run
 work = tempfile.mkdtemp(prefix="storm-")
 data = work + "/data.tar"
@@ -87,9 +86,9 @@ WEIGH = "--weigh-command " + shlex.quote(f"perl {COMMANDS}/weigh.pl")
 
 ENCODER = "--encoder-lost resume --encoder " + shlex.quote(
     f"/usr/bin/python3 {HERE}/../pipelines/examples/encoder.py")
-NET = "--arch linear --head 32-16"  # where it is the trainer's
+NET = "--arch linear --head 32-16"  # for runs with the trainer's own encoder
 
-# options of each stage by kind of run; "" has those of all
+# options of each stage by kind of run; "" has those for all kinds
 OPTIONS = {
     "train": {
         "": "--lr 0.05 --warmup 0 --seed 5 --threads 1 --checkpoint-every 100 "
@@ -134,8 +133,8 @@ RANKS = dict(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
 def kinds_of_runs():
     return [kind for kind in OPTIONS["train"] if kind and
             (MPI if kind == "ranks" else
-             told.all or kind.startswith("command") == told.commands)
-            and (told.all or kind != "ranks")]
+             args.all or kind.startswith("command") == args.commands)
+            and (args.all or kind != "ranks")]
 
 
 def timeless(step):
@@ -160,10 +159,10 @@ class Run:
             self.env.update(RANKS, TMPDIR=self.folder + ".tmp")
             os.mkdir(self.folder + ".tmp", 0o700)
         self.process, self.stopped = {}, set()
-        self.asked, self.deaf = set(), []  # to end, and what did not
-        self.dismissed = False  # by a trainer that was asked
+        self.asked, self.deaf = set(), []  # got SIGTERM; did not end after it
+        self.dismissed = False  # a trainer that got SIGTERM ended its stages
         self.pages = []     # of foil-view and its readers
-        self.started = {}  # when, or when it went on
+        self.started = {}  # when each stage was started or continued
         self.last = 0  # when the last step was seen
         self.names = ["train", "select"] + \
             ["negatives"] * (kind in OPTIONS["negatives"]) + \
@@ -191,13 +190,13 @@ class Run:
                 stderr=log)
 
     def set_clock(self, seconds):
-        """All stages see a wall clock that is so far ahead of the right one.
-        They have the file mapped, so it keeps its length."""
+        """Sets how far the stages' wall clock is ahead of the real one.  They have
+        the file mapped, so its length stays the same."""
         with open(self.clock, "r+b") as clock:
             clock.write(seconds.to_bytes(8, sys.byteorder, signed=True))
 
     def pids(self, name):
-        """The stage, or its ranks."""
+        """PIDs of the stage or of its ranks."""
         pid = self.process[name].pid
         if name != "train" or self.kind != "ranks":
             return [pid]
@@ -214,7 +213,7 @@ class Run:
                 pass
 
     def kill(self, name):
-        """Of ranks one: the others end by themselves, and mpirun."""
+        """Kills the stage, or one of its ranks: then the others and mpirun end."""
         pids = self.pids(name) or [self.process[name].pid]
         until = time.monotonic() + GIVE_UP
         self.stopped.discard(name)
@@ -231,7 +230,7 @@ class Run:
         self.process[name].wait()
 
     def ask(self, name):
-        """To end well."""
+        """Asks the stage to end: SIGTERM, or SIGUSR1 to mpirun."""
         self.go_on(name)
         self.asked.add(name)
         self.dismissed = self.dismissed or name == "train"
@@ -252,11 +251,11 @@ class Run:
                 stdin=subprocess.DEVNULL, stdout=at, stderr=log))
 
     def read_page(self, reads):
-        """A browser that listens to its events, or connects and never reads."""
+        """Subscribes to the page's events; reads them or never reads."""
         with open(f"{self.folder}.page", encoding="utf-8") as file:
             at, _, token = file.read().strip().partition("?")
         if not at:
-            return  # it still starts
+            return  # foil-view has not printed its address yet
         reader = subprocess.Popen(["curl", "-sN", f"{at}events?{token}"],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)
@@ -271,7 +270,7 @@ class Run:
         self.pages = []
 
     def kill_program(self, name):
-        """Of a stage with a command: 1 when one was there."""
+        """Kills the program of a stage; returns 1 if there was one."""
         if name == "train" and self.kind == "ranks":
             return 0  # its children are ranks
         try:
@@ -298,8 +297,8 @@ class Run:
         return self.process[name].poll() is None
 
     def gave_up(self):
-        """The trainer lost its encoder twice between two checkpoints, and left
-        what comes next to who started it: here, to be started again."""
+        """The trainer lost its encoder twice between two checkpoints and exited, so
+        that its caller restarts it."""
         with open(self.folder + "/train.log", errors="replace") as log:
             return self.process["train"].poll() == 1 and \
                 "failed a second time" in log.read()[-1000:]
@@ -312,7 +311,7 @@ class Run:
             return 0
 
     def end(self):
-        """The trainer has ended: so must all others, by themselves."""
+        """After the trainer has ended, all others must end by themselves."""
         ended = time.monotonic()
         left, until = self.deaf, ended + 40
         self.close_pages()
@@ -321,8 +320,8 @@ class Run:
         for name, process in self.process.items():
             late = self.last - max(self.started[name], *servers) < 5
             if (name == "negatives" or late) and process.poll() is None:
-                # a service waits for the next trainer, and so does a stage
-                # that had not found the others again at the last step
+                # a service waits for the next trainer; so does a stage that had not
+                # reconnected by the last step
                 process.terminate()
             try:
                 process.wait(max(0.1, until - time.monotonic()))
@@ -332,7 +331,7 @@ class Run:
         return left
 
     def result(self):
-        """Digests of all that a run leaves, times apart."""
+        """Digests of all files that a run leaves, without times."""
         found = {}
         latest = self.folder + "/latest"
         for file in sorted(os.listdir(latest)):
@@ -348,30 +347,30 @@ class Run:
 
 
 class Strikes:
-    """What hits a run, one after the other, and when all of it is mended."""
+    """The faults of one run, one after the other, and their repair."""
 
     def __init__(self, run, rng, kills):
         self.run, self.rng = run, rng
         self.kills_left = kills
         self.kinds = [self.kill] * kills + [self.stop, *[self.jump] * JUMPS]
-        if told.commands or told.all:
+        if args.commands or args.all:
             self.kinds += [self.kill_programs] * 4
-        if told.all:
+        if args.all:
             self.kinds += [self.page] * 2
         self.kinds = self.kinds if kills else []
         rng.shuffle(self.kinds)
         self.due = time.monotonic() + rng.uniform(0.1, 0.5)
-        self.mending = []  # when, how, which stage
+        self.mending = []  # when, function, its stage
 
     def victims(self):
         alive = [n for n in self.run.names if self.run.alive(n)
-                 and n.startswith(told.stage)]
+                 and n.startswith(args.stage)]
         return self.rng.sample(alive, min(len(alive),
                                           self.rng.choice((1, 1, 1, 2, 3))))
 
     def kill(self, now):
         for name in self.victims():
-            if told.all and self.rng.random() < 0.25:
+            if args.all and self.rng.random() < 0.25:
                 self.run.ask(name)
             else:
                 self.run.kill(name)
@@ -384,7 +383,7 @@ class Strikes:
             self.run.kill_program(name)
 
     def start(self, name):
-        # whatever starts stages sees that the run is over, and starts no more
+        # as foil run does: restarts no stage after the end of the run
         over = self.run.process["select"].poll() == 0 and \
             "select" not in self.run.asked and not self.run.dismissed
         if name == "train" or not over:
@@ -400,7 +399,7 @@ class Strikes:
         self.run.set_clock(self.rng.choice((-3600, 3600)))
 
     def page(self, now):
-        """A page is opened, read by one and not read by another, and killed."""
+        """Opens a page, a reader and a reader that never reads; kills all."""
         if self.run.pages:
             return
         self.run.open_page()
@@ -410,11 +409,11 @@ class Strikes:
                              lambda _: self.run.close_pages(), ""))
 
     def over(self):
-        """No fault will come, and none is there."""
+        """All faults have ended, and no more will come."""
         return not self.kinds and not self.run.stopped and not self.mending
 
     def strike(self, now):
-        """Whether something was hit."""
+        """Returns whether a fault was caused."""
         if not self.kinds or now < self.due:
             return False
         kind = self.kinds.pop()
@@ -424,14 +423,14 @@ class Strikes:
         return True
 
     def bring_back(self):
-        """A trainer that was asked to end has ended the others with it."""
+        """Restarts stages that ended with a trainer that got SIGTERM."""
         for name in self.run.names:
             if self.run.dismissed and self.run.alive("train") and \
                     self.run.process[name].poll() == 0 and not self.hold(name):
                 self.run.start(name)
 
     def mend(self, now):
-        """Whether a stage goes on that stood still."""
+        """Ends faults that are due; returns whether a stage runs again."""
         due = [one for one in self.mending if one[0] <= now]
         self.mending = [one for one in self.mending if one[0] > now]
         for _, how, name in due:
@@ -443,8 +442,8 @@ class Strikes:
 
 
 def watch(run, rng, kills):
-    """Lets a run go to its end under strikes; returns kills, the longest time
-    without a step, and that when all was over."""
+    """Runs to the end with faults; returns the number of kills, the longest time
+    without a step, and the same for the time after the last fault."""
     strikes, longest, calm = Strikes(run, rng, kills), 0.0, 0.0
     steps, since, over_at = 0, time.monotonic(), None
     while True:
@@ -472,7 +471,7 @@ def watch(run, rng, kills):
 
 
 class Storm:
-    """Undisturbed runs of each kind, then disturbed ones, two at a time."""
+    """Undisturbed runs of each kind, then disturbed ones, several at a time."""
 
     def __init__(self):
         self.kinds = kinds_of_runs()
@@ -495,7 +494,7 @@ class Storm:
         return run, run.process["train"].returncode == 0 and not left
 
     def disturbed(self, number, kills):
-        rng = random.Random(f"{told.seed} {number}")
+        rng = random.Random(f"{args.seed} {number}")
         kind = self.kinds[number % len(self.kinds)]
         run = Run(f"run{number}", kind, rng.randint(1, 8))
         return run, watch(run, rng, kills), run.end()
@@ -503,17 +502,17 @@ class Storm:
     def judge(self, run, done, stall, calm, left):
         code = run.process["train"].returncode
         same = code == 0 and run.result() == self.calm[run.kind]
-        good = same and not left and stall < STALL and calm < told.calm
+        good = same and not left and stall < STALL and calm < args.calm
         self.runs, self.killed = self.runs + 1, self.killed + done
         self.longest = max(self.longest, stall)
         self.calmest = max(self.calmest, calm)
         augmenters = sum(n.startswith("augment") for n in run.names)
         self.report(
             good, f"{run.kind}, {augmenters} augmenters, {done} kills: "
-            + ("same bits" if same else f"other bits, exit code {code}")
+            + ("same result" if same else f"other result, exit code {code}")
             + f", at most {stall:.1f} s without a step"
-            + f", {calm:.1f} s when all was over"
-            + (f", left: {' '.join(left)}" if left else ""), run)
+            + f", {calm:.1f} s after the last fault"
+            + (f", did not end: {' '.join(left)}" if left else ""), run)
         if good:
             shutil.rmtree(run.folder)
             os.unlink(run.clock)
@@ -523,14 +522,14 @@ class Storm:
 
     def blow(self, pool):
         for run, good in pool.map(self.undisturbed, self.kinds):
-            self.report(good, f"undisturbed: {run.kind}", run)
+            self.report(good, f"undisturbed run of {run.kind} ends with 0", run)
             if good:
                 self.calm[run.kind] = run.result()
-        while (self.killed < told.kills and self.bad <= 20
+        while (self.killed < args.kills and self.bad <= 20
                and len(self.calm) == len(self.kinds)):
-            each = min(PER_RUN, -(-(told.kills - self.killed) // told.together))
+            each = min(PER_RUN, -(-(args.kills - self.killed) // args.together))
             several = [pool.submit(self.disturbed, self.runs + i, each)
-                       for i in range(told.together)]
+                       for i in range(args.together)]
             for one in several:
                 run, (done, stall, calm), left = one.result()
                 self.judge(run, done, stall, calm, left)
@@ -542,11 +541,11 @@ def main():
         subprocess.run([BIN + "/foil-data", *command], env=env, check=True,
                        stderr=subprocess.DEVNULL)
     storm = Storm()
-    with concurrent.futures.ThreadPoolExecutor(told.together) as pool:
+    with concurrent.futures.ThreadPoolExecutor(args.together) as pool:
         storm.blow(pool)
-    print(f"# {storm.runs} runs, {storm.killed} kills, {storm.bad} bad, "
+    print(f"# {storm.runs} runs, {storm.killed} kills, {storm.bad} failed, "
           f"longest time without a step {storm.longest:.1f} s, "
-          f"{storm.calmest:.1f} s when all was over, seed {told.seed}")
+          f"{storm.calmest:.1f} s after the last fault, seed {args.seed}")
     print(f"1..{storm.number}")
     if not storm.bad:
         shutil.rmtree(work)

@@ -1,43 +1,43 @@
-# Sourced by tests/cli/*.sh: TAP, a scratch folder, nothing left running.
-# BIN is the folder of the tools; shared, which need not be there, that of real
-# images and of the reference's results.
+# Sourced by tests/cli/*.sh: prints TAP, makes a scratch folder, stops background jobs
+# at the end.  BIN is the folder of the tools; shared is the folder of real images and
+# of the reference's results, which may not exist.
 # shellcheck shell=bash
 set -u
 BIN=${BIN:-build/release/bin}
 BIN=$(cd "$BIN" && pwd)
 # shellcheck disable=SC2034 # for the tests
 shared=${FOIL_SHARED:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)/../shared}
-# the tools start themselves again where this is not set
+# without this, the tools set it and execute themselves again
 export GOMP_SPINCOUNT=0
 work=$(mktemp -d) count=0 failed=0
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 
-# what was printed last is open here: one link is made, and no file moved for each
-# check, since that would take longer than most checks
+# The output of the last check is open as descriptor 9.  One link to it is enough;
+# moving a file for each check would take longer than most checks.
 ln -s "/proc/$$/fd/9" "$work/out"
 
-# ok WHAT COMMAND... : the command succeeds; what it printed is in $work/out,
-# where the next command may look at it
+# ok WHAT COMMAND... : a check; the command succeeds.  Its output is in $work/out for
+# the next command.
 ok() {
-    local what=$1 said=$work/out.$((count++ % 2))
+    local what=$1 output=$work/out.$((count++ % 2))
     shift
-    if "$@" >"$said" 2>&1; then
+    if "$@" >"$output" 2>&1; then
         echo "ok $count - $what"
     else
         failed=1
         echo "not ok $count - $what"
-        sed 's/^/# /' "$said"
+        sed 's/^/# /' "$output"
     fi
-    exec 9<"$said"
+    exec 9<"$output"
 }
 
-# skip WHAT WHY : a check that cannot be made here
+# skip WHAT WHY : a check that is not possible here
 skip() {
     count=$((count + 1))
     echo "ok $count - $1 # SKIP $2"
 }
 
-# exits CODE COMMAND... : the command ends with exactly that code
+# exits CODE COMMAND... : the command ends with exactly that exit code
 exits() {
     local want=$1 got=0
     shift
@@ -45,21 +45,21 @@ exits() {
     test "$got" -eq "$want" || { echo "exit code $got, want $want"; return 1; }
 }
 
-# holds EXPRESSION : of numbers, as awk understands it
+# holds EXPRESSION : a comparison of numbers in awk's syntax is true
 holds() {
     echo "$1"
     awk "BEGIN { exit !($1) }"
 }
 
-# show FILE : its lines, without a process for it
+# show FILE : prints it without starting a process
 show() {
     local shown
     mapfile -t shown <"$1"
     [[ ${#shown[@]} -eq 0 ]] || printf '%s\n' "${shown[@]}"
 }
 
-# has_line PATTERN FILE : the pattern, an extended one, is found in a line of it;
-# without a process for it
+# has_line PATTERN FILE : a line matches the extended regular expression; starts no
+# process
 has_line() {
     local line
     while IFS= read -r line || [[ $line ]]; do
@@ -68,8 +68,8 @@ has_line() {
     return 1
 }
 
-# refuses CODE PATTERN COMMAND... : that exit code, nothing on stdout, and a line
-# on stderr that the pattern is found in
+# refuses CODE PATTERN COMMAND... : the command ends with that exit code, prints
+# nothing on stdout, and a line on stderr matches PATTERN
 refuses() {
     local want=$1 pattern=$2 got=0
     shift 2
@@ -81,17 +81,17 @@ refuses() {
         { echo "no '$pattern' on stderr"; return 1; }
 }
 
-# nap SECONDS : without a process for it
-exec {nothing}<> <(:) # no byte ever comes, and no end
+# nap SECONDS : sleep without starting a process
+exec {nothing}<> <(:) # never readable
 nap() {
     read -rt "$1" -u "$nothing" || true
 }
 
-# Seconds after which a check has failed, three tenths of the test's LIMIT: a limit
-# for what hangs, and not for what a busy machine makes slow
+# Seconds until a check fails: three tenths of the test's LIMIT, so that only a hang
+# reaches it, and no slow machine
 export patience=$((${LIMIT:-600} * 3 / 10))
 
-# becomes_true COMMAND... : the command succeeds before $patience is over
+# becomes_true COMMAND... : the command succeeds within $patience seconds
 becomes_true() {
     local until=$((SECONDS + patience + 1))
     until "$@"; do
@@ -100,41 +100,43 @@ becomes_true() {
     done
 }
 
-# pass_on COMMAND... : checks that another program makes and prints as TAP; that it
-# came to its end is one, too.  Its line '# please WORD' calls `serve WORD`, the test's.
+# pass_on COMMAND... : reports the checks that another program prints as TAP, and that
+# its output is complete.  For its line '# please WORD' it calls `serve WORD`, which the
+# test defines.
 pass_on() {
-    local line whole=false
+    local line complete=false
     while read -r line; do
         case $line in
         'ok '*) ok "${line#* - }" true ;;
         'not ok '*) ok "${line#* - }" false ;;
         '# please '*) serve "${line#\# please }" ;;
-        1..*) whole=true ;;
+        1..*) complete=true ;;
         *) echo "$line" ;;
         esac
     done < <("$@")
-    ok 'all of it was seen' "$whole"
+    ok 'the TAP output of the test program is complete' "$complete"
 }
 
-# waits_for FILE : the file gets its first byte within that time
+# waits_for FILE : the file is not empty within $patience seconds
 waits_for() {
     becomes_true test -s "$1"
 }
 
-# endpoint N : by tcp, on a loopback address that no other test has
+# endpoint N : prints a tcp endpoint on a loopback address that no other test uses
 endpoint() {
     echo "tcp://127.$(($$ / 65536 + 1)).$(($$ / 256 % 256)).$(($$ % 256)):$((7000 + $1))"
 }
 
-# has_python MODULE... : Debian's Python has them; to import one takes much longer
+# has_python MODULE... : Debian's Python has these modules.  Does not import them,
+# which takes much longer.
 has_python() {
     /usr/bin/python3 -c 'import sys
 from importlib.util import find_spec
 sys.exit(not all(find_spec(name) for name in sys.argv[1:]))' "$@"
 }
 
-# lists_options TOOL : its --list options has the words of --help all, and each verb
-# lists what the tool lists for it
+# lists_options TOOL : --list options has the same text as --help all, for the tool and
+# for each of its verbs
 lists_options() {
     local all one help verb verbs words
     all=$("$1" --list options) || return
@@ -165,19 +167,20 @@ lists_options() {
     done
 }
 
-# common NAME OPERANDS... : what every tool does with its command line
+# common NAME OPERANDS... : checks of options that all tools share
 common() {
     local tool=$BIN/$1
     shift
-    ok '--help: to stdout, 0' "$tool" --help
-    ok '--help starts with the usage' grep -q '^usage: foil' "$work/out"
-    ok '--list options: the same as JSON' lists_options "$tool"
-    ok 'no other --list without a table of it: 2' refuses 2 "--list 'no': want " \
+    ok '--help prints to stdout and exits with 0' "$tool" --help
+    ok '--help starts with the usage line' grep -q '^usage: foil' "$work/out"
+    ok '--list options prints the content of --help all as JSON' lists_options "$tool"
+    ok '--list with an unknown table exits with 2' refuses 2 "--list 'no': want " \
         "$tool" --list no
-    ok '--version: 0' "$tool" --version
-    ok 'unknown option: 2' refuses 2 "no option '--nonsense'" \
+    ok '--version exits with 0' "$tool" --version
+    ok 'an unknown option exits with 2' refuses 2 "no option '--nonsense'" \
         "$tool" --nonsense "$@"
-    ok 'a full disk shows: 1' exits 1 bash -c "exec '$tool' --help >/dev/full"
+    ok '--help to a full disk exits with 1' \
+        exits 1 bash -c "exec '$tool' --help >/dev/full"
 }
 
 done_testing() {

@@ -1,5 +1,5 @@
-"""What a file of TensorBoard's says, read by Google's protobuf: a line of JSON for each
-value, {"step":, "time":, "tag":, "value":} or with the histogram's fields.
+"""Reads a file of TensorBoard's events with Google's protobuf and prints a line of JSON
+for each value: {"step":, "time":, "tag":, "value":} or with the histogram's fields.
 
 usage: tensorboard.py FILE
 """
@@ -10,7 +10,7 @@ import sys
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 DOUBLE, FLOAT, INT64, STRING, MESSAGE = 1, 2, 3, 9, 11
-MESSAGES = {  # field: number, type, repeated, of which message
+MESSAGES = {  # field: number, type, repeated, kind of message
     "Event": {"wall_time": (1, DOUBLE, 0), "step": (2, INT64, 0), "file_version": (3, STRING, 0),
               "summary": (5, MESSAGE, 0, "Summary")},
     "Summary": {"value": (1, MESSAGE, 1, "Value")},
@@ -36,7 +36,7 @@ def event_class():
 
 
 def crc32c(data):
-    """By long division, a bit at a time."""
+    """CRC-32C by long division, one bit at a time."""
     rest = 0xffffffff
     for byte in data:
         for bit in range(8):
@@ -57,8 +57,8 @@ def records(data):
         size, of_size = struct.unpack("<QI", data[at:at + 12])
         body = data[at + 12:at + 12 + size]
         of_body, = struct.unpack("<I", data[at + 12 + size:at + 16 + size])
-        assert masked(head) == of_size, "sum of a length"
-        assert masked(body) == of_body, "sum of an event"
+        assert masked(head) == of_size, "checksum of the length"
+        assert masked(body) == of_body, "checksum of the event"
         yield body
         at += 16 + size
 
@@ -67,7 +67,8 @@ assert crc32c(b"123456789") == 0xe3069283
 Event = event_class()
 for i, body in enumerate(records(open(sys.argv[1], "rb").read())):
     event = Event.FromString(body)
-    assert (i == 0) == (event.file_version == "brain.Event:2"), "version first"
+    assert (i == 0) == (event.file_version == "brain.Event:2"), \
+        "only the first event has the version"
     for value in event.summary.value:
         line = {"step": event.step, "time": event.wall_time, "tag": value.tag}
         if value.HasField("histo"):

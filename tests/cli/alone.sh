@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/alone.c, which starts each test: a test that hangs ends, and nothing that a
-# test has started is left.
+# tests/alone.c, which starts each test, ends a test that hangs and kills all processes
+# that a test leaves.
 # Mostly waits, 4 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -8,7 +8,7 @@
 . "${0%/*}/../runs.sh"
 alone=$(realpath "${ALONE:-$BIN/../tests/alone}")
 
-# Its own stages: they ignore all that asks them to end.
+# a stage that ignores SIGTERM and SIGHUP
 deaf='trap "" TERM HUP; echo $$ >>numbers; sleep 1000'
 all_gone() {
     local numbers pid
@@ -18,51 +18,58 @@ all_gone() {
     done
     [[ ${#numbers[@]} -eq $1 ]]
 }
-# alone_is CODE N PROGRAM... : within $limit seconds, with $grace; N processes have
-# been there, and are gone
+# alone_is CODE N PROGRAM... : alone ends with CODE within $limit seconds, with $grace;
+# N processes were started, and all have ended
 limit=100 grace=.5
 alone_is() {
     rm -f numbers
-    exits "$1" "$alone" "$limit" "$grace" "${@:3}" 2>said && cat said && all_gone "$2"
+    exits "$1" "$alone" "$limit" "$grace" "${@:3}" 2>report && cat report && all_gone "$2"
 }
 cd "$work" || exit 1
 
-ok 'ends with the code of a program' alone_is 7 1 bash -c 'echo $$ >numbers; exit 7'
-ok '128 + N after signal N' alone_is 137 1 bash -c 'echo $$ >numbers; kill -KILL $$'
-ok 'no signal is ignored, as in the background' bash -c "
+ok 'alone exits with the exit code of the program' \
+    alone_is 7 1 bash -c 'echo $$ >numbers; exit 7'
+ok 'alone exits with 128 + N after signal N' \
+    alone_is 137 1 bash -c 'echo $$ >numbers; kill -KILL $$'
+ok 'a program of alone in the background does not ignore SIGINT' bash -c "
     trap '' INT HUP
     '$alone' 9 1 bash -c 'kill -INT \$\$; sleep 1'
     [[ \$? -eq 130 ]]"
-# as under nohup: the group of what was started hears that its terminal is gone
+# as under nohup: the process group gets SIGHUP when its terminal closes
 hung_up() {
-    rm -f begun
+    rm -f started
     (
         trap '' HUP
-        exec setsid "$alone" 9 1 bash -c ': >begun; sleep .3; exit 7'
+        exec setsid "$alone" 9 1 bash -c ': >started; sleep .3; exit 7'
     ) &
-    becomes_true test -e begun && kill -HUP -- "-$!" && exits 7 wait "$!"
+    becomes_true test -e started && kill -HUP -- "-$!" && exits 7 wait "$!"
 }
-ok 'where SIGHUP is ignored it ends nothing' hung_up
-ok 'says what cannot be started' exits 127 "$alone" 1 1 no-such-program
+ok 'alone continues after SIGHUP if it is ignored' hung_up
+ok 'alone exits with 127 if the program does not exist' \
+    exits 127 "$alone" 1 1 no-such-program
 limit=2
-ok 'kills a program that hangs' alone_is 124 1 bash -c "$deaf"
-ok 'and says so' grep -x '# did not end' said
-ok 'names it' grep '^# left behind: .*sleep 1000' said
+ok 'alone kills a program after the time limit' alone_is 124 1 bash -c "$deaf"
+ok 'alone reports a program that it killed' grep -x '# did not end' report
+ok 'alone prints the command line of a program that it killed' \
+    grep '^# left behind: .*sleep 1000' report
 limit=100
 brief='bash -c "echo \$\$ >numbers; sleep .2" & while [[ ! -s numbers ]]; do :; done'
-grace=100 ok 'waits for one that ends in time' alone_is 0 1 bash -c "$brief"
-ok 'and says nothing' test ! -s said
+grace=100 ok 'alone waits for a background process that ends within the grace time' \
+    alone_is 0 1 bash -c "$brief"
+ok 'alone prints nothing if all processes end by themselves' test ! -s report
 leaves="for i in 1 2 3; do setsid bash -c '$deaf' & done
 while [[ ! -s numbers || \$(wc -l <numbers) -lt 3 ]]; do :; done"
-ok 'kills three that stay, which fails' alone_is 1 3 bash -c "$leaves"
-ok 'and names each' holds "$(grep -c '^# left behind: .*sleep' said) >= 3"
-ok 'the code of a program that fails comes first' \
+ok 'alone kills three processes that a program leaves and exits with 1' \
+    alone_is 1 3 bash -c "$leaves"
+ok 'alone prints the command line of each process that it killed' \
+    holds "$(grep -c '^# left behind: .*sleep' report) >= 3"
+ok 'the exit code of a program precedes that for processes it leaves' \
     alone_is 7 3 bash -c "$leaves; exit 7"
 
 rm numbers
 "$alone" 1000 1000 bash -c "$leaves; echo all >ready; sleep 1000" 2>"$work/asked" &
 waits_for ready
 kill $!
-ok 'ends at once when it is asked to' exits 124 wait $!
-ok 'and all with it' all_gone 3
+ok 'alone ends at once after SIGTERM' exits 124 wait $!
+ok 'alone kills all processes of the program after SIGTERM' all_gone 3
 done_testing

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# A selector that is started again in the middle of an epoch, with the plan that it
-# had or with another one.
+# A selector is restarted in the middle of an epoch, with the same plan or another one.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -31,16 +30,16 @@ plan() {
     selector=$!
 }
 
-# half RUN TRAINER-OPTION... : a run that has come to epoch 1, step 8, and waits there
+# half RUN TRAINER-OPTION... : a run that waits in epoch 1 at step 8
 half() {
     train "$@"
     augment "$1" --max-items 40
     plan "$1"
-    expect '40 steps' past "$1" 40
+    expect '40 steps' reaches "$1" 40
     kill_now "$selector"
 }
 
-# swapped RUN SELECT-OPTION... : such a run, ended with another selector
+# swapped RUN SELECT-OPTION... : such a run is completed by another selector
 swapped() {
     half "$1" --keep-features 2
     augment "$1"
@@ -48,7 +47,7 @@ swapped() {
     wait "$trainer"
 }
 
-# smaller RUN : the same, ended with smaller batches
+# smaller RUN : such a run is completed with smaller batches
 smaller() {
     half "$1" --keep-features 2
     augment "$1"
@@ -57,10 +56,10 @@ smaller() {
     wait "$trainer"
 }
 
-# resumed RUN SELECT-OPTION... : the same, the trainer killed as well
+# resumed RUN SELECT-OPTION... : as swapped, but the trainer is killed and resumed, too
 resumed() {
     half "$1" --keep-features 2
-    expect 'their checkpoint' becomes_true test -e "$work/$1/step-00000040"
+    expect 'a checkpoint of step 40' becomes_true test -e "$work/$1/step-00000040"
     kill_now "$trainer"
     train "$1" --resume
     augment "$1"
@@ -68,7 +67,7 @@ resumed() {
     wait "$trainer"
 }
 
-# filter RUN SELECT-OPTION... : the same, with samples that a filter adds
+# filter RUN SELECT-OPTION... : as swapped, with samples that a filter adds
 filter() {
     options=(--arch linear --head 16 --objective emc2) filtered=(--filter)
     mkdir "$work/$1"
@@ -76,7 +75,7 @@ filter() {
     swapped "$@"
 }
 
-# counts RUN : how many samples its epochs trained twice, and never
+# counts RUN : prints how many samples each epoch trained twice and never
 counts() {
     /usr/bin/python3 - "$work/$1" <<'END'
 import json, struct, sys
@@ -96,7 +95,7 @@ for epoch, ids in sorted(epochs.items()):
 END
 }
 
-# left_out RUN : epoch 1 has its first 8 steps, and the other epochs all samples once
+# left_out RUN : epoch 1 trained its first 8 steps; the other epochs all samples once
 left_out() {
     diff <(counts "$1") - <<END
 epoch 0: 0 twice, 0 never
@@ -105,13 +104,13 @@ epoch 2: 0 twice, 0 never
 END
 }
 
-# plans RUN FILTER : jq says so of the lines of batches.jsonl
+# plans RUN FILTER : the jq filter is true for the plans in batches.jsonl
 plans() {
     jq -ces "map(.plan) | $2" "$work/$1/batches.jsonl"
 }
 
-# says RUN PATTERN : its log has a line of that
-says() {
+# log_has RUN PATTERN : a line of the run's log matches
+log_has() {
     cat "$work/$1/log"
     has_line "$2" "$work/$1/log"
 }
@@ -126,48 +125,57 @@ declare -A other=(
 train whole --keep-features 2
 augment whole
 plan whole
-ok 'an undisturbed run' wait "$trainer"
-ok 'its plan is in batches.jsonl' plans whole ". == [\"$one\"]"
+ok 'an undisturbed run succeeds' wait "$trainer"
+ok 'batches.jsonl has the plan of an undisturbed run' plans whole ". == [\"$one\"]"
 
-begun same swapped same
-begun batch smaller batch
-begun seed swapped seed -s 7
-begun strategy swapped strategy --strategy swap --lag 0
-begun resume resumed resume -s 7
-begun again resumed again
-begun filter filter filter -s 7
+start_job same swapped same
+start_job batch smaller batch
+start_job seed swapped seed -s 7
+start_job strategy swapped strategy --strategy swap --lag 0
+start_job resume resumed resume -s 7
+start_job again resumed again
+start_job filter filter filter -s 7
 
-ok 'the same selector, started again in mid-epoch' ended same
-ok 'nothing is said' bash -c "! grep 'another plan' '$work/same/log'"
-ok 'checkpoint and metrics are those of the undisturbed run' \
+ok 'a run continues after the same selector restarts in mid-epoch' job_ok same
+ok 'the trainer reports no other plan after the same selector restarts' \
+    bash -c "! grep 'another plan' '$work/same/log'"
+ok 'the checkpoint after the selector restarts is that of the undisturbed run' \
     bash -c "diff -r '$work/whole/latest/' '$work/same/latest/'"
-ok 'each sample once in each epoch' diff <(counts whole) <(counts same)
-ok 'nor after a resume' ended again
-ok 'is anything said' bash -c "! grep 'another plan' '$work/again/log'"
-ok 'nor trained twice' diff <(counts whole) <(counts again)
+ok 'each epoch trains each sample once after the same selector restarts' \
+    diff <(counts whole) <(counts same)
+ok 'a run continues after selector and trainer restart in mid-epoch' job_ok again
+ok 'the trainer reports no other plan after both restart' \
+    bash -c "! grep 'another plan' '$work/again/log'"
+ok 'each epoch trains each sample once after both restart' \
+    diff <(counts whole) <(counts again)
 
 for run in batch seed strategy; do
-    ok "another $run in mid-epoch" ended "$run"
-    ok 'the trainer says so' says "$run" \
+    ok "another $run in mid-epoch: the run succeeds" job_ok "$run"
+    ok "another $run in mid-epoch: the trainer reports both plans" log_has "$run" \
         "epoch 1, step 8: another plan: '${other[$run]}', before it '$one'; epoch 1 ends here"
-    ok 'once' test "$(grep -c 'another plan' "$work/$run/log")" -eq 1
-    ok 'no epoch trains a sample twice, and the next one has all' left_out "$run"
-    ok 'the metrics have where the epoch ended' jq -es \
+    ok "another $run in mid-epoch: the trainer reports it once" \
+        test "$(grep -c 'another plan' "$work/$run/log")" -eq 1
+    ok "another $run in mid-epoch: no sample twice; the next epoch has all" \
+        left_out "$run"
+    ok "another $run in mid-epoch: metrics.jsonl has the place of its end" jq -es \
         'map(select(.ended)) | length == 1 and .[0].total == 41 and
         .[0].ended == {epoch: 1, step: 8} and .[0].epoch == 2' \
         "$work/$run/metrics.jsonl"
-    ok 'batches.jsonl has both plans' plans "$run" ". == [\"$one\", \"${other[$run]}\"]"
+    ok "another $run in mid-epoch: batches.jsonl has both plans" \
+        plans "$run" ". == [\"$one\", \"${other[$run]}\"]"
 done
 
-ok 'another seed at a resume' ended resume
-ok 'the trainer says so' says resume \
+ok 'another seed on resume: the run succeeds' job_ok resume
+ok 'another seed on resume: the trainer reports both plans' log_has resume \
     "epoch 1, step 8: another plan: '${other[seed]}', before it '$one'; epoch 1 ends here"
-ok 'no epoch trains a sample twice, and the next one has all' left_out resume
-ok 'behind a filter' ended filter
-ok 'the trainer says so' says filter \
+ok 'another seed on resume: no sample twice; the next epoch has all' left_out resume
+ok 'another seed with a filter: the run succeeds' job_ok filter
+ok 'another seed with a filter: the trainer reports both plans' log_has filter \
     "epoch 1, step [0-9]+: another plan: '${other[seed]}', before it '$one'; epoch 1 ends here"
 counts filter >"$work/counts"
-ok 'no epoch trains a sample twice' test "$(grep -c ': 0 twice' "$work/counts")" -eq 3
-ok 'the next one has all' grep -qx 'epoch 2: 0 twice, 0 never' "$work/counts"
+ok 'another seed with a filter: no epoch trains a sample twice' \
+    test "$(grep -c ': 0 twice' "$work/counts")" -eq 3
+ok 'another seed with a filter: the next epoch has all samples' \
+    grep -qx 'epoch 2: 0 twice, 0 never' "$work/counts"
 
 done_testing

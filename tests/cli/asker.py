@@ -1,22 +1,23 @@
 #!/usr/bin/python3
-"""An augmenter's end of the plan edge, for tests: prints each item it is given.
+"""An augmenter's end of the plan edge, for tests: prints each item that it receives.
 
 usage: asker.py ENDPOINT [NAME=VALUE ...]
 
   session=1 epoch=0 step=0   where the trainer is
-  room=2                     items it waits for at a time
-  limit=0                    ends after so many items, reporting none: dies
-  over=0                     says after so many items that the run is over
-  version=2 digest= size=0   what it says in its hello
-  reject=                    an id to complain about with the item that has it
-  own=1                      0: with every item that does not have it
-  quiet=0                    1: goes without a word when all is done
-  gate=                      after its first item it waits for this file
+  room=2                     how many items it requests at a time
+  limit=0                    exits after that many items without a report, as if killed
+  over=0                     reports the end of the run after that many items
+  version=2 digest= size=0   fields of its hello
+  reject=                    a sample to reject, with each item that contains it
+  own=1                      0: with each item that does not contain it
+  quiet=0                    1: exits at the end without a report
+  gate=                      after its first item it waits until this file exists
   key= secret= server=       CURVE keys, Z85
 
-One line of JSON an item; each is trained at once when it and all before are
-there, and held until then.  Says the run is over and ends with 0 when all that is planned is done,
-with 1 when it is refused: the reason goes to stderr.
+Prints one line of JSON per item.  An item counts as trained as soon as all items before
+it are there; until then it is held.  When the whole plan is trained, it reports the end
+of the run and exits with 0.  When it is refused, it prints the reason on stderr and
+exits with 1.
 """
 import atexit
 import json
@@ -46,8 +47,8 @@ if want["key"]:
 socket.connect(endpoint)
 
 place = want["epoch"], want["step"]
-given, joined, early, end = 0, False, set(), (2**32, 0)
-serial = time.time_ns()  # above that of an asker before this one
+received, joined, early, end = 0, False, set(), (2**32, 0)
+serial = time.time_ns()  # greater than that of any earlier asker
 
 
 def send(kind, *parts, **head):
@@ -59,8 +60,8 @@ def send_place(kind, at=None, *parts, **more):
     send(kind, *parts, session=want["session"], epoch=epoch, step=step, **more)
 
 
-def say_next():
-    """What is wanted: a new snapshot."""
+def send_next():
+    """Sends a new snapshot: which items are wanted."""
     global serial
     serial += 1
     have = sorted(at for at in early if at >= place)
@@ -81,7 +82,7 @@ deadline = time.monotonic() + 30
 while time.monotonic() < deadline:
     if not socket.poll(500):
         if joined:
-            say_next()
+            send_next()
         continue
     kind, head, *parts = socket.recv_multipart()
     head = msgpack.unpackb(head)
@@ -95,7 +96,7 @@ while time.monotonic() < deadline:
         hello()
     elif kind == b"foil2.hello":
         joined = True
-        say_next()
+        send_next()
     elif kind == b"foil2.end":
         end = head["epoch"], head["step"]
     elif kind == b"foil2.item":
@@ -106,10 +107,10 @@ while time.monotonic() < deadline:
         print(json.dumps(dict(epoch=at[0], step=at[1], steps=head["steps"],
                               epochs=head["epochs"], size=head["size"],
                               ids=ids)), flush=True)
-        given += 1
+        received += 1
         while want["gate"] and not os.path.exists(want["gate"]):
             time.sleep(0.05)
-        if want["limit"] and given >= want["limit"]:
+        if want["limit"] and received >= want["limit"]:
             break
         if want["reject"] and (int(want["reject"]) in ids) == want["own"]:
             send_place(b"reject", at, struct.pack("<q", int(want["reject"])),
@@ -118,13 +119,13 @@ while time.monotonic() < deadline:
         while place in early:
             last = place[1] + 1 == head["steps"]
             place = (place[0] + 1, 0) if last else (place[0], place[1] + 1)
-        if want["over"] and given >= want["over"]:
+        if want["over"] and received >= want["over"]:
             send_place(b"end", over=True)
             sys.exit(0)
-        say_next()
+        send_next()
     if place >= end:
         if not want["quiet"]:
             send_place(b"end", over=True)
         break
 if time.monotonic() >= deadline:
-    sys.exit("nothing came for 30 seconds")
+    sys.exit("no message for 30 seconds")

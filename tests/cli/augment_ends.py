@@ -1,15 +1,14 @@
-"""augment_ends.py DIR PEERS SIZE STEPS BATCH [EXTRA [TEXTS]]: the two neighbours of
-foil-augment, for its test.
+"""augment_ends.py DIR PEERS SIZE STEPS BATCH [EXTRA [TEXTS]]: the selector and the
+trainer of a test of foil-augment.
 
-Binds DIR/plan as a selector of two epochs over SIZE samples and DIR/batch as
-a trainer, hands out every item, again when its augmenter falls silent, ends
-the run when all batches are there and PEERS augmenters have been, and prints a line for each: place, ids,
-digest of the pixels, substitutes, extra ids, variants, and what it has of texts
-as JSON, if anything. The trainer wants WINDOW batches of the environment, else
-4, and with 1 it waits for each. DIR/came counts the batches as
-they come, DIR/views has the pixels of the first of epoch 0, DIR/end.train and
-DIR/end.select what end came there, from the other side; rejected samples go to
-stderr.
+Binds DIR/plan as a selector of two epochs of SIZE samples and DIR/batch as a trainer.
+Sends every item, and again if its augmenter is silent for SILENCE seconds.  Ends the
+run when it has all batches and PEERS augmenters have connected.  Prints a line for each
+batch: place, ids, digest of the pixels, substitutes, extra ids, variants, and its texts
+as JSON, if there are any.  The trainer wants WINDOW (environment, else 4) batches; with
+1 it waits for each.  DIR/received counts the batches; DIR/views has the pixels of the
+first batch of epoch 0; DIR/end.train and DIR/end.select name the end message that
+arrived there from the other side.  Rejected samples go to stderr.
 """
 import hashlib
 import json
@@ -25,8 +24,8 @@ extra, texts = (list(map(int, sys.argv[6:8])) + [0, 0])[:2]
 EPOCHS, WINDOW, SILENCE = 2, int(os.environ.get("WINDOW", 4)), 3
 session = time.time_ns()
 keys = [(e, s) for e in range(EPOCHS) for s in range(steps)]
-came, holder, room, heard, known, serial = {}, {}, {}, {}, set(), 0
-relayed = {}  # the newest snapshot that came back along the plan, by peer
+received, holder, room, last_message, known, serial = {}, {}, {}, {}, set(), 0
+relayed = {}  # the newest snapshot that each peer relayed to the selector
 
 
 def ids_of(epoch, step, n, stride):
@@ -44,7 +43,7 @@ def send(sock, peer, kind, head, *tensors):
 
 
 def first():
-    return next((k for k in keys if k not in came), (EPOCHS, 0))
+    return next((k for k in keys if k not in received), (EPOCHS, 0))
 
 
 def place():
@@ -52,11 +51,11 @@ def place():
     return {"session": session, "epoch": e, "step": s}
 
 
-def tell_next(to):
-    """All that came in order is trained; the rest is held."""
+def send_next(to):
+    """Sends a snapshot: all batches in order are trained, the others held."""
     global serial
     serial += 1
-    have = [k for k in keys if k in came and k > first()][:WINDOW]
+    have = [k for k in keys if k in received and k > first()][:WINDOW]
     head = dict(place(), serial=serial, window=WINDOW)
     if have:
         head["tensors"] = [["have", "i8", [len(have), 2]]]
@@ -78,16 +77,17 @@ def item(peer, e, s):
     send(plan, peer, b"item", head, *data)
 
 
-def hear(sock, stage):
-    """One message; a stranger greets first. Returns peer, kind, head, data."""
+def receive(sock, stage):
+    """Receives one message; an unknown peer must send hello first.  Returns peer,
+    kind, head and data."""
     peer, kind, head, *data = sock.recv_multipart()
     kind, head = kind.decode()[6:], msgpack.unpackb(head)
-    heard[peer] = time.monotonic()
+    last_message[peer] = time.monotonic()
     if kind == "hello":
         send(sock, peer, b"hello", dict(head, stage=stage, peer=stage))
         known.add((stage, peer))
         if stage == "train":
-            tell_next([peer])
+            send_next([peer])
     elif (stage, peer) not in known:
         send(sock, peer, b"error", {"reason": "who are you", "again": True})
     else:
@@ -105,19 +105,19 @@ def take_batch(peer, head, data):
             memoryview(part.get("extra_ids", b"")).cast("q").tolist(),
             memoryview(part.get("variants", b"")).cast("q").tolist())
     if "tokens" in part:
-        told = {name: memoryview(part[name]).cast(
+        text = {name: memoryview(part[name]).cast(
             "q" if name in ("ids", "extra_texts") else "i").tolist()
             for name in part if name in ("ids", "captions", "extra_texts") or
             name.endswith(("tokens", "lengths"))}
-        line += (json.dumps(dict(told, texts=head["texts"],
+        line += (json.dumps(dict(text, texts=head["texts"],
                                  vocabulary=head["vocabulary"])),)
-    assert came.setdefault(key, line) == line, "a repeat differs"
+    assert received.setdefault(key, line) == line, "a repeat differs"
     if key == (0, 0):
         with open(folder + "/views", "wb") as file:
             file.write(part["views"])
-    with open(folder + "/came", "w") as file:
-        print(len(came), file=file)
-    tell_next([p for stage, p in known if stage == "train"])
+    with open(folder + "/received", "w") as file:
+        print(len(received), file=file)
+    send_next([p for stage, p in known if stage == "train"])
 
 
 plan, batch = (zmq.Context.instance().socket(zmq.ROUTER) for _ in "12")
@@ -129,50 +129,50 @@ poller.register(batch, zmq.POLLIN)
 
 
 def is_over():
-    """All batches are there, and who lives has relayed a last snapshot, and so
-    all that it said before."""
+    """All batches are there, and each live augmenter has relayed a last snapshot,
+    and so every message before it."""
     global last
-    if len(came) < len(keys) or len(known) < 2 * peers:
+    if len(received) < len(keys) or len(known) < 2 * peers:
         return False
     if not last:
-        tell_next([p for stage, p in known if stage == "train"])
+        send_next([p for stage, p in known if stage == "train"])
         last = serial
     return all(relayed[p] == last for p in relayed
-               if time.monotonic() - heard[p] <= SILENCE)
+               if time.monotonic() - last_message[p] <= SILENCE)
 
 
 last = 0
 while not is_over():
     ready = dict(poller.poll(200))
     if plan in ready:
-        peer, kind, head, data = hear(plan, "select")
+        peer, kind, head, data = receive(plan, "select")
         if kind == "next":
             room[peer], relayed[peer] = head["room"], head["serial"]
         elif kind == "reject":
             ids = memoryview(data[0]).cast("q").tolist()
             print("rejected", *ids, head["reason"], file=sys.stderr)
     if batch in ready:
-        peer, kind, head, data = hear(batch, "train")
+        peer, kind, head, data = receive(batch, "train")
         if kind == "batch":
             take_batch(peer, head, data)
     now = time.monotonic()
     window = [k for k in keys if k >= first()][:WINDOW]
     for peer in room:
-        free = [k for k in window if k not in came and
-                (k not in holder or now - heard[holder[k]] > SILENCE)]
-        has = [k for k in window if k not in came and holder.get(k) == peer]
-        if now - heard[peer] <= SILENCE:
+        free = [k for k in window if k not in received and
+                (k not in holder or now - last_message[holder[k]] > SILENCE)]
+        has = [k for k in window if k not in received and holder.get(k) == peer]
+        if now - last_message[peer] <= SILENCE:
             for key in free[:max(0, room[peer] - len(has))]:
                 item(peer, *key)
                 holder[key] = peer
 
 
-def says_end(sock, stage):
-    """Waits for the end that an augmenter passes on: what it says."""
+def wait_for_end(sock, stage):
+    """Waits for the end message that an augmenter relays; returns its header."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if sock.poll(200):
-            _, kind, head, _ = hear(sock, stage)
+            _, kind, head, _ = receive(sock, stage)
             if kind == "end":
                 return head
     return {}
@@ -181,8 +181,8 @@ def says_end(sock, stage):
 for stage, peer in known:
     if stage == "select":
         send(plan, peer, b"end", place())
-passed = [says_end(batch, "train")]
-# What a peer has not read when the connection ends is lost: wait for them.
+passed = [wait_for_end(batch, "train")]
+# Unread messages are lost when the connection ends, so wait for the peers.
 batch.setsockopt(zmq.ROUTER_MANDATORY, 1)
 deadline = time.monotonic() + 60
 for stage, peer in known:
@@ -192,10 +192,10 @@ for stage, peer in known:
         except zmq.ZMQError:
             break
         time.sleep(0.02)
-passed.append(says_end(plan, "select"))
+passed.append(wait_for_end(plan, "select"))
 for stage, end in zip(("train", "select"), passed):
     if {k: end.get(k) for k in place()} == place():
         print(stage, "over" * end.get("over", False),
               file=open(f"{folder}/end.{stage}", "w"))
 for key in keys:
-    print(*came[key])
+    print(*received[key])

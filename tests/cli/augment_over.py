@@ -1,13 +1,13 @@
-"""augment_over.py DIR SIZE late|never|dismissed: the two neighbours of
+"""augment_over.py DIR SIZE late|never|dismissed: the selector and the trainer of
 foil-augment at the end of a run, for its test.
 
-late       the trainer says that the run is over while no selector is there;
-           one comes a second later
-never      none comes
-dismissed  the selector says it
+late       the trainer reports the end of the run while no selector is there;
+           one starts a second later
+never      no selector starts
+dismissed  the selector reports the end of the run
 
-Prints a line for each thing that the augmenter says then: from which side,
-what, and whether the run is over by it.
+Prints a line for each message that the augmenter then sends: the side that received
+it, its kind, and "over" if it ends the run.
 """
 import sys
 import time
@@ -17,7 +17,7 @@ import zmq
 
 folder, size, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 AT = {"session": time.time_ns(), "epoch": 1, "step": 0}
-peers, said = {}, set()
+peers, seen = {}, set()
 poller = zmq.Poller()
 
 
@@ -33,14 +33,14 @@ def send(sock, peer, kind, head):
     sock.send_multipart([peer, b"foil2." + kind, msgpack.packb(head)])
 
 
-def hear(sock, stage):
+def receive(sock, stage):
     peer, kind, head, *_ = sock.recv_multipart()
     kind, head = kind.decode()[6:], msgpack.unpackb(head)
     if kind == "hello":
         peers[stage] = peer
         send(sock, peer, b"hello", dict(head, stage=stage, peer=stage))
-    elif kind != "beat" and (stage, kind) not in said:
-        said.add((stage, kind))
+    elif kind != "beat" and (stage, kind) not in seen:
+        seen.add((stage, kind))
         print(stage, kind, "over" * head.get("over", False), flush=True)
 
 
@@ -48,7 +48,7 @@ def serve(seconds, done):
     until = time.monotonic() + seconds
     while time.monotonic() < until and not done():
         for sock, _ in poller.poll(50):
-            hear(sock, sides[sock])
+            receive(sock, sides[sock])
 
 
 batch = bind("batch")
@@ -59,7 +59,7 @@ if mode == "dismissed":
 serve(20, lambda: len(peers) == len(sides))
 send(batch, peers["train"], b"next", dict(AT, serial=1, window=2))
 if mode == "dismissed":
-    serve(20, lambda: ("select", "next") in said)
+    serve(20, lambda: ("select", "next") in seen)
     send(plan, peers["select"], b"end", dict(AT, over=True))
 else:
     send(batch, peers["train"], b"end", dict(AT, over=True))
@@ -68,5 +68,5 @@ if mode == "late":
     plan = bind("plan")
     sides[plan] = "select"
 serve(0 if mode == "never" else 20,
-      lambda: ("select" if mode == "late" else "train", "end") in said)
+      lambda: ("select" if mode == "late" else "train", "end") in seen)
 time.sleep(mode == "never")  # a message that is not read is lost with us

@@ -1,15 +1,15 @@
 """
-augmenter.py BATCH-ENDPOINT [key=value ...]: a stage in Python that brings
-noise to foil-train, the same noise each time, and ends when the run is over.
+augmenter.py BATCH-ENDPOINT [key=value ...]: an augmenter in Python that sends foil-train
+the same noise each time and ends when the run is over.
 
     steps, epochs, images, side   of the plan: 4 2 8 8
     size, digest                  of the data set: 64 ab...
     white=E:S     all pixels of that batch are 255, all others black
     replaced=E:S  in that batch, image 1 is the substitute of image 63
-    texts=K       one view, and of K captions of an image one, 514 tokens
-    end=N         that is the token that ends it: 513
-    shard=1       the first batch is said to be a shard, until that is refused
-    nap           seconds of work for each batch
+    texts=K       one view, and one of K captions per image; 514 tokens
+    end=N         the token that ends a caption: 513
+    shard=1       the first batch claims to be a shard until that is refused
+    nap           seconds before each batch
 """
 import os
 import random
@@ -53,7 +53,7 @@ def pixels(epoch, step, views):
 
 
 def captions(epoch, step):
-    """Rows of start, letters, end: their shape, length and bytes."""
+    """Rows of start, letters, end: their names and shapes, and their bytes."""
     noise = random.Random(7000 * epoch + step)
     lengths = [2 + noise.randrange(9) for _ in range(b)]
     rows = [[512] + [noise.randrange(256) for _ in range(n - 2)] +
@@ -93,7 +93,7 @@ def batch(session, epoch, step):
 
 
 def wanted():
-    """The first place that is wanted and was not sent, or None."""
+    """The first place that is wanted and was not sent yet, or None."""
     at = newest["epoch"], newest["step"]
     for _ in range(newest["window"]):
         if at[1] >= steps:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The mean of the weights over the last part of a run: kept by foil-train,
-# measured by foil-eval.
+# The mean of the weights over the last part of a run: foil-train writes it, foil-eval
+# and foil-embed use it.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -14,14 +14,14 @@ data=set.tar # runs of four steps in two epochs
 augment_with=(--size 16) select_with=(--batch 12 --epochs 2)
 train_with=(--arch linear,hidden=6 --head none)
 
-# counted RUN : how many steps the mean is of, the first number of its file
+# counted RUN : how many steps the mean covers, the first number of its file
 counted() {
     local file=$1/latest/average.safetensors start
     start=$((8 + $(od -An -td8 -N8 "$file")))
     od -An -td8 -j "$start" -N8 "$file" | xargs
 }
 
-# loss RUN [OPTION] : what foil-eval says, in RUN.line
+# loss RUN [OPTION] : the output of foil-eval loss, also in RUN.line
 loss() {
     "$BIN/foil-eval" loss --threads 1 "${@:2}" "$1" set.tar >"$1.line" &&
         cat "$1.line"
@@ -32,45 +32,57 @@ value() {
     jq "$1" "$2.line"
 }
 
-ok 'a run without' trained plain
-ok 'keeps none' test ! -e plain/latest/average.safetensors
-ok 'a run with a mean' trained mean --average-last 0.6
-ok 'ends in the same weights' \
+ok 'a run without --average-last succeeds' trained plain
+ok 'a run without --average-last writes no average.safetensors' \
+    test ! -e plain/latest/average.safetensors
+ok 'a run with --average-last 0.6 succeeds' trained mean --average-last 0.6
+ok '--average-last does not change the weights' \
     cmp plain/latest/model.safetensors mean/latest/model.safetensors
-ok 'of the last .6 of 4 steps three count' test "$(counted mean)" -eq 3
-ok 'one stops behind the first of them' trained parts --average-last 0.6 --steps 2
-ok 'whose mean is of one step' test "$(counted parts)" -eq 1
-ok 'and goes on' trained parts --resume
-ok 'to the same bits' diff -r mean/latest/ parts/latest/
-ok 'another share: 1' refuses 1 '--average-last is 0.5, but 0.6 in the checkpoint' \
+ok '--average-last 0.6 of 4 steps covers three steps' test "$(counted mean)" -eq 3
+ok 'a run with --average-last stops after the first step of the mean' \
+    trained parts --average-last 0.6 --steps 2
+ok 'the mean of the stopped run covers one step' test "$(counted parts)" -eq 1
+ok 'the stopped run resumes without the option --average-last' trained parts --resume
+ok 'the resumed run gives the bits of the uninterrupted run' \
+    diff -r mean/latest/ parts/latest/
+ok '--resume with another share exits with 1' \
+    refuses 1 '--average-last is 0.5, but 0.6 in the checkpoint' \
     "$BIN/foil-train" -r parts --resume --average-last 0.5
-ok 'more than all: 2' refuses 2 "--average-last '1.5'" \
+ok '--average-last above 1 exits with 2' refuses 2 "--average-last '1.5'" \
     "$BIN/foil-train" -r x --average-last 1.5
 
-ok 'the loss of the last weights' loss mean
+ok 'foil-eval loss measures the last weights' loss mean
 last=$(value .loss mean)
-ok 'says nothing of a mean' test "$(value .encoder.average mean)" = null
-ok 'that of the mean' loss mean --average
-ok 'is another' holds "($(value .loss mean) - $last) ^ 2 > 1e-8"
-ok 'and says of how many steps' test "$(value .encoder.average mean)" -eq 3
-ok 'a run that stands still' trained still --lr 0 --average-last 1
-ok 'its loss' loss still
+ok 'foil-eval loss of the last weights prints no .encoder.average' \
+    test "$(value .encoder.average mean)" = null
+ok 'foil-eval loss --average measures the mean' loss mean --average
+ok 'the loss of the mean differs from that of the last weights' \
+    holds "($(value .loss mean) - $last) ^ 2 > 1e-8"
+ok 'foil-eval loss --average prints how many steps the mean covers' \
+    test "$(value .encoder.average mean)" -eq 3
+ok 'a run with learning rate 0 and --average-last 1 succeeds' \
+    trained still --lr 0 --average-last 1
+ok 'foil-eval loss measures the run with learning rate 0' loss still
 last=$(value .loss still)
-ok 'that of its mean' loss still --average
-ok 'is the same' holds "($(value .loss still) - $last) ^ 2 < 1e-12"
-ok 'a checkpoint without a mean: 1' refuses 1 'has no mean of weights' \
+ok 'foil-eval loss --average measures the run with learning rate 0' loss still --average
+ok 'with learning rate 0 the mean has the loss of the last weights' \
+    holds "($(value .loss still) - $last) ^ 2 < 1e-12"
+ok 'foil-eval loss --average without a mean exits with 1' \
+    refuses 1 'has no mean of weights' \
     "$BIN/foil-eval" loss --average plain set.tar
 
-# features by the mean, of a linear encoder: of the last four steps they are the
-# mean of those of each step
+# a linear encoder: its features by the mean of weights over the last four steps are the
+# mean of the features of each step
 embed=$BIN/foil-embed
-ok 'every step of a run is kept' trained each --average-last 1 --checkpoint-every 1 \
+ok 'a run keeps the checkpoint of every step' \
+    trained each --average-last 1 --checkpoint-every 1 \
     --keep 9
 for step in 1 2 3 4; do
     "$embed" -o "step$step.csv" "each/step-0000000$step" set.tar
 done
-ok 'features by the mean of weights' "$embed" --average -o mean.csv each set.tar
-ok 'are, of a linear encoder, the mean of those of its steps' bash -c "
+ok 'foil-embed --average computes features by the mean of weights' \
+    "$embed" --average -o mean.csv each set.tar
+ok 'linear encoder: they are the mean of the features of each step' bash -c "
     paste -d , mean.csv step[1-4].csv | tail -n +2 | awk -F , '
         { n = NF / 5
           for (i = 4; i <= n; i++) {
@@ -79,17 +91,23 @@ ok 'are, of a linear encoder, the mean of those of its steps' bash -c "
               count++
           } }
         END { print count; exit bad || count != 24 * 6 }'"
-ok 'with the steps beside them' bash -c "'$embed' --average -o mean.npy each \
+ok 'foil-embed --average writes the number of steps to the .json' \
+    bash -c "'$embed' --average -o mean.npy each \
     set.tar && jq -e '.encoder.average == 4' mean.json"
-ok 'the encoder by itself' "$embed" --average --export mean.file each
-ok 'has them, too' grep -aq '"average":"4"' mean.file
-ok 'and other weights than the last' bash -c "'$embed' --export last.file each &&
+ok 'foil-embed --average --export writes the mean of weights' \
+    "$embed" --average --export mean.file each
+ok 'the exported file has the number of steps in its header' \
+    grep -aq '"average":"4"' mean.file
+ok 'the exported mean has other weights than the last step' \
+    bash -c "'$embed' --export last.file each &&
     ! cmp -s <(tail -c 100 mean.file) <(tail -c 100 last.file)"
-ok 'no mean: 1' refuses 1 "'.*plain.*' has no mean of weights" \
+ok 'foil-embed --average without a mean exits with 1' \
+    refuses 1 "'.*plain.*' has no mean of weights" \
     "$embed" --average -o x.npy plain set.tar
-ok 'a copy whose name is no UTF-8' cp -rL plain/latest $'pl\xffain'
-ok 'is named, too' refuses 1 "^foil-embed: 'pl" \
+ok 'a checkpoint is copied to a name that is not UTF-8' cp -rL plain/latest $'pl\xffain'
+ok 'the error prints a file name that is not UTF-8' refuses 1 "^foil-embed: 'pl" \
     env LC_ALL=C "$embed" --average -o x.npy $'pl\xffain' set.tar
-ok 'no weights of a checkpoint: 2' refuses 2 '--average is for the weights of' \
+ok 'foil-embed --average --untrained exits with 2' \
+    refuses 2 '--average is for the weights of' \
     "$embed" --average --untrained -o x.npy each set.tar
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Captions, vocabularies and weights that will not do: one sentence each, and
-# nothing is lost.
+# Invalid captions, vocabularies and weights: each gives one error message, and no data
+# is lost.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -20,21 +20,22 @@ caption() {
     printf '%s\t%b\n' "${names[$1]}" "$2"
 }
 
-# told NAME : an index with the captions on stdin; what it says is in NAME.said
-told() {
+# index_captions NAME : makes NAME.foil, an index with the captions on stdin; its messages
+# are in NAME.err
+index_captions() {
     cat >"$1.tsv"
-    "$BIN/foil-data" index -o "$1.foil" --captions "$1.tsv" mute 2>"$1.said"
+    "$BIN/foil-data" index -o "$1.foil" --captions "$1.tsv" mute 2>"$1.err"
 }
 
-# plain FROM : sensible captions from image FROM on
-plain() {
+# plain_captions FROM : valid captions for the images from FROM on
+plain_captions() {
     local i
     for ((i = $1; i < 24; i++)); do
         caption "$i" "shape $((i % 5))"
     done
 }
 
-# trains RUN DATA VOCABULARY OPTION... : two epochs, on views by that vocabulary
+# trains RUN DATA VOCABULARY OPTION... : two epochs, with tokens of that vocabulary
 trains() {
     local data=$2 augment_with=(-v 1 --size 8 --context 12 --max-bad .1
         --vocabulary "$3")
@@ -44,21 +45,24 @@ select_with=(--batch 6 --epochs 2) deadline=20
 train_with=(--arch linear --embed 8 --text ,context=12 --vocabulary good.txt --warmup 0)
 bow=(--text bow:8)
 
-plain 0 | told good
-ok 'a vocabulary' "$BIN/foil-data" vocabulary -o good.txt good.foil
-ok 'sensible captions' trains good good.foil good.txt "${bow[@]}"
+plain_captions 0 | index_captions good
+ok 'foil-data makes a vocabulary of the captions' \
+    "$BIN/foil-data" vocabulary -o good.txt good.foil
+ok 'a run with valid captions succeeds' trains good good.foil good.txt "${bow[@]}"
 
 # ------------------------------------------------------------- no caption
 
-ok 'a data set without any: 1' refuses 1 "'mute' has no captions" \
+ok 'foil-augment of a data set without captions exits with 1' \
+    refuses 1 "'mute' has no captions" \
     timeout "$patience" "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary good.txt \
     mute
-plain 1 | told some
-ok 'a sample without any: trained without it' \
+plain_captions 1 | index_captions some
+ok 'a run continues without a sample that has no caption' \
     trains some some.foil good.txt "${bow[@]}"
-ok 'it is named once' test "$(grep -c "'${names[0]}' has no caption" \
+ok 'the log names a sample without a caption once' \
+    test "$(grep -c "'${names[0]}' has no caption" \
     some.augment)" -eq 1
-ok 'and who replaced it is written down' /usr/bin/python3 - <<'END'
+ok 'the checkpoint records which sample replaced it' /usr/bin/python3 - <<'END'
 import json, struct
 data = open("some/latest/samples.safetensors", "rb").read()
 start = 8 + struct.unpack("<Q", data[:8])[0]
@@ -68,43 +72,48 @@ first = struct.unpack("<q", data[start + about["data_offsets"][0]:][:8])[0]
 assert first == 0, first
 END
 
-# ------------------------------------- a very long one, one that is no UTF-8
+# ------------------------------------- a very long caption, one that is not UTF-8
 
 {
     caption 0 "$(printf '\\xe2\\x82\\xac%.0s' {1..33000})" # 3 bytes each
     caption 1 "$(head -c 100000 /dev/zero | tr '\0' a)"
-    plain 2
-} | told long
-ok 'captions of 10^5 bytes are cut, which is said' \
-    grep -q 'captions longer than 65536 bytes: 2 cut' long.said
-ok 'and trained' trains long long.foil good.txt "${bow[@]}"
-ok 'and embedded' "$BIN/foil-embed" --captions -o long.npy long long.foil
+    plain_captions 2
+} | index_captions long
+ok 'foil-data reports that captions above 65536 bytes are cut' \
+    grep -q 'captions longer than 65536 bytes: 2 cut' long.err
+ok 'a run with captions of 10^5 bytes succeeds' trains long long.foil good.txt "${bow[@]}"
+ok 'foil-embed embeds captions of 10^5 bytes' \
+    "$BIN/foil-embed" --captions -o long.npy long long.foil
 {
-    caption 0 'a \xff\xfe\xc3 shape' # no UTF-8
+    caption 0 'a \xff\xfe\xc3 shape' # not UTF-8
     caption 1 'a \xed\xa0\x80 shape' # a surrogate
     caption 2 'a \xf0\x9f shape'     # cut short
-    plain 3
-} | told odd
-ok 'what is no UTF-8 is trained' trains odd odd.foil good.txt "${bow[@]}"
-ok 'and embedded' "$BIN/foil-embed" --captions -o odd.npy odd odd.foil
+    plain_captions 3
+} | index_captions odd
+ok 'a run with captions that are not UTF-8 succeeds' \
+    trains odd odd.foil good.txt "${bow[@]}"
+ok 'foil-embed embeds captions that are not UTF-8' \
+    "$BIN/foil-embed" --captions -o odd.npy odd odd.foil
 printf 'a \xf0\x9f shape\na \xef\xbf\xbd shape\n' >lines
-ok 'as what U+FFFD is' "$BIN/foil-embed" --lines lines -o lines.npy odd
-ok 'as what U+FFFD is, to the bit' /usr/bin/python3 -c \
+ok 'foil-embed embeds a line that is not UTF-8 and one with U+FFFD' \
+    "$BIN/foil-embed" --lines lines -o lines.npy odd
+ok 'a line that is not UTF-8 has the embedding of U+FFFD, bit for bit' \
+    /usr/bin/python3 -c \
     'import numpy as np; x = np.load("lines.npy"); assert (x[0] == x[1]).all()'
 
 # ---------------------------------------------------- a foreign vocabulary
 
 {
-    plain 0
+    plain_captions 0
     for i in {0..23}; do
         caption "$i" 'something else altogether, said in other words'
     done
-} | told other
+} | index_captions other
 "$BIN/foil-data" vocabulary -o other.txt other.foil 2>/dev/null
-ok 'augmenters with another vocabulary: 1' refuses 1 \
+ok 'an augmenter with another vocabulary ends the run with 1' refuses 1 \
     "makes tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}" \
     trains foreign good.foil other.txt "${bow[@]}"
-# resumed_by VOCABULARY : good, by an augmenter with that, and without a selector
+# resumed_by VOCABULARY : resume `good` by an augmenter with that, without a selector
 resumed_by() {
     "$BIN/foil-augment" -r good -v 1 --size 8 --context 12 --vocabulary "$1" \
         good.foil 2>good.augment &
@@ -115,22 +124,27 @@ resumed_by() {
     show good.train
     has_line "makes tokens by vocabulary" good.train
 }
-ok 'a run that began by one is resumed by no other' resumed_by other.txt
-ok 'and has lost nothing' "$BIN/foil-embed" --captions -o good.npy good good.foil
+ok '--resume refuses an augmenter with another vocabulary' resumed_by other.txt
+ok 'foil-embed reads the checkpoint after the refusal' \
+    "$BIN/foil-embed" --captions -o good.npy good good.foil
 cp -r good/latest/. swapped
 cp other.txt swapped/vocabulary.txt
-ok 'a vocabulary that is not that of the checkpoint: 1' refuses 1 \
+ok 'foil-embed refuses a vocabulary.txt of another checkpoint with 1' refuses 1 \
     'vocabulary.txt' "$BIN/foil-embed" --captions -o x.npy swapped good.foil
 echo 'no merges' >broken.txt
-ok 'what is no vocabulary: 1' refuses 1 "broken.txt" \
+ok 'foil-augment refuses a file that is not a vocabulary with 1' refuses 1 "broken.txt" \
     timeout "$patience" "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary broken.txt good.foil
 
 # ------------------------------------------------- weights of another shape
 
 weights=good/latest/text.safetensors
-ok 'wider: 1' refuses 1 "tensor 'token_embedding.weight' is \[[0-9]+,8\], the encoder's is \[[0-9]+,16\]" \
+ok '--init of a wider text encoder exits with 1' \
+    refuses 1 \
+    "tensor 'token_embedding.weight' is \[[0-9]+,8\], the encoder's is \[[0-9]+,16\]" \
     trains wide good.foil good.txt --text bow:16 --init "text=$weights"
-ok 'another kind: 1' refuses 1 "tensor '.*' is (missing|one too many)" \
+ok '--init of another kind of text encoder exits with 1' \
+    refuses 1 "tensor '.*' is (missing|one too many)" \
     trains kind good.foil good.txt --text clip:8x1x1 --init "text=$weights"
-ok 'nothing was written' test ! -e wide/latest -a ! -e kind/latest
+ok '--init of a wrong shape writes no checkpoint' \
+    test ! -e wide/latest -a ! -e kind/latest
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What comes from outside and is wrong: each has its one sentence and exit
-# code, and a run that is under way is not disturbed.
+# Invalid input from outside: each gives one error message and its exit code, and does
+# not disturb a run.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -21,7 +21,7 @@ head -c 300 "$image" >"$work/cut/cat/1.jpg"
 head -c 100000 "$data" >"$work/cut.tar"
 : >"$work/nothing.tar"
 
-# The frame header FF C0, length, precision, height, width: say 65,500 twice.
+# The frame header is FF C0, length, precision, height, width: set both to 65,500.
 cp "$image" "$work/huge/cat/1.jpg"
 at=$(LC_ALL=C grep -obUaP '\xff\xc0' "$image" | head -n 1 | cut -d: -f1)
 printf '\xff\xdc\xff\xdc' |
@@ -31,41 +31,48 @@ index() {
     "$BIN/foil-data" index -o "$work/x.foil" "$@"
 }
 
-ok 'no such data set: 1' refuses 1 "cannot open '.*none'" index "$work/none"
-ok 'an empty folder: 1' refuses 1 'empty' index "$work/empty"
-ok 'an empty file: 1' refuses 1 'nothing.tar' index "$work/nothing.tar"
-ok 'a truncated tar: 1' refuses 1 'cut.tar' index "$work/cut.tar"
-ok 'not a JPEG: 1' refuses 1 'cat/1.jpg' index "$work/text"
-ok 'half a JPEG: 1' refuses 1 'cat/1.jpg' index --decode "$work/cut"
-ok 'a JPEG of 65,500 x 65,500: 1' refuses 1 '65500' index "$work/huge"
-ok 'no index is left behind' test ! -e "$work/x.foil"
+ok 'foil-data index of a missing data set exits with 1' \
+    refuses 1 "cannot open '.*none'" index "$work/none"
+ok 'foil-data index of an empty folder exits with 1' refuses 1 'empty' index "$work/empty"
+ok 'foil-data index of an empty tar exits with 1' \
+    refuses 1 'nothing.tar' index "$work/nothing.tar"
+ok 'foil-data index of a truncated tar exits with 1' \
+    refuses 1 'cut.tar' index "$work/cut.tar"
+ok 'foil-data index of a file that is not a JPEG exits with 1' \
+    refuses 1 'cat/1.jpg' index "$work/text"
+ok 'foil-data index --decode of half a JPEG exits with 1' \
+    refuses 1 'cat/1.jpg' index --decode "$work/cut"
+ok 'foil-data index of a JPEG of 65,500 x 65,500 exits with 1' \
+    refuses 1 '65500' index "$work/huge"
+ok 'foil-data index writes no index after an error' test ! -e "$work/x.foil"
 
 for tool in select augment; do
-    ok "foil-$tool: no such data set: 1" \
+    ok "foil-$tool of a missing data set exits with 1" \
         refuses 1 "none" "$BIN/foil-$tool" -r "$work/r" "$work/none"
-    ok "foil-$tool: no index: 1" \
+    ok "foil-$tool of a data set without an index exits with 1" \
         refuses 1 'foil-data index' "$BIN/foil-$tool" -r "$work/r" "$work/text"
 done
-ok 'foil-embed: no such data set: 1' refuses 1 'none' \
+ok 'foil-embed of a missing data set exits with 1' refuses 1 'none' \
     "$BIN/foil-embed" --raw -o "$work/x.npy" "$work/none"
 
 cp "$data" "$work/moved.tar"
 "$BIN/foil-data" index "$work/moved.tar" 2>/dev/null
 head -c 100000 "$data" >"$work/moved.tar"
-ok 'a tar that was cut after it was indexed: 1' refuses 1 'moved.tar' \
+ok 'foil-select of a tar that was truncated after foil-data index exits with 1' \
+    refuses 1 'moved.tar' \
     "$BIN/foil-select" -r "$work/r" "$work/moved.tar"
 
-ok 'unknown objective: 2' refuses 2 "no objective 'contrast'" \
+ok 'an unknown objective exits with 2' refuses 2 "no objective 'contrast'" \
     "$BIN/foil-train" -r "$work/r" --objective contrast
-ok 'unknown pipeline option: 2' refuses 2 \
+ok 'an unknown option of a pipeline exits with 2 and a suggestion' refuses 2 \
     "no option '--epoch': did you mean '--epochs'\?" \
     "$BIN/foil" run simclr "$data" --epoch 3
-ok 'a pipeline over no data: 1' refuses 1 'cannot open' \
+ok 'a pipeline of a missing data set exits with 1' refuses 1 'cannot open' \
     "$BIN/foil" run simclr "$work/none" -r "$work/p"
 
 # ------------------------------------------------------------------ a run
 
-# The options of a short one.
+# options of a short run
 short=(--seed 5 --threads 1 --batch 8 --epochs 10 --augmenters 1
     --augment '--size 8' --train '--arch linear --head 32-16 --lr 0.1'
     --train '--warmup 0 --objective ,tau=0.5 --checkpoint-every 100 --deadline 20')
@@ -74,16 +81,16 @@ run() {
     timeout "$patience" "$BIN/foil" run simclr "${short[@]}" "$@"
 }
 
-ok 'a run' run -r "$work/calm" "$data"
+ok 'an undisturbed run succeeds' run -r "$work/calm" "$data"
 
 "$BIN/foil-data" generate -o "$work/other.tar" --size 16 --seed 2 512 \
     2>/dev/null
-ok 'another data set on resume: 1' exits 1 run -r "$work/calm" \
+ok '--resume with another data set exits with 1' exits 1 run -r "$work/calm" \
     "$work/other.tar" --resume
-ok 'and a sentence' grep -q \
+ok '--resume with another data set names both' grep -q \
     'DATA is .*other.tar, but .*data.tar in this run' "$work/out"
 
-# Version 3: a peer that greets the trainer, and a selector that answers.
+# Version 3: a peer that connects to the trainer, and a selector.
 cat >"$work/two.py" <<'END'
 import sys, zmq, msgpack
 bind, endpoint = sys.argv[1:]
@@ -105,8 +112,8 @@ else:
     kind, head = s.recv_multipart()[:2]
     print(kind.decode(), msgpack.unpackb(head))
 END
-# noise.py ENDPOINT READY: frames that are none, until it is ended; makes the
-# file READY when it is about to begin
+# noise.py ENDPOINT READY: sends invalid frames until it is killed; creates the file
+# READY just before
 cat >"$work/noise.py" <<'END'
 import random, sys, zmq, msgpack
 s = zmq.Context().socket(zmq.DEALER)
@@ -133,15 +140,18 @@ if has_python zmq msgpack; then
     mkdir "$work/v2"
     "$BIN/foil-train" -r "$work/v2" --deadline 20 2>"$work/v2/err" &
     trainer=$!
-    ok 'a peer of version 3 is told' \
+    ok 'the trainer answers a peer of version 3' \
         "$python" "$work/two.py" connect "ipc://$work/v2/batch"
-    ok 'why' grep -q '^foil2.error.*version' "$work/out"
-    ok 'and the user, too' becomes_true grep -q version "$work/v2/err"
+    ok 'the answer to a peer of version 3 names the version' \
+        grep -q '^foil2.error.*version' "$work/out"
+    ok 'the trainer reports a peer of version 3 on stderr' \
+        becomes_true grep -q version "$work/v2/err"
     kill "$trainer"
     wait "$trainer"
 
     "$python" "$work/two.py" bind "ipc://$work/v2/plan" &
-    ok 'a selector of version 3: 1' refuses 1 'version' timeout "$patience" \
+    ok 'foil-augment refuses a selector of version 3 with 1' \
+        refuses 1 'version' timeout "$patience" \
         "$BIN/foil-augment" -r "$work/v2" --size 8 "$data"
     wait $!
 
@@ -151,13 +161,14 @@ if has_python zmq msgpack; then
     "$python" "$work/noise.py" "ipc://$work/noisy/batch" "$work/two" &
     two=$!
     becomes_true test -e "$work/one" -a -e "$work/two"
-    ok 'noise on both edges: the run goes on' run -r "$work/noisy" "$data"
+    ok 'a run succeeds with invalid frames on both edges' run -r "$work/noisy" "$data"
     kill "$one" "$two"
-    ok 'noise on both edges: the run goes on, to the same bits' cmp "$work"/{calm,noisy}/latest/model.safetensors
-    ok 'and that there was noise is said' grep -qE 'refused|message|hello' \
+    ok 'invalid frames on both edges do not change the bits' \
+        cmp "$work"/{calm,noisy}/latest/model.safetensors
+    ok 'foil-select reports the invalid frames' grep -qE 'refused|message|hello' \
         "$work/noisy/log/select.log"
 else
-    skip 'version 2 and noise' 'no python3-zmq, python3-msgpack'
+    skip 'peers of version 3 and invalid frames' 'no python3-zmq, python3-msgpack'
 fi
 
 # ------------------------------------------------------------- a full disk
@@ -171,21 +182,22 @@ if mount -t tmpfs -o size=12m none "$full" 2>/dev/null; then
     pipeline=$!
     becomes_true test -e "$full/run/latest"
     head -c 100000000 /dev/zero >"$full/filler" 2>/dev/null
-    ok 'a full disk is said' becomes_true grep -q \
+    ok 'foil run reports a full disk' becomes_true grep -q \
         'no checkpoint at step .*No space left' "$work/full.err"
     before=$(readlink "$full/run/latest")
-    ok 'lost lines of metrics are said now and then' test \
+    ok 'on a full disk, lost lines of metrics are reported at most 20 times' test \
         "$(grep -c 'cannot write to metrics' "$work/full.err")" -le 20
-    ok 'the last checkpoint stays' \
+    ok 'on a full disk, the last checkpoint remains' \
         test -e "$full/run/latest/MANIFEST.json"
     rm "$full/filler"
     moved_on() {
         [[ $(readlink "$full/run/latest") != "$before" ]]
     }
-    ok 'with room again the next one is saved' becomes_true moved_on
+    ok 'after the disk has space again, the next checkpoint is written' \
+        becomes_true moved_on
     kill "$pipeline"
-    ok 'and the run ends well when asked to' exits 143 wait "$pipeline"
+    ok 'after the disk was full, SIGTERM ends the run with 143' exits 143 wait "$pipeline"
 else
-    skip 'a full disk' 'no tmpfs may be mounted here'
+    skip 'a run on a full disk' 'cannot mount a tmpfs here'
 fi
 done_testing

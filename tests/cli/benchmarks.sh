@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Each program of tests/bench is run for a moment, so that none breaks unseen.
-# Not for sanitizers: it measures, what it calls is in tests of its own.
+# Runs each program of tests/bench briefly, so that none breaks unnoticed.
+# Not for sanitizers: the functions that it measures have their own tests.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=$(cd "${0%/*}/.." && pwd)
@@ -10,17 +10,17 @@ cd "$work" || exit 1
 "$BIN/foil-data" generate -o set.tar --size 64 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null
 "$BIN/foil-data" list set.tar | awk -F'\t' 'NR > 1 {
-    print $7 "\tnumber " $1 % 7 " of a shape" }' >told.tsv
-"$BIN/foil-data" index -o told.foil --captions told.tsv set.tar 2>/dev/null
+    print $7 "\tnumber " $1 % 7 " of a shape" }' >captions.tsv
+"$BIN/foil-data" index -o captions.foil --captions captions.tsv set.tar 2>/dev/null
 
-# runs NAME ARG... : the program ends well, within a sixth of the time of a test
+# runs NAME ARG... : the program exits with 0 within a sixth of the test's time limit
 declare -A have
 runs() {
     have[$1]=1
-    ok "bench_$1" timeout "$((${LIMIT:-600} / 6))" "$bench/bench_$1" "${@:2}"
+    ok "bench_$1 exits with 0" timeout "$((${LIMIT:-600} / 6))" "$bench/bench_$1" "${@:2}"
 }
 
-# measures NAME ARG... : and it prints numbers
+# measures NAME ARG... : the same, and it prints numbers
 measures() {
     runs "$@"
     ok "bench_$1 prints numbers" grep -q '[0-9]' "$work/out"
@@ -35,13 +35,13 @@ runs growth 48 u.npy v.npy
 measures select plan u.npy v.npy 8 .5 48 1 spectral
 measures step resnet20 features f32 1 1
 measures text bow:8 train f32 8 1 2
-measures tokens told.foil 100
+measures tokens captions.foil 100
 measures wire 20
 "$BIN/foil-negatives" --negatives "ipc://$work/negatives" 2>negatives.log &
 measures sampler "ipc://$work/negatives" 2
 
 for source in "$here"/bench/bench_*.c; do
     name=${source##*/bench_} name=${name%.c}
-    ok "bench_$name is among them" test -n "${have[$name]-}"
+    ok "this test runs bench_$name" test -n "${have[$name]-}"
 done
 done_testing

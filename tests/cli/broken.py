@@ -1,24 +1,23 @@
-"""Stands between a sound stage and the conformance kit, and breaks a rule of
+"""A proxy between a correct stage and the conformance kit that breaks a rule of
 foil-wire(5).  The stage has the run directory DIR, the kit FRONT.
 
 usage: broken.py ROLE DIR FRONT [on EDGE] [since KIND N] FAULT
 
-on EDGE       only there; since KIND N: only from the Nth message of that kind
-              on, whoever sends it.  FAULT is one of
-hides KIND [N]       of the stage; the Nth alone
-deafens KIND [N]     the stage does not hear them
-repeats KIND N       each comes N times
-echoes KIND OTHER    with each KIND that the stage hears its last OTHER comes
-                     once more
-sets KIND KEY VALUE  of the header, in JSON; +N adds, null leaves out
-mishears KIND KEY VALUE  the same for what the stage hears
-bare KIND            without tensors; misled KIND: for what the stage hears
-swaps KIND PART      the first float of that tensor and the largest of its row
+on EDGE       only on that edge; since KIND N: only from the Nth message of that
+              kind on, from either side.  FAULT is one of
+hides KIND [N]       drops messages of the stage; with N only the Nth
+deafens KIND [N]     drops messages to the stage
+repeats KIND N       sends each message of the stage N times
+echoes KIND OTHER    after each KIND to the stage, repeats the stage's last OTHER
+sets KIND KEY VALUE  changes the header, in JSON; +N adds, null removes the key
+mishears KIND KEY VALUE  the same for messages to the stage
+bare KIND            removes the tensors; misled KIND: in messages to the stage
+swaps KIND PART      swaps the first float of that tensor and the largest of its row
 spoils KIND PART     changes the first float or byte of that tensor
-keeps KIND KEY       the stage hears the first value that this key had
-garbles KIND         the header is no msgpack
-shuns peer N         of the Nth that connects the stage hears nothing
-hurries              sends an item that nobody wants
+keeps KIND KEY       the stage gets the first value that this key had
+garbles KIND         the header is not msgpack
+shuns peer N         the stage gets nothing from the Nth peer that connects
+hurries              sends an item that was not requested
 lives KIND           sends it each half second, whatever the stage does
 """
 import json
@@ -38,7 +37,7 @@ if words[0] == "on":
 if words[0] == "since":
     since, words = (words[1], int(words[2])), words[3:]
 fault, which, *args = words + ([""] if len(words) < 2 else [])
-seen, last, kept = {}, {}, []
+seen, last, first_values = {}, {}, []
 
 
 def acts(kind, edge):
@@ -82,7 +81,7 @@ def spoiled(frames, part):
 
 
 def of_stage(kind, edge, frames):
-    """What the kit gets for a message of the stage."""
+    """The messages that the kit gets for a message of the stage."""
     last[kind] = frames
     if fault == "hurries" and kind == "hello":
         head = {"session": 1, "epoch": 0, "step": 0, "run": "", "size": 64,
@@ -107,8 +106,8 @@ def of_stage(kind, edge, frames):
 
 
 def of_kit(kind, edge, frames):
-    """What the stage gets for a message of the kit, and what the kit gets
-    besides."""
+    """The messages that the stage gets for a message of the kit, and further
+    messages to the kit."""
     if not acts(kind, edge):
         return [frames], []
     if fault == "deafens":
@@ -116,8 +115,8 @@ def of_kit(kind, edge, frames):
     if fault == "mishears":
         return [changed(frames, *args)], []
     if fault == "keeps":
-        kept.append(msgpack.unpackb(frames[1])[args[0]])
-        return [changed(frames, args[0], json.dumps(kept[0]))], []
+        first_values.append(msgpack.unpackb(frames[1])[args[0]])
+        return [changed(frames, args[0], json.dumps(first_values[0]))], []
     if fault == "misled":
         return [bared(frames)], []
     if fault == "echoes":
@@ -130,8 +129,8 @@ poller = zmq.Poller()
 
 
 class Edge:
-    """The stage binds an edge, or the kit does where the stage is an augmenter:
-    whoever connects comes to us."""
+    """The stage binds an edge, or the kit does if the stage is an augmenter.  The
+    other side connects to this proxy."""
 
     def __init__(self, name):
         ours, theirs = kit_dir, stage_dir

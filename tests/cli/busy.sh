@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A trainer in the midst of a step over tcp with CURVE keys: an augmenter, a tap,
-# foil top and a selector join it all the same, and a key of another role does not.
-# The step takes a minute of processor time, and is never waited for: that it goes
-# on is seen by the metrics, which have no line yet.
-# Not for sanitizers: its stages and keys are in others.
+# A trainer is in a long step, over tcp with CURVE keys: an augmenter, a tap and a
+# selector can connect, and a key of another role cannot.  The step takes a minute of
+# processor time.  The test does not wait for it: it still runs while the metrics have
+# no line.
+# Not for sanitizers: other tests cover its stages and keys.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -20,12 +20,12 @@ for role in select augment train tap; do
 done
 batch=$(endpoint 0) events=$(endpoint 1) features=$(endpoint 2)
 
-# keys ROLE : in $keys
+# keys ROLE : sets $keys
 keys() {
     keys=(--keys "$work/$1.key_secret" --allow "$work/keys")
 }
 
-# augment NAME : another augmenter, in the background
+# augment NAME : one more augmenter
 augment() {
     keys augment
     exec "$BIN/foil-augment" -r "$work/run" "${keys[@]}" --batches "$batch" \
@@ -42,12 +42,12 @@ first=$!
 "$BIN/foil-select" -r "$work/run" -b 512 -e 9 "$data" 2>"$work/select.err" &
 selector=$!
 
-# within_step : the trainer has its first batch, and no step is done
+# within_step : the trainer has its first batch, and has completed no step
 within_step() {
     grep -qs 'of .* parameters' "$work/train.err" &&
         test ! -s "$work/run/metrics.jsonl"
 }
-ok 'a step begins' becomes_true within_step
+ok 'the trainer begins a step' becomes_true within_step
 
 keys tap
 "$BIN/foil-tap" "${keys[@]}" -k status events "$events" >"$work/tap.out" \
@@ -59,18 +59,19 @@ second=$!
     2>"$work/wrong.err" &
 wrong=$!
 
-# two_augmenters : the tap has heard of both
+# two_augmenters : the tap received the status of both
 two_augmenters() {
     jq -es 'map(.header | select(.stage == "augment").number) | unique
         | length >= 2' "$work/tap.out"
 }
-ok 'a tap joins, and hears of another augmenter that has joined' \
+ok 'during a step, a tap connects and receives the status of a new augmenter' \
     becomes_true two_augmenters
-ok 'within one step' within_step
-ok 'a key of role tap has no use there, and its holder ends' exits 1 wait "$wrong"
-ok 'as it is told' grep -q "role 'tap' may not send hello on edge batch" \
+ok 'both connect within one step' within_step
+ok 'an augmenter with a key of role tap exits with 1' exits 1 wait "$wrong"
+ok 'the augmenter reports the role of its key' \
+    grep -q "role 'tap' may not send hello on edge batch" \
     "$work/wrong.err"
-ok 'all of that within one step' within_step
+ok 'a wrong key is refused within one step' within_step
 kill_now "$trainer"
 kill "$first" "$second" "$selector" "$tap"
 wait

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Captions in JSON as they come with COCO and with Karpathy's splits.
+# Captions in the JSON of COCO and of Karpathy's splits.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export PATH=$BIN:$PATH
@@ -12,7 +12,7 @@ find pics -type f ! -name '*.jpg' -delete
 mapfile -t names < <(cd pics && find . -name '*.jpg' -printf '%f\n' | sort)
 test "${#names[@]}" -eq 3 || exit 1
 
-# read_back INDEX : name and captions of each sample that has some
+# read_back INDEX : prints name and captions of each sample that has captions
 read_back() {
     foil-data list "$1" | awk -F '\t' 'NR == 1 {
         for (i = 1; i <= NF; i++) at[$i] = i; next
@@ -27,9 +27,11 @@ cat >karpathy.json <<END
   {"filename": "${names[0]}", "split": "train", "sentences": [{"raw": "A cat."}]}],
  "dataset": "flickr30k"}
 END
-ok "Karpathy's form" foil-data index -o karpathy.foil --captions karpathy.json pics
-ok 'an image that is elsewhere is told' grep -q 'with a name that no sample has' "$work/out"
-ok 'captions of each image' diff <(read_back karpathy.foil) - <<END
+ok "foil-data index reads captions in Karpathy's form" \
+    foil-data index -o karpathy.foil --captions karpathy.json pics
+ok 'foil-data index reports an image that the data set does not have' \
+    grep -q 'with a name that no sample has' "$work/out"
+ok "Karpathy's form: each image has its captions" diff <(read_back karpathy.foil) - <<END
 ${names[0]}|A cat.
 ${names[1]}|Two dogs run.\nA back\\\\slash é
 END
@@ -41,43 +43,48 @@ cat >coco.json <<END
   {"image_id": 7, "id": 2, "caption": "Two."},
   {"image_id": 3, "id": 3, "caption": "Three."}]}
 END
-ok "COCO's form" foil-data index -o coco.foil --captions coco.json pics
-ok 'captions of each image' diff <(read_back coco.foil) - <<END
+ok "foil-data index reads captions in COCO's form" \
+    foil-data index -o coco.foil --captions coco.json pics
+ok "COCO's form: each image has its captions" diff <(read_back coco.foil) - <<END
 ${names[0]}|One.\nThree.
 ${names[2]}|Two.
 END
 
-# a split as a list of files, as the page has it
+# a split as a list of files, as in the documentation
 if command -v jq >/dev/null; then
     jq -r '.images[] | select(.split == "test").filename' karpathy.json |
         while read -r name; do find pics -name "$name"; done >list
-    ok 'a split' bash -c \
+    ok 'foil-data index reads a split as a list of files' bash -c \
         "foil-data index --captions karpathy.json -o test.foil - <list"
-    ok 'has its images alone' test "$(foil-data list test.foil | wc -l)" -eq 2
-    ok 'with their captions' test "$(read_back test.foil)" = \
+    ok 'a split has only its images' test "$(foil-data list test.foil | wc -l)" -eq 2
+    ok 'the images of a split have their captions' test "$(read_back test.foil)" = \
         "${names[1]}|Two dogs run.\\nA back\\\\slash é"
 else
-    skip 'a split' 'no jq'
+    skip 'a split of captions' 'no jq'
 fi
 
-# wrong PATTERN JSON : refused with the field
+# wrong PATTERN JSON : foil-data index refuses it; its error names the field
 wrong() {
     echo "$2" >wrong.json
     refuses 1 "$1" foil-data index -o wrong.foil --captions wrong.json pics
 }
-ok 'no JSON: 1' wrong "'wrong.json'" '{"images": [}'
-ok 'no list of images: 1' wrong 'has no list "images"' '{"annotations": []}'
-ok 'an image without a name: 1' wrong 'images\[0\] has no "filename"' \
+ok 'captions that are not JSON exit with 1' wrong "'wrong.json'" '{"images": [}'
+ok 'captions without a list of images exit with 1' \
+    wrong 'has no list "images"' '{"annotations": []}'
+ok 'an image without a name exits with 1' wrong 'images\[0\] has no "filename"' \
     '{"images": [{"sentences": []}]}'
-ok 'a sentence without words: 1' wrong 'images\[0\].sentences\[1\] has no "raw"' \
+ok 'a sentence without "raw" exits with 1' \
+    wrong 'images\[0\].sentences\[1\] has no "raw"' \
     '{"images": [{"filename": "a.jpg", "sentences": [{"raw": "A."}, {}]}]}'
-ok 'an image without a number: 1' wrong 'images\[0\] has no "id"' \
+ok 'an image without an id exits with 1' wrong 'images\[0\] has no "id"' \
     '{"images": [{"file_name": "a.jpg"}], "annotations": []}'
-ok 'an annotation of no image: 1' wrong 'annotations\[0\] is of image 5' \
+ok 'an annotation of an unknown image exits with 1' \
+    wrong 'annotations\[0\] is of image 5' \
     '{"images": [{"id": 1, "file_name": "a.jpg"}],
       "annotations": [{"image_id": 5, "caption": "A."}]}'
-ok 'an annotation without words: 1' wrong 'annotations\[0\] has no "image_id"' \
+ok 'an annotation without image_id exits with 1' \
+    wrong 'annotations\[0\] has no "image_id"' \
     '{"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"image_id": 1}]}'
-ok 'captions of other images alone: 1' wrong 'no line of' \
+ok 'captions of other images only exit with 1' wrong 'no line of' \
     '{"images": [{"filename": "a.jpg", "sentences": [{"raw": "A."}]}]}'
 done_testing

@@ -1,10 +1,10 @@
-"""captions.py BATCHES MERGES LIST [CAPTION]: what augment_ends.py printed of
-batches, against the captions that foil-data list prints.
+"""captions.py BATCHES MERGES LIST [CAPTION]: compares the batches that augment_ends.py
+printed with the captions that foil-data list prints.
 
-Each row of tokens, as text, is the caption that the batch says it is, of the
-sample that it says; of CAPTION all, all of them. Prints how often each caption
-was drawn. Rows end in the end, are of the lengths that are said, and one of
-them is as long as the rows are.
+Each row of tokens must decode to the caption of its sample and number; with CAPTION
+`all`, to all captions of the sample.  Each row must have its stated length and end with
+the end token, and the longest one fills its row.  Prints how often each caption was
+drawn.
 """
 import json
 import sys

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# scripts/check-names names what static functions of three files share, and single
-# words, and never fails.
-# Not for sanitizers: a script alone.
+# scripts/check-names reports static functions of the same name in three files, and
+# names of a single word; it never fails.
+# Not for sanitizers: only a script.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 
 check=${0%/*}/../../scripts/check-names
 
-# files NAME TYPE... : a tree of as many files, each with a function of that name
+# files NAME TYPE... : makes one file per TYPE, each with a function NAME of that type
 files() {
     local i=0 type
     rm -rf "$work/tree"
@@ -18,28 +18,29 @@ files() {
     done
 }
 
-# finds WHAT TEXT : the advice on the tree is that
+# finds WHAT TEXT : a check that check-names prints that text for the tree
 finds() {
     ok "$1" test "$("$check" "$work/tree")" = "$2"
 }
 
 files take_it 'static int' 'static void'
-finds 'two files may have one' ''
+finds 'two files may have a static function of the same name' ''
 files take_it 'static int' 'static inline int' 'static void'
-finds 'three are named' \
+finds 'check-names reports a static function of the same name in three files' \
     'take_it() is in lib/room/1.c lib/room/2.c lib/room/3.c: say verb and object'
 files take_it 'static int' 'static void' 'int'
-finds 'but where it is public' ''
+finds 'check-names ignores a name that is public in one file' ''
 files make_table 'static int' 'static int' 'static int'
-finds 'or means the same' ''
+finds 'check-names ignores a name with the same type in three files' ''
 files take 'static int'
-finds 'one word says nothing' 'lib/room/1.c: take(): say verb and object'
+finds 'check-names reports a static function with a name of one word' \
+    'lib/room/1.c: take(): say verb and object'
 files judge_it 'static int'
-finds 'what checks is no judge' \
+finds 'check-names reports a name that begins with judge_' \
     'lib/room/1.c: judge_it(): say check_, or what is measured'
 files take 'int'
-finds 'a public name may be one word' ''
+finds 'check-names accepts a public name of one word' ''
 echo 'static UTIL_CLONES(void, sum, (int x), (x))' >"$work/tree/lib/room/1.c"
-finds 'a function that is compiled several times may not' \
+finds 'check-names reports one word in a function that is compiled several times' \
     'lib/room/1.c: sum(): say verb and object'
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What is skipped is said, and in CI refused: scripts/check-skips.
-# Not for sanitizers: scripts alone.
+# scripts/check-skips prints skipped checks and refuses them in CI.
+# Not for sanitizers: only scripts.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 
@@ -14,20 +14,21 @@ printf 'ok 1 - pixels # SKIP no python3-pil\n1..1\n' >"$work/some/test_jpeg.tap"
 printf 'ok 1 - sets # SKIP no /a/../shared/data\n1..1\n' \
     >"$work/lawful/foil-data.sh.tap"
 
-ok 'nothing is skipped: done' env CI=true "$check" "$work/none"
-ok 'nothing is said' test ! -s "$work/out"
-ok 'a skip is fine at home' "$check" "$work/some"
-ok 'it is said, with the reason' \
+ok 'check-skips exits with 0 if no check is skipped' env CI=true "$check" "$work/none"
+ok 'check-skips prints nothing if no check is skipped' test ! -s "$work/out"
+ok 'check-skips exits with 0 for a skip outside of CI' "$check" "$work/some"
+ok 'check-skips prints a skipped check and its reason' \
     grep -q 'test_jpeg: pixels: no python3-pil' "$work/out"
-ok 'in CI it is not' exits 1 env CI=true "$check" "$work/some"
-ok 'but for what CI cannot have' env CI=true "$check" "$work/lawful"
+ok 'check-skips exits with 1 for a skip in CI' exits 1 env CI=true "$check" "$work/some"
+ok 'check-skips accepts a skip in CI for shared data' env CI=true "$check" "$work/lawful"
 
-# a test that fails when it is run first: a second run would pass
+# a test that fails the first time and would pass the second time
 printf '#!/bin/sh\necho ok 1 - sums\ntest -e %s/seen || { >%s/seen; exit 3; }\n' \
     "$work" "$work" >"$work/once"
 chmod +x "$work/once"
 mkdir "$work/tap"
-ok 'a test that fails is not run again, in CI either: its code' \
+ok 'scripts/test does not repeat a test that fails in CI' \
     exits 3 env CI=true TAP="$work/tap" "${0%/*}/../../scripts/test" "$work/once"
-ok 'one line of times' holds "$(grep -c . "$work/tap/times") == 1"
+ok 'scripts/test writes one line of times for a test that fails' \
+    holds "$(grep -c . "$work/tap/times") == 1"
 done_testing

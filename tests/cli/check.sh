@@ -1,8 +1,8 @@
 #!/bin/bash
-# The conformance kit: every stage of foil keeps to the rules, with a command of the
-# user's in its heart, too, and a stage that breaks one is told so.  A proxy between kit and
-# stage breaks them: broken.py.  All rules of all roles are broken once with
-# FAULTS=all, which takes some minutes; else each sixth.
+# The conformance kit: every stage of foil keeps all rules, also with a user's command,
+# and the kit reports each rule that a stage breaks.  broken.py, a proxy between the kit
+# and a stage, breaks the rules.  FAULTS=all breaks every rule once, which takes some
+# minutes; otherwise each sixth rule.
 # Mostly waits, 65 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -17,12 +17,12 @@ export PATH=$BIN:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 "$BIN/foil-data" generate --size 16 -o "$work/set.tar" 64 2>/dev/null
 "$BIN/foil-data" index "$work/set.tar" 2>/dev/null
 
-# the last edge that is bound where a stage of that role is met
+# the last endpoint that is bound when a stage of that role is ready
 declare -A edge=([select]=plan [augment]=batch [train]=batch
     [negatives]=negatives)
 
-# stage ROLE DIR : one of foil's, alone in that run directory; it is at work, since
-# the kit waits seconds for a hello and not for the start of a program
+# stage ROLE DIR : starts a stage of foil alone in that run directory and waits until it
+# is ready: the kit waits seconds for a hello, but not for the start of a program
 stage() {
     mkdir -p "$2"
     case $1 in
@@ -45,15 +45,15 @@ stage() {
     esac
 }
 
-# keeps ROLE [NAME] : a stage of foil is checked, in the folder of that name
+# keeps ROLE [NAME] : the kit checks a stage of foil in the folder NAME
 keeps() {
     local name=${2:-$1}
     stage "$1" "$work/$name"
     "$tap" check "$1" -r "$work/$name" --lease 2 >"$work/$name.out"
 }
 
-# python_keeps : so is the example that speaks foil-wire(5) by itself, whose lease is
-# ten seconds
+# python_keeps : the same for the example that implements foil-wire(5) itself and has a
+# lease of ten seconds
 python_keeps() {
     mkdir -m 700 "$work/spoken"
     /usr/bin/python3 "$commands/../examples/selector.py" "$work/spoken" 8 4 \
@@ -64,7 +64,7 @@ python_keeps() {
         { cat "$work"/spoken.{out,log}; return 1; }
 }
 
-# breaks NUMBER ROLE FAULT RULE : with that fault the rule is broken
+# breaks NUMBER ROLE FAULT RULE : with that fault the kit reports that rule
 breaks() {
     local dir=$work/$1 at=$work/$1.front lease=2
     [[ $3 != patient && $3 != lives* ]] || lease=600
@@ -81,16 +81,16 @@ breaks() {
 }
 
 stages=() faults=() n=0
-has_python zmq msgpack || { skip 'the kit' 'no python3-zmq'; done_testing; }
+has_python zmq msgpack || { skip 'foil-tap check' 'no python3-zmq'; done_testing; }
 warm zmq msgpack
 for role in select augment train negatives; do
-    begun "$role" keeps "$role"
+    start_job "$role" keeps "$role"
 done
-# with commands in their hearts, as alone
+# with a user's command in the stage
 for role in select augment negatives; do
-    begun "$role-command" keeps "$role" "$role-command"
+    start_job "$role-command" keeps "$role" "$role-command"
 done
-begun python python_keeps
+start_job python python_keeps
 
 while IFS='|' read -r role fault rule; do
     [[ ${FAULTS-} != all && $((n++ % 6)) != 4 ]] ||
@@ -183,7 +183,7 @@ negatives|hides weights 40|64 requests at once
 negatives|hides error 7|below that of the last answer
 end
 
-# short : a sound selector whose epochs are shorter than what is looked at
+# short : a correct selector with epochs that are too short for the kit
 short() {
     mkdir -m 700 "$work/short"
     "$BIN/foil-select" -r "$work/short" -b 32 -e 4 "$work/set.tar" 2>/dev/null &
@@ -194,54 +194,55 @@ short() {
     grep '^Bail out!  its epochs have 2 steps, too few for the checks' \
         "$work/short.out"
 }
-ok 'a short plan breaks no rule: the kit bails out, and says what to do' short
+ok 'the kit bails out if an epoch of the plan is too short' short
 
-# lane K : each so many faults one, from the Kth on, as all 85 at once would be
-# too slow to keep to anything
+# lane K : checks one fault after the other, from the Kth in steps of $lanes, since all
+# 85 at once would be too slow for the time limits
 lanes=$((${#faults[@]} > 20 ? 10 : ${#faults[@]}))
 lane() {
     local i code role fault rule
     for ((i = $1; i < ${#faults[@]}; i += lanes)); do
         IFS='|' read -r role fault rule <<<"${faults[i]}"
         code=0
-        breaks "$i" "$role" "$fault" "$rule" >"$work/$i.said" 2>&1 || code=1
+        breaks "$i" "$role" "$fault" "$rule" >"$work/$i.breaks" 2>&1 || code=1
         kill "${stages[@]}" 2>/dev/null
         stages=()
         echo "$code" >"$work/$i.code"
     done
 }
-told() {
-    cat "$work/$1.said"
+reported() {
+    cat "$work/$1.breaks"
     [[ $(<"$work/$1.code") == 0 ]]
 }
-# Sound stages first: they are to keep up; but for the example, which has a long
-# lease.  Where each fault has a lane of its own, those of an augmenter begin with
-# them, as the kit waits longest there.
+# Correct stages first, since they have time limits; the example has a long lease.  If
+# each fault has its own lane, the lanes of an augmenter start with them, since the kit
+# waits longest there.
 is_early() {
     ((lanes == ${#faults[@]})) && [[ ${faults[$1]} == augment* ]]
 }
 for ((i = 0; i < lanes; i++)); do
-    ! is_early "$i" || begun "lane$i" lane "$i"
+    ! is_early "$i" || start_job "lane$i" lane "$i"
 done
 for role in select augment train negatives; do
-    ok "foil-$role keeps to every rule" ended "$role"
+    ok "foil-$role keeps every rule of foil-wire(5)" job_ok "$role"
 done
 for ((i = 0; i < lanes; i++)); do
-    is_early "$i" || begun "lane$i" lane "$i"
+    is_early "$i" || start_job "lane$i" lane "$i"
 done
 for role in select augment negatives; do
-    ok "foil-$role does with a command, too" ended "$role-command"
+    ok "foil-$role with a command keeps every rule of foil-wire(5)" job_ok "$role-command"
 done
-ok 'so does the example in Python' ended python
+ok 'the selector in Python keeps every rule of foil-wire(5)' job_ok python
 for ((i = 0; i < lanes; i++)); do
-    ended "lane$i"
+    job_ok "lane$i"
 done
 for ((i = 0; i < ${#faults[@]}; i++)); do
     IFS='|' read -r role fault rule <<<"${faults[i]}"
-    ok "one that $fault in place of foil-$role is told: $rule" told "$i"
+    ok "foil-tap check $role reports the fault '$fault': $rule" reported "$i"
 done
 
-ok 'an unknown role: 2' refuses 2 "no role 'cook'" "$tap" check cook -r "$work"
-ok 'nowhere: 2' refuses 2 'check where' "$tap" check select
+ok 'foil-tap check of an unknown role exits with 2' \
+    refuses 2 "no role 'cook'" "$tap" check cook -r "$work"
+ok 'foil-tap check without a run exits with 2' refuses 2 'check where' "$tap" check select
 kill "${stages[@]}" 2>/dev/null
 done_testing

@@ -7,13 +7,12 @@ run=$BIN/../tests/conformance
 small=${0%/*}/../data/conformance
 vectors=$shared/conformance
 
-# within FOLDER : all of it; what was printed goes to $work/all
+# within FOLDER : all vectors are within tolerance; the output goes to $work/all
 within() {
     "$run" "$1" >"$work/all" || { cat "$work/all"; return 1; }
 }
 
-# damaged FILE TENSOR HOW : a folder with that file alone, damaged, is refused
-# for what was compared
+# damaged FILE TENSOR HOW : the program reports a damaged copy of that file as FAILED
 damaged() {
     rm -rf "$work/damaged"
     mkdir "$work/damaged"
@@ -24,34 +23,38 @@ damaged() {
     grep -q '[a-z][[:space:]]FAILED' "$work/damaged/out"
 }
 
-ok 'no folder: 2' exits 2 "$run"
-ok 'a folder that is not there: 1' refuses 1 'cannot read the folder' \
+ok 'conformance without a folder exits with 2' exits 2 "$run"
+ok 'conformance of a missing folder exits with 1' refuses 1 'cannot read the folder' \
     "$run" "$work/none"
-ok 'an empty folder: 1' refuses 1 'no .safetensors file' "$run" "$work"
+ok 'conformance of an empty folder exits with 1' \
+    refuses 1 'no .safetensors file' "$run" "$work"
 printf '\0\0\0' >"$work/short.safetensors"
-ok 'a file that is none: 1' exits 1 "$run" "$work"
-ok 'it is named' grep -q 'short.safetensors.*FAILED' "$work/out"
+ok 'conformance of a file that is not safetensors exits with 1' exits 1 "$run" "$work"
+ok 'conformance names a file that is not safetensors' \
+    grep -q 'short.safetensors.*FAILED' "$work/out"
 
 ok 'the small vectors are within tolerance' within "$small"
-ok 'gradients are compared' grep -q '^simclr.*grad_z1.*relative.ok' "$work/all"
-ok 'batches are compared' \
+ok 'conformance compares gradients' grep -q '^simclr.*grad_z1.*relative.ok' "$work/all"
+ok 'conformance compares batches' \
     grep -q '^select.*spectral code.*ratio, at least 0.99.ok' "$work/all"
-ok 'counts of EMC2 are exact' grep -q '^emc2.*counts.0.relative.ok' "$work/all"
-ok 'text towers and ViT are compared' \
+ok 'conformance compares the counts of EMC2 exactly' \
+    grep -q '^emc2.*counts.0.relative.ok' "$work/all"
+ok 'conformance compares text towers and ViT' \
     test "$(grep -c '\(bow\|clip_.*\|distilbert\|vit\).safetensors.gradients.*ok' \
     "$work/all")" = 5
-ok 'the last line is the worst' \
+ok 'the last line of conformance is the worst error' \
     bash -c "tail -n 1 '$work/all' | grep -q ^worst"
-ok 'nothing is within 1e-12' exits 1 "$run" -t 1e-12 "$small"
+ok 'a tolerance of 1e-12 fails' exits 1 "$run" -t 1e-12 "$small"
 
 mkdir "$work/other"
 sed 's/"simclr/"no_one/' "$small/simclr_tau0.5_b4_d8.safetensors" \
     >"$work/other/simclr.safetensors"
-ok 'a folder of which nothing can be compared: 1' exits 1 "$run" "$work/other"
-ok 'the file is said to be skipped' grep -q 'skipped.*no_one' "$work/out"
+ok 'conformance of a folder without known vectors exits with 1' \
+    exits 1 "$run" "$work/other"
+ok 'conformance reports an unknown file as skipped' grep -q 'skipped.*no_one' "$work/out"
 
 while read -r file tensor how; do
-    ok "$how in $tensor of $file is seen" damaged "$file" "$tensor" "$how"
+    ok "conformance reports $how in $tensor of $file" damaged "$file" "$tensor" "$how"
 done <<'end'
 spectral_cl_b4_d8 step0.grad_z2 nan-first
 spectral_cl_b4_d8 step0.grad_z2 nan-last
@@ -79,7 +82,8 @@ end
 
 if [[ -d $vectors ]]; then
     ok 'all vectors are within tolerance' within "$vectors"
-    ok 'pictures are compared' grep -q '^augment.*hue.0.levels.ok' "$work/all"
+    ok 'conformance compares augmented images' \
+        grep -q '^augment.*hue.0.levels.ok' "$work/all"
 else
     skip 'all vectors are within tolerance' "no $vectors"
 fi

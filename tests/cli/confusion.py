@@ -1,6 +1,7 @@
 """confusion.py make | many | check SCRIPT LINE OPTION | probe SCRIPT LINE | cosines SCRIPT
-VIEWS: features of few classes; whether the confusion matrix of foil-eval knn is that of all
-distances, that of probe has its accuracy, and the histogram of geometry that of all cosines."""
+VIEWS: make writes features of few classes, many of 1001.  The others exit with 0 if the
+confusion matrix of foil-eval knn is that of all distances, if that of foil-eval probe has
+its accuracy, or if the histogram of foil-eval geometry is that of all cosines."""
 import json
 import sys
 
@@ -10,7 +11,7 @@ K, CLASSES = 3, 5
 
 
 def nearest(train, test, option):
-    """Distances of all pairs, less is nearer."""
+    """Distances of all pairs."""
     if option == "--metric euclidean":
         return ((test[:, None, :] - train[None, :, :]) ** 2).sum(-1)
     unit = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in (train, test)]
@@ -35,24 +36,26 @@ def check(script, line, option):
     with open(script, encoding="ascii") as file:
         rows = file.read().split("$shares << END\n")[1].split("END")[0].splitlines()
     with open(line, encoding="ascii") as file:
-        told, *others = map(json.loads, file)
+        out, *others = map(json.loads, file)
     shares = confuse(option)
     same = np.abs(np.array([row.split() for row in rows], "f8") - shares).max() < 1e-3
-    right = np.abs(np.array(list(told["by_class"].values())) - np.diag(shares)).max() < 1e-9
-    return same and right and told["k"] == K and not any("by_class" in x for x in others)
+    got = np.array(list(out["by_class"].values()))
+    right = np.abs(got - np.diag(shares)).max() < 1e-9
+    return same and right and out["k"] == K and not any("by_class" in x for x in others)
 
 
 def check_probe(script, line):
-    """Shares of rows that fit the accuracy, of the rows that each class has."""
+    """The rows sum to 1, and the diagonal gives the accuracy and each class's share."""
     with open(script, encoding="ascii") as file:
         rows = file.read().split("$shares << END\n")[1].split("END")[0].splitlines()
     with open(line, encoding="ascii") as file:
-        told = json.loads(file.read())
+        out = json.loads(file.read())
     shares = np.array([row.split() for row in rows], "f8")
     size = np.bincount(np.load("test.labels.npy"), minlength=CLASSES)
-    right = np.array(list(told["by_class"].values()))
+    right = np.array(list(out["by_class"].values()))
     return (np.abs(shares.sum(1) - 1).max() < 1e-3 and np.abs(right - np.diag(shares)).max() < 1e-3
-            and abs(right @ size / size.sum() - told["accuracy"]) < 1e-9 and right.max() > right.min())
+            and abs(right @ size / size.sum() - out["accuracy"]) < 1e-9
+            and right.max() > right.min())
 
 
 def check_cosines(script, views):

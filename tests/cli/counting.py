@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""A negatives service with a state of its own, for tests: it counts how often
-it has met each sample, and weighs those down that it has met often.
+"""A negatives service with its own state, for tests: it counts how often each sample was
+in a request and reduces the weights of frequent samples.
 
 usage: counting.py ENDPOINT [SIZE WIDTH FROM]
 
-Its counts are in a table that the trainer keeps for it; it starts without. With
-SIZE and WIDTH the table is said to be of SIZE rows of WIDTH bytes, from step
-FROM on: what no trainer should take.
+The trainer stores the counts in a table for it.  With SIZE, WIDTH and FROM the service
+claims from step FROM on that the table has SIZE rows of WIDTH bytes, which a trainer
+must refuse.
 """
 import os
 import sys
@@ -18,7 +18,7 @@ import zmq
 socket = zmq.Context().socket(zmq.ROUTER)
 socket.linger = 2000
 socket.bind(sys.argv[1])
-odd = [int(word) for word in sys.argv[2:]]
+false_shape = [int(word) for word in sys.argv[2:]]
 greeted, session, counts, coming = {}, None, None, {}
 
 
@@ -45,8 +45,8 @@ def pairs(peer, head, tensors):
     w = weigh(z, ids, head["beta"])
     counts[ids] += 1
     rows, width = len(counts), 8
-    if odd and (head["epoch"], head["step"]) >= (0, odd[2]):
-        rows, width = odd[:2]
+    if false_shape and (head["epoch"], head["step"]) >= (0, false_shape[2]):
+        rows, width = false_shape[:2]
     send(peer, b"weights",
          {"id": head["id"], "accepted": 1.0, "moved": 0,
           "store": [["seen", rows, width]]}, w=w, seen_at=ids,
@@ -57,7 +57,7 @@ def state_put(peer, head, tensors):
     global counts, session
     if head["total"] and not head.get("fresh") and not head["tables"]:
         return send(peer, b"error", {"id": head["id"], "reason":
-                                     "a state without what was counted"})
+                                     "a state without the table of counts"})
     for name, rows, width in head["tables"]:
         assert head["sampler"] == "counting 1" and (name, width) == ("seen", 8)
         coming.setdefault(name, bytearray(rows * width))
@@ -88,7 +88,7 @@ while True:
     elif peer not in greeted:
         send(peer, b"error", {"reason": "who are you?", "again": True})
     elif kind == b"foil2.pairs" and session != head["session"]:
-        send(peer, b"error", {"reason": "what did I count?",
+        send(peer, b"error", {"reason": "no state for this session",
                               "id": head["id"], "state": True})
     elif kind == b"foil2.pairs":
         pairs(peer, head, tensors)

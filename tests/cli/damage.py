@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Damage one tensor of a safetensors file, a copy of which goes to OUT.
+"""Damage one tensor in a copy OUT of a safetensors file.
 
 usage: damage.py FILE OUT TENSOR HOW
-HOW: nan-first, nan-last, nan-but-last, nan-all, more (the largest by 1e-4 of
-itself), plus-one (the first)
+HOW: nan-first, nan-last, nan-but-last, nan-all, more (increases the largest number by
+1e-4 of itself), plus-one (increments the first number)
 """
 import json
 import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The demo in its smallest form: what it prints and leaves, and that its words
-# say what its numbers do, whichever way these fall.
-# Not for sanitizers: a pipeline, its stages are in others.
+# The smallest demo: its output and its files; and that its sentences agree with the
+# numbers, for different numbers.
+# Not for sanitizers: a pipeline; other tests cover its stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -11,7 +11,7 @@ if [[ ! -e /usr/share/datasets/fashion-mnist ]]; then
     done_testing
 fi
 
-# The tools are the real ones; foil-eval can be another one.
+# All tools are the real ones; foil-eval is replaced later.
 mkdir -p "$work/bin" "$work/share/foil"
 cp "$BIN/foil" "$work/bin"
 for tool in data select augment train embed eval run; do
@@ -19,8 +19,7 @@ for tool in data select augment train embed eval run; do
 done
 cp -r "${0%/*}/../../pipelines" "$work/share/foil"
 
-# demo NAME OPTION... : a run in a folder of that name; its words, in one line,
-# are in NAME.words
+# demo NAME OPTION... : a run in the folder NAME; its output as one line is in NAME.words
 demo() {
     timeout -k 5 300 "$work/bin/foil" run demo -r "$work/$1" --images 96 \
         --labelled 80 --test 64 --epochs 2 --batch 32 --augmenters 1 \
@@ -29,13 +28,13 @@ demo() {
     tr -s ' \n' ' ' <"$work/$1.out" >"$work/$1.words"
 }
 
-# says NAME SENTENCE : these words, wherever the lines break
-says() {
+# prints NAME SENTENCE : the output has this text, whatever its line breaks
+prints() {
     cat "$work/$1.words"
     grep -qF -- "${2//$'\n'/}" "$work/$1.words"
 }
 
-# row NAME ROW FILE : the table's numbers are those of the tool
+# row NAME ROW FILE : the table has the numbers of foil-eval
 row() {
     local want
     want=$(jq -s -r 'map(.accuracy * 100) | @tsv' "$3") || return
@@ -45,28 +44,30 @@ row() {
           exit off($(NF - 3), w[1]) > .0501 || off($(NF - 1), w[2]) > .0501 }'
 }
 
-ok 'the demo ends well' demo run
+ok 'foil run demo succeeds' demo run
 for name in 'raw14:raw pixels (14x14)' 'raw28:raw pixels (28x28)' \
     'untrained:the untrained encoder' 'trained:the trained encoder'; do
-    ok "'${name#*:}' has the numbers of its protocol" \
+    ok "the table has the figures of foil-eval for '${name#*:}'" \
         row run "${name#*:}" "$work/run/${name%%:*}.jsonl"
 done
-ok 'the table is kept' test -s "$work/run/table.txt"
-ok 'no line is longer than 79 characters' \
+ok 'the demo leaves table.txt' test -s "$work/run/table.txt"
+ok 'no line of the table is longer than 79 characters' \
     exits 1 grep -E '.{80}' "$work/run/table.txt"
-ok 'the words say what was used' says run 'learned from 96 images in 2 epochs,
+ok 'the demo prints how many images and epochs it trained' \
+    prints run 'learned from 96 images in 2 epochs,
  without a label.'
-ok 'and what teaches' says run '10 nearest of 80 labelled images'
-ok 'all is taught and asked in equal numbers' \
+ok 'the demo prints how many labelled images knn has' \
+    prints run '10 nearest of 80 labelled images'
+ok 'all features are evaluated with the same numbers of images' \
     jq -se 'all(.train.n == 80 and .test.n == 64)' \
     "$work"/run/{raw14,raw28,untrained,trained}.jsonl
-ok 'the sheet is a picture' grep -q PNG "$work/run/sheet.png"
-ok 'so is that of neighbours, with nine images in a row and their names' test \
+ok 'the sheet of augmented images is a PNG' grep -q PNG "$work/run/sheet.png"
+ok 'the sheet of neighbours has nine images and a name in each row' test \
     "$(od -An -tu1 -j16 -N8 "$work/run/near.png" | xargs)" = "0 0 $((984 / 256)) \
 $((984 % 256)) 0 0 $(((12 + 10 * (96 + 12 + 18)) / 256)) $(((12 + 10 * 126) % 256))"
-ok 'the classes are called by their names' test \
+ok 'the index has the names of the classes' test \
     "$("$BIN/foil-data" classes "$work/run/test.tar" | grep -c $'\tpullover$')" = 1
-# printed COMMAND : it was, as a line of shell
+# printed COMMAND : the demo printed it as a shell command
 printed() {
     show "$work/run.out"
     grep -qE -- "^  \\$ $1" "$work/run.out"
@@ -75,20 +76,19 @@ for command in 'foil-data import -n 96' 'foil-data index' 'foil-augment --sheet'
     'foil-train -r [^ ]*run --objective simclr' 'foil-augment -r' \
     'foil-select -r' 'foil-embed -o' 'foil-eval knn' 'foil-eval probe' \
     'foil-eval neighbours -k 8'; do
-    ok "it prints '$command'" printed "$command"
+    ok "the demo prints the command '$command'" printed "$command"
 done
-ok 'the last lines have the command for a folder of ones own' \
+ok "the last lines have the command for one's own photos" \
     grep -q 'foil run photos FOLDER$' "$work/run.out"
-ok 'the loss has a running mean' \
+ok 'loss.txt has the loss and its running mean' \
     awk 'NF != 3 { exit 1 } END { exit NR != 6 }' "$work/run/loss.txt"
 if command -v gnuplot >/dev/null; then
-    ok 'and is a picture' grep -q PNG "$work/run/loss.png"
+    ok 'the plot of the loss is a PNG' grep -q PNG "$work/run/loss.png"
 else
-    skip 'and is a picture' 'no gnuplot'
+    skip 'the plot of the loss is a PNG' 'no gnuplot'
 fi
 
-# Where the numbers are given: foil-eval says what accuracies says of MEASURE
-# and NAME.
+# A foil-eval that prints the accuracies of a file, by MEASURE and NAME.
 rm "$work/bin/foil-eval"
 cat >"$work/bin/foil-eval" <<'FAKE'
 #!/usr/bin/env bash
@@ -101,8 +101,8 @@ FAKE
 chmod 755 "$work/bin/foil-eval"
 export work
 
-# given KNN-PROBE... : of raw14, raw28, untrained, trained
-given() {
+# set_accuracies KNN-PROBE... : results for raw14, raw28, untrained, trained
+set_accuracies() {
     local name
     for name in raw14 raw28 untrained trained; do
         printf 'knn %s %s\nprobe %s %s\n' "$name" "${1%-*}" "$name" "${1#*-}"
@@ -110,29 +110,36 @@ given() {
     done >"$work/accuracies"
 }
 
-given 0.61-0.5 0.6-0.52 0.3-0.4 0.9-0.85
-ok 'a demo with a better encoder' demo better
-ok 'says how much better, than the better raw pixels' says better "By 10 nearest
+set_accuracies 0.61-0.5 0.6-0.52 0.3-0.4 0.9-0.85
+ok 'foil run demo with a better encoder succeeds' demo better
+ok 'the demo compares a better encoder with the better raw pixels' \
+    prints better "By 10 nearest
  neighbours the trained encoder's features find the class of 90.0 % of the test
  images, 29.0 points more than raw pixels (14x14) and 60.0 points more than the
  untrained encoder."
-ok 'by each measure' says better "By the linear probe the trained encoder's
+ok 'the demo compares a better encoder by the linear probe' \
+    prints better "By the linear probe the trained encoder's
  features find the class of 85.0 % of the test images, 33.0 points more than raw
  pixels (28x28) and 45.0 points more than the untrained encoder."
-ok 'and what chance does' says better 'with 64 other test images the trained
+ok 'the demo prints the uncertainty of its figures' \
+    prints better 'with 64 other test images the trained
  encoder'"'"'s figures may differ by 8.9 points'
-ok 'and so what differences tell' says better 'a difference to raw pixels below
+ok 'the demo prints which differences may be chance' \
+    prints better 'a difference to raw pixels below
  12.6 points may be chance, and one to the untrained encoder below 12.8 points.'
 
-given 0.9-0.8 0.6-0.75 0.5-0.84 0.5-0.82
-ok 'a demo with an encoder that is no better' demo worse
-ok 'says that it is worse' says worse 'the class of 50.0 % of the test images,
+set_accuracies 0.9-0.8 0.6-0.75 0.5-0.84 0.5-0.82
+ok 'foil run demo with a worse encoder succeeds' demo worse
+ok 'the demo says that the encoder is worse' \
+    prints worse 'the class of 50.0 % of the test images,
  40.0 points fewer than raw pixels (14x14) and about as many (+0.0 points) as
  the untrained encoder.'
-ok 'and calls no small difference a gain' says worse 'the class of 82.0 % of the
+ok 'the demo does not call a small difference a gain' \
+    prints worse 'the class of 82.0 % of the
  test images, about as many (+2.0 points) as raw pixels (14x14) and about as
  many (-2.0 points) as the untrained encoder.'
 
-ok 'no number of images: 2' refuses 2 "--images 'all': want a whole number" \
+ok 'foil run demo --images with text exits with 2' \
+    refuses 2 "--images 'all': want a whole number" \
     "$work/bin/foil" run demo --images all
 done_testing

@@ -1,5 +1,5 @@
-// duckdb.mjs FOLDER TABLE.parquet TABLE.csv: has DuckDB, whose package is in FOLDER, join
-// the two by id and prints how many rows agree in all that both have.
+// duckdb.mjs FOLDER TABLE.parquet TABLE.csv: joins the two tables by id with DuckDB (its
+// package is in FOLDER) and prints how many rows agree in all common columns.
 import {pathToFileURL} from 'node:url';
 
 const [folder, parquet, csv] = process.argv.slice(2);

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The demo of images and captions in its smallest form, on drawings in the form
-# of Debian's packages: how they are divided, what it prints and leaves.
-# Not for sanitizers: a pipeline, its stages are in others.
+# The smallest demo of images and captions, on drawings in the layout of Debian's
+# packages: how it splits them, its output and its files.
+# Not for sanitizers: a pipeline; other tests cover its stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
 PATH=$BIN:$PATH
 cd "$work" || exit 1
 
-# 60 emoji by two artists, of which one has not drawn the last and the other not
-# the first; one has a tone of skin, two have no name in Unicode's list
+# 60 emoji by two artists; one artist lacks the last emoji, the other the first.  One
+# emoji has a skin tone, two have no name in Unicode's list.
 /usr/bin/python3 - <<'END'
 import json, os, struct, zlib
 
@@ -58,16 +58,16 @@ open(two + "/vendor/unicode/emoji-test.txt", "w").write(
     "# group\n" + "\n".join(listed) + "\n")
 END
 
-# demo NAME ARG... : a run in a folder of that name
+# demo NAME ARG... : a run in the folder NAME
 demo() {
     timeout -k 5 200 foil run emoji -r "$@" --epochs 2 --batch 16 \
         --augmenters 1 --threads 1 --size 16 \
         --train '--arch linear --text bow:8 --embed 8'
 }
 
-ok 'the demo ends well' demo run --packages packages
-cp "$work/out" said
-ok 'the drawings are divided by their concepts' /usr/bin/python3 - <<'END'
+ok 'foil run emoji succeeds' demo run --packages packages
+cp "$work/out" demo.out
+ok 'the demo splits the drawings by concept' /usr/bin/python3 - <<'END'
 import re
 
 
@@ -90,7 +90,7 @@ assert list(drawing.values()) == list(twin.values())
 assert not {code(p) for p in concept} & known
 assert all("tanuki" in p for p in concept)
 assert not any("1F3FB" in p for p in train)
-# all is somewhere: a concept that is new has one drawing less
+# each emoji is in a set, except 59 as a new concept: tanuki did not draw it
 assert len(known) + len(concept) == 60 - (59 not in known)
 for path, text in train.items():
     i = code(path)
@@ -99,37 +99,37 @@ for path, text in train.items():
     assert text == f"{name}\\n{name} {words[i % 10]} thing", text
 END
 for part in drawing concept; do
-    ok "new ${part}s: CCA and encoders, by the same captions" jq -es '
+    ok "new ${part}s: CCA and encoders are evaluated on the same captions" jq -es '
         map(select(.rule == "equal")) | map(.measure) == ["cca", "captions"] and
         .[0].captions.n == .[1].captions.n' run/$part.jsonl
 done
-ok 'the twins of the new drawings are their answers' jq -es '
+ok 'new drawings are evaluated by retrieval of their twins' jq -es '
     map(select(.measure == "retrieve")) | length == 1' run/drawing.jsonl
-ok 'the table is printed' grep -qF "$(sed -n 5p run/table.txt)" said
-ok 'with the numbers of the tool' bash -c "
+ok 'the demo prints the table' grep -qF "$(sed -n 5p run/table.txt)" demo.out
+ok 'the table has the figures of foil-eval' bash -c "
     want=\$(jq -r 'select(.measure == \"captions\" and .rule == \"equal\") |
         .text_to_image.r10 * 1000 | round / 10' run/concept.jsonl)
     awk -v want=\"\$want\" '/^the encoders/ { got = \$NF }
         END { print got, want; exit !(got == want) }' run/table.txt"
-ok 'no line is longer than 79 characters' \
+ok 'no line of the table is longer than 79 characters' \
     exits 1 grep -E '.{80}' run/table.txt
 if command -v gnuplot >/dev/null; then
-    ok 'the sheet is a picture' grep -q PNG run/sheet.png
+    ok 'the sheet is a PNG' grep -q PNG run/sheet.png
 else
-    skip 'the sheet is a picture' 'no gnuplot'
+    skip 'the sheet is a PNG' 'no gnuplot'
 fi
-ok 'it goes on where it was' bash -c "
+ok '--resume of a finished demo trains nothing' bash -c "
     foil run emoji --resume -r run 2>&1 >/dev/null | grep 'nothing is left'"
 
 mkdir bin none
 printf '#!/bin/sh\necho no network >&2\nexit 100\n' >bin/apt-get
 chmod 755 bin/apt-get
 # shellcheck disable=SC2016 # of the script
-ok 'without network: 1' refuses 1 \
+ok 'foil run emoji without a network exits with 1' refuses 1 \
     "cannot download ruby-tanuki-emoji .*apt-get update.*--packages" \
     env PATH="$work/bin:$PATH" XDG_CACHE_HOME="$work/cache" \
-    bash -c 'foil run emoji -r offline 2>heard
-        code=$?; grep -v downloads heard >&2; exit "$code"'
-ok 'a folder without the packages: 1' refuses 1 \
+    bash -c 'foil run emoji -r offline 2>err
+        code=$?; grep -v downloads err >&2; exit "$code"'
+ok 'foil run emoji with a folder without packages exits with 1' refuses 1 \
     "'none' has no 'config/index.json'" foil run emoji -r empty --packages none
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# foil.encode(text=...): a tower of images and one of captions have the losses that
-# they have with foil-train's own.
+# foil.encode(text=...): image and text towers in PyTorch have the losses of foil-train's
+# own towers.
 # Not for sanitizers: programs in Python; encoder.sh and *-command.sh have their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -13,25 +13,28 @@ foil-data vocabulary -o merges.txt "$data" 2>/dev/null
 augment_with=(--size 8 --views 1 --vocabulary merges.txt)
 train_with=(--arch linear,hidden=16 --embed 16 --text bow:16 --vocabulary merges.txt
     --objective clip --warmup 0)
-# nothing moves
-ok 'the first weights' trained begun --steps 1 --lr 1e-20
-train_with+=(--init image=begun/latest/model.safetensors
-    --init text=begun/latest/text.safetensors --optim adamw --lr 1e-3 --steps 8)
-# --init has no head
-towers="towers begin=begun vocabulary=$(jq .text.vocabulary begun/latest/config.json)"
-ok "foil-train's own towers" trained ours
-ok 'in PyTorch' torch theirs "$towers"
-ok 'the losses are the same' alike ours theirs
+# the learning rate is too small to change a weight
+ok 'foil-train writes the first weights' trained first --steps 1 --lr 1e-20
+train_with+=(--init image=first/latest/model.safetensors
+    --init text=first/latest/text.safetensors --optim adamw --lr 1e-3 --steps 8)
+# --init does not set the head
+towers="towers begin=first vocabulary=$(jq .text.vocabulary first/latest/config.json)"
+ok "foil-train trains its own image and text towers" trained ours
+ok 'the same towers train in PyTorch' torch theirs "$towers"
+ok "towers in PyTorch have the losses of foil-train's own" alike ours theirs
 for locked in image text; do
-    ok "the tower of $locked locked" trained "ours-$locked" --freeze "$locked"
-    ok 'in PyTorch' torch "theirs-$locked" "$towers" --freeze "$locked"
-    ok 'the losses are the same' alike "ours-$locked" "theirs-$locked"
+    ok "--freeze $locked: foil-train's own towers train" \
+        trained "ours-$locked" --freeze "$locked"
+    ok "--freeze $locked: the towers in PyTorch train" \
+        torch "theirs-$locked" "$towers" --freeze "$locked"
+    ok "--freeze $locked: the losses are the same" alike "ours-$locked" "theirs-$locked"
 done
-ok 'micro-batches' torch micro "$towers" --micro-batch 5
-ok 'have the same' alike ours micro
-ok 'foil-embed reads both' foil-embed -o texts.npy --captions theirs "$data"
+ok 'towers in PyTorch train in micro-batches' torch micro "$towers" --micro-batch 5
+ok 'towers in PyTorch in micro-batches have the same losses' alike ours micro
+ok 'foil-embed reads a checkpoint of towers in PyTorch' \
+    foil-embed -o texts.npy --captions theirs "$data"
 train_with=(--text program --vocabulary merges.txt --objective own)
-ok 'a locked tower of images with a loss that has parameters: 1' refuses 1 \
+ok '--freeze image with a loss that has parameters exits with 1' refuses 1 \
     'freeze: the parameters of the loss' trained locked --freeze image \
     --encoder "${program/encoders.py/siamese.py} encode"
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# foil.encode(ranks=W): the losses do not depend on how many processes compute them,
-# and one that dies ends the run.
+# foil.encode(ranks=W): the losses do not depend on the number of processes, and the death
+# of one process ends the run.
 # Not for sanitizers: its stages are in encode.sh, the rest is Python.
 # Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
@@ -9,10 +9,10 @@
 . "${0%/*}/../runs.sh"
 # shellcheck source=tests/encoders.sh
 . "${0%/*}/../encoders.sh"
-# ranks are started by themselves
+# ranks start themselves, so the warm Python cannot fork them
 program="/usr/bin/python3 '$encoders'"
 
-# none_left WORD : of the processes here whose command line has it
+# none_left WORD : no process of this test has it in its command line
 none_left() {
     local pid
     for pid in $(pgrep -f "$1"); do
@@ -20,25 +20,28 @@ none_left() {
     done
 }
 
-ok 'two ranks, in micro-batches' torch micro 'linear ranks=2' --micro-batch 5
-ok 'have the same losses' alike simclr micro
-ok 'four ranks' torch four 'linear ranks=4'
-ok 'have, too' alike simclr four
-ok 'three, and products by one of them' torch products 'linear ranks=3 products=1'
-ok 'have, too' alike simclr products
-# the third step of one of them is its end
+ok 'two ranks train in micro-batches' torch micro 'linear ranks=2' --micro-batch 5
+ok 'two ranks have the losses of one' alike simclr micro
+ok 'four ranks train' torch four 'linear ranks=4'
+ok 'four ranks have the losses of one' alike simclr four
+ok 'three ranks train, with products by one of them' \
+    torch products 'linear ranks=3 products=1'
+ok 'three ranks have the losses of one' alike simclr products
+# a rank kills itself in its third step
 for rank in 0 1; do
-    ok "rank $rank dies: 1" exits 1 torch "dies-$rank" "linear ranks=2 dies=$rank"
+    ok "the run exits with 1 if rank $rank dies" \
+        exits 1 torch "dies-$rank" "linear ranks=2 dies=$rank"
 done
-ok 'a sentence says which rank' grep -q 'encoder: rank 1 ended by signal 9' dies-1.err
-ok 'or that the program did' \
+ok 'the error names the rank that died' \
+    grep -q 'encoder: rank 1 ended by signal 9' dies-1.err
+ok 'the error names the signal if rank 0 died' \
     grep -qE 'ended (by signal 9|with code 137)' dies-0.err
-# so is a process that stands still
+# a rank stops itself
 for rank in 0 1; do
-    ok "rank $rank stands still: 1" exits 1 torch "stops-$rank" \
+    ok "the run exits with 1 if rank $rank stops" exits 1 torch "stops-$rank" \
         "linear ranks=2 stops=$rank" --command-limit 12
-    ok 'a sentence says so' \
+    ok "the error says that the encoder did not answer (rank $rank stopped)" \
         grep -q 'encoder: .* did not answer in time' "stops-$rank.err"
-    ok 'no process is left' becomes_true none_left "stops=$rank"
+    ok "no process is left after rank $rank stopped" becomes_true none_left "stops=$rank"
 done
 done_testing

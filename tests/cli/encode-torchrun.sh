@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# examples/torchrun.py: an encoder by torchrun on two machines, which are this one; one
-# of them is lost.
+# examples/torchrun.py: an encoder by torchrun on two nodes, both on this machine; then
+# one of them is killed.
 # Not for sanitizers: its stages are in encode.sh, the rest is Python.
 # Mostly waits, 20 s
 example=$(cd "${0%/*}/../../pipelines/examples" && pwd)/torchrun.py
@@ -10,19 +10,19 @@ example=$(cd "${0%/*}/../../pipelines/examples" && pwd)/torchrun.py
 . "${0%/*}/../runs.sh"
 # shellcheck source=tests/encoders.sh
 . "${0%/*}/../encoders.sh"
-# PyTorch 1.13 on Python 3.11 fails with its own defaults of the last two
+# PyTorch 1.13 on Python 3.11 fails with its defaults of the last two
 export GLOO_SOCKET_IFNAME=lo PET_REDIRECTS=9:1 PET_TEE=9:1
 
-# node N PORT : the command of machine N
+# node N PORT : prints the command of node N
 node() {
     echo "exec /usr/bin/python3 -m torch.distributed.run --nnodes 2 --node_rank $1" \
         "--master_addr 127.0.0.1 --master_port $2 '$example' 8"
 }
 
-# no port that the kernel gives to others, nor that of another test
+# a port that neither the kernel nor another test uses
 port=$((20000 + $$ % 5000 * 2))
 
-# by_two RUN OPTION... : the trainer with the first, the other in the background, $other
+# by_two RUN OPTION... : the trainer with node 0, and node 1 in the background ($other)
 by_two() {
     port=$((port + 1))
     bash -c "$(node 1 "$port")" >"$1.other" 2>&1 &
@@ -31,21 +31,22 @@ by_two() {
         2>"$1.err" || { cat "$1".{err,other}; return 1; }
 }
 
-# both_end RUN OPTION... : both end well
+# both_end RUN OPTION... : both nodes exit with 0
 both_end() {
     by_two "$@" || return
     wait "$other" || { cat "$1.other"; return 1; }
 }
-ok 'two machines, in micro-batches' both_end two --micro-batch 5
-ok 'have the losses of one' alike simclr two
+ok 'two nodes train in micro-batches' both_end two --micro-batch 5
+ok 'two nodes have the losses of one process' alike simclr two
 
 select_with=(--batch 16 --epochs 100000) train_with[-1]=1000000 # steps
-begun lost by_two lost
-ok 'a step of two machines' becomes_true has_steps lost 1
+start_job lost by_two lost
+ok 'two nodes train a step' becomes_true has_steps lost 1
 for pid in $(pgrep -f "^[^ ]*python3 -u $example 8\$"); do
     ! grep -qxz RANK=1 "/proc/$pid/environ" ||
         [[ $(readlink "/proc/$pid/cwd") != "$work" ]] || kill -KILL "$pid"
 done
-ok 'one is lost: the run ends' exits 1 ended lost
-ok 'and says so' grep -q 'foil-train: encoder: ' lost.err
+ok 'a killed node ends the run with 1' exits 1 job_ok lost
+ok 'foil-train reports the encoder after a node is killed' \
+    grep -q 'foil-train: encoder: ' lost.err
 done_testing

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# foil.encode(), encoders in PyTorch: objectives have the losses that they have with
-# foil-train's own, one of each kind, or all 21 with OBJECTIVES=all, which takes
-# three minutes more; what options ask for, and what a program does wrongly.
+# foil.encode(), encoders in PyTorch: objectives have the losses of foil-train's own
+# encoder, one objective of each kind, or all 21 with OBJECTIVES=all (three minutes more);
+# further options; and errors of programs.
 # Not for sanitizers: programs in Python; encoder.sh and *-command.sh have their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -12,7 +12,7 @@
 
 mapfile -t objectives < <(foil-train --list objectives |
     jq -r '[.name, .negatives != null, .inside] | @tsv')
-# compare ARCH NAME OPTION... : of an objective, with the encoders that ARCH is
+# compare ARCH NAME OPTION... : objective NAME with both encoders of architecture ARCH
 services=()
 compare() {
     local own=$1-$2 run
@@ -24,15 +24,15 @@ compare() {
             services+=($!)
         done
     fi
-    ok "$own" trained "$own" "${@:3}"
-    ok "$own with an encoder in PyTorch" torch "$own-torch" "$1 begin=begin" "${@:3}"
-    ok 'the losses are the same' alike "$own" "$own-torch"
+    ok "$own: foil-train's own encoder trains" trained "$own" "${@:3}"
+    ok "$own: an encoder in PyTorch trains" torch "$own-torch" "$1 begin=begin" "${@:3}"
+    ok "$own: both encoders have the same losses" alike "$own" "$own-torch"
 }
 
 linear=("${train_with[@]}") few=' simclr isogclr vicreg siglip emc2 cache '
 train_with=(--arch resnet20 --head 32-16 --warmup 0) augment_with=(--size 8)
 trained begin --lr 0 --steps 1 2>/dev/null
-# small steps: a rounding grows tenfold in each large one
+# a low learning rate: with a high one, rounding errors grow tenfold in each step
 train_with+=(--init begin/latest/model.safetensors --lr 2e-6 --steps 8)
 resnet20=("${train_with[@]}")
 for objective in "${objectives[@]}"; do
@@ -52,7 +52,7 @@ for objective in "${objectives[@]}"; do
 done
 train_with=("${linear[@]}") augment_with=(--size 8)
 [[ ${#services[@]} -eq 0 ]] || kill "${services[@]}" 2>/dev/null
-ok 'what the program prints is passed on with its name' \
+ok 'foil-train prints the output of the program with its name' \
     grep -q 'foil-train: encoder: what a program prints is harmless' \
     linear-simclr-torch.err
 for run in linear-simclr resnet20-isogclr; do
@@ -60,41 +60,47 @@ for run in linear-simclr resnet20-isogclr; do
         foil-embed -o features.npy "$run-torch" "$data"
 done
 
-ok 'micro-batches' torch micro linear --micro-batch 5
-ok 'have the same losses' alike simclr micro
-ok 'products of a large batch' torch products 'linear products=1'
-ok 'as well' alike simclr products
-ok 'accumulated gradients' trained sums --accumulate 3
-ok 'in PyTorch' torch sums-torch linear --accumulate 3
-ok 'the same' alike sums sums-torch
-ok 'the mean of the weights' trained mean --average-last 0.9
-ok 'in PyTorch' torch mean-torch linear --average-last 0.9
-ok 'differs by rounding alone' near mean/latest/average.safetensors \
+ok 'an encoder in PyTorch trains in micro-batches' torch micro linear --micro-batch 5
+ok 'micro-batches do not change the losses' alike simclr micro
+ok 'an encoder in PyTorch computes the products of a large batch' \
+    torch products 'linear products=1'
+ok 'products of a large batch do not change the losses' alike simclr products
+ok "--accumulate trains foil-train's own encoder" trained sums --accumulate 3
+ok '--accumulate trains an encoder in PyTorch' torch sums-torch linear --accumulate 3
+ok '--accumulate gives both encoders the same losses' alike sums sums-torch
+ok "--average-last trains foil-train's own encoder" trained mean --average-last 0.9
+ok '--average-last trains an encoder in PyTorch' \
+    torch mean-torch linear --average-last 0.9
+ok '--average-last of both encoders differs by rounding only' \
+    near mean/latest/average.safetensors \
     mean-torch/latest/average.safetensors
 
-ok 'a loss of weighed negatives in PyTorch' torch weighed 'weighed tau=0.3' \
+ok 'a loss with weighted negatives in PyTorch trains' torch weighed 'weighed tau=0.3' \
     --objective own-weighed,tau=0.3 --sampler trainer
-ok "foil-train's own" trained weighs --objective emc2,tau=0.3 --sampler trainer
-ok 'has the same losses' alike weighs weighed
-ok 'and the numbers of both' \
+ok "the same loss of foil-train trains" \
+    trained weighs --objective emc2,tau=0.3 --sampler trainer
+ok 'a loss with weighted negatives in PyTorch has the same values' alike weighs weighed
+ok 'metrics of weighted negatives have values of loss and sampler' \
     jq -se 'all(.drawn and .accepted and .moved >= 0)' weighed/metrics.jsonl
 
 train_with=(--lr 0.05 --warmup 0)
-# in two parts; dropout draws the same, and the groups of parameters keep their ratio
+# in two parts; dropout draws the same numbers, and the parameter groups keep their ratio
 halves() {
     torch halves dropout --steps 3 && torch halves dropout --resume --steps 8
 }
-ok 'dropout, and an optimiser of its own' torch calm dropout --steps 8
-ok 'the same, in two parts' halves
-ok 'has the same losses' diff <(timeless calm) <(timeless halves)
-ok 'and the same checkpoint' diff -r calm/latest/ halves/latest/
+ok 'an encoder with dropout and its own optimiser trains' torch calm dropout --steps 8
+ok 'an encoder with dropout trains in two parts' halves
+ok 'an encoder with dropout has the same losses in two parts' \
+    diff <(timeless calm) <(timeless halves)
+ok 'an encoder with dropout has the same checkpoint in two parts' \
+    diff -r calm/latest/ halves/latest/
 
-# siamese RUN "KIND NAME=VALUE..." OPTION... : with a loss that has parameters
+# siamese RUN "KIND NAME=VALUE..." OPTION... : trains with a loss that has parameters
 siamese() {
     trained "$1" --encoder "${program/encoders.py/siamese.py} $2" --objective own \
         --schedule constant "${@:3}" 2>"$1.err" || { cat "$1.err"; return 1; }
 }
-# as_loop RUN NAME=VALUE... : it has the losses of an ordinary loop, to 1e-5
+# as_loop RUN NAME=VALUE... : the run has the losses of an ordinary loop, within 1e-5
 as_loop() {
     "$python" "${encoders/encoders.py/siamese.py}" loop "data=$data" "run=$1" \
         "${@:2}" >"$1.loop" || return
@@ -104,23 +110,27 @@ as_loop() {
         all(range($a | length); $a[.] - $b[.] | fabs <= 1e-5)' ||
         { paste "$1.loop" "$1.losses"; return 1; }
 }
-ok 'a loss with parameters of its own' siamese own encode
-ok 'is that of an ordinary loop' as_loop own
-ok 'one that is once no number' siamese once 'encode nan=5' --nonfinite skip
-ok 'is that of a loop without that step: nothing in it has moved' as_loop once nan=5
-ok 'an optimiser of what no checkpoint has: 1' refuses 1 \
+ok 'a loss with its own parameters trains' siamese own encode
+ok 'a loss with its own parameters has the values of an ordinary loop' as_loop own
+ok '--nonfinite skip skips a step with a loss of nan' \
+    siamese once 'encode nan=5' --nonfinite skip
+ok 'a skipped step changes no state' as_loop once nan=5
+ok 'an optimiser of a parameter that is in no checkpoint exits with 1' refuses 1 \
     'parameter \[8x16\] that is in no module of encode' trained foreign \
     --encoder "${program/encoders.py/siamese.py} foreign" --objective own
 
-# bad KIND SENTENCE OPTION...
+# bad KIND SENTENCE OPTION... : that encoder is refused with that sentence
 bad() {
     refuses 1 "$2" trained bad --encoder "$program $1" "${@:3}"
 }
-ok 'tensors that --arch does not have: 1' bad linear "no tensor 'conv1" --arch resnet8
-ok 'an optimiser that PyTorch does not have: 1' bad linear 'lars.*: give encode' \
+ok 'an encoder without the tensors of --arch exits with 1' \
+    bad linear "no tensor 'conv1" --arch resnet8
+ok 'an optimiser that PyTorch does not have exits with 1' \
+    bad linear 'lars.*: give encode' \
     --optim lars
 for objective in own own-weighed; do
-    ok 'a loss that it does not have: 1' bad linear 'need encode\(loss' \
+    ok "--objective $objective without a loss in the encoder exits with 1" \
+        bad linear 'need encode\(loss' \
         --objective "$objective"
 done
 done_testing

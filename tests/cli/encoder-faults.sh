@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Programs of --encoder that do something wrong, faulty_encoder.py: foil-train ends in
-# time, with the sentence of the row, or trains; it leaves neither process nor file.
+# Faulty programs of --encoder (faulty_encoder.py): foil-train ends in time with the
+# message of the row, or trains; it leaves neither process nor file.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
-# no warm Python: descriptors and children are to be the program's own, and without
-# `site` it starts in 10 ms
+# not the warm Python: descriptors and children must be the program's own; without
+# `site` Python starts in 10 ms
 faulty=$(cd "${0%/*}" && pwd)/faulty_encoder.py
 cd "$work" || exit
 data=$work/data.tar
@@ -16,14 +16,14 @@ augment_with=(--size 8)
 select_with=(--batch 8 --epochs 2)
 train_with=(--warmup 0 --lr 0.01 --checkpoint-every 4 --steps 8)
 
-# is_clean RUN : there are checkpoints and no parts of others
+# is_clean RUN : no partly written checkpoint is left
 is_clean() {
     local left
     left=$(find "$1" -name '.step-*' -o -name '*.new')
     test -z "$left" || { echo "left: $left"; return 1; }
 }
 
-# attempt WAY CODE LIMIT SENTENCE
+# attempt WAY CODE LIMIT SENTENCE : train with that fault
 attempt() {
     local code=0
     trained "$1" --encoder "exec /usr/bin/python3 -SE '$faulty' $1" \
@@ -34,8 +34,8 @@ attempt() {
     is_clean "$1"
 }
 
-# WAY CODE LIMIT SENTENCE: seconds are few where the program is silent, and the sentence
-# is the same wherever these are over
+# WAY CODE LIMIT SENTENCE: the limit is short where the program is silent; the message
+# does not depend on it
 ways=() rows=()
 while read -r way code limit sentence; do
     ways+=("$way")
@@ -90,20 +90,20 @@ pipe-beside      0 60 image.state.more' is no regular file
 link-beside      0 60 image.state.more' is no regular file
 saves-more       0 60 8 steps
 END
-# some at a time: most of a run is waiting
+# several at a time, since a run mostly waits
 readonly at_once=6
 for ((i = 1; i <= ${#ways[@]} + at_once; i++)); do
     if ((i > at_once)); then
         read -r way code limit sentence <<<"${rows[i - at_once]}"
-        ok "$way: $code, $sentence" ended "$way"
+        ok "the fault $way exits with $code: $sentence" job_ok "$way"
     fi
     if ((i <= ${#ways[@]})); then
         read -r way code limit sentence <<<"${rows[i]}"
-        begun "$way" attempt "$way" "$code" "$limit" "$sentence"
+        start_job "$way" attempt "$way" "$code" "$limit" "$sentence"
     fi
 done
 train_with=(--resume --steps 12 --override encoder)
-ok 'what a program writes beside its file is not in a checkpoint of ours' \
+ok 'a checkpoint has no other files that a program wrote' \
     trained saves-more \
     --encoder "exec /usr/bin/python3 -SE '$faulty' good"
 done_testing

@@ -1,12 +1,12 @@
 """Encoders in PyTorch for tests, by foil.encode().  usage: encoders.py KIND NAME=VALUE...
 
-  linear    as foil-train's without a head, of --size 8 and --hidden 16
+  linear    as foil-train's without a head, for --size 8 and --hidden 16
   resnet20  as foil-train's with --head 32-16
-  towers    linear with a projection, and bow:16 of texts
+  towers    linear with a projection, and bow:16 for texts
   dropout   linear with dropout, and an optimiser with two groups
-  weighed   linear with the loss of emc2, of weights that come, at tau=T
+  weighed   linear with the loss of emc2, with weights from the batch, at tau=T
 
-DEVICE=cuda computes on a GPU, in whole floats, so that losses can be compared.
+DEVICE=cuda computes on a GPU, in full float32, so that losses can be compared.
 """
 import os
 import pathlib
@@ -81,14 +81,14 @@ class Bow(nn.Module):
 
 
 def begin(head):
-    """The head of the checkpoint begin=RUN."""
+    """Loads the head of the checkpoint begin=RUN."""
     head.load_state_dict({
         name.removeprefix("head."): torch.from_numpy(x.copy())
-        for name, x in foil.checkpoint(said["begin"]).head.items()})
+        for name, x in foil.checkpoint(options["begin"]).head.items()})
 
 
 def signalled(number):
-    """What the third backward pass of a rank does to it."""
+    """A hook that sends this process a signal in its third backward pass."""
     def at_third(grad):
         steps[0] += 1
         if steps[0] == 3:
@@ -97,8 +97,8 @@ def signalled(number):
 
 
 kind, *words = sys.argv[1:]
-said = dict(w.split("=", 1) for w in words)
-more = {k: int(said[k]) for k in ("ranks", "products") if k in said}
+options = dict(w.split("=", 1) for w in words)
+more = {k: int(options[k]) for k in ("ranks", "products") if k in options}
 more["device"] = os.environ.get("DEVICE", "cpu")
 torch.backends.cudnn.allow_tf32 = False
 net, head, steps = Linear(), None, [0]
@@ -108,7 +108,7 @@ if kind == "resnet20":
     head = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16))
     begin(head)
 elif kind == "towers":
-    more["text"] = Bow(int(said["vocabulary"]))
+    more["text"] = Bow(int(options["vocabulary"]))
     head = nn.Sequential()
     head.proj = nn.Linear(16, 16, bias=False)
     begin(head)
@@ -123,9 +123,9 @@ elif kind == "weighed":
         partners = s[torch.arange(n), torch.arange(n).roll(n // 2)]
         drawn = (batch.weights * s).sum(1)
         each = batch.scale[:, 1] * drawn - batch.scale[:, 0] * partners
-        return each.mean() / float(said["tau"]), {"drawn": drawn.mean()}
+        return each.mean() / float(options["tau"]), {"drawn": drawn.mean()}
     more["loss"] = loss
 for word, number in ("dies", signal.SIGKILL), ("stops", signal.SIGSTOP):
-    if said.get(word) == os.environ.get("RANK", "0"):
+    if options.get(word) == os.environ.get("RANK", "0"):
         net.fc.weight.register_hook(signalled(number))
 foil.encode(net, head, **more)

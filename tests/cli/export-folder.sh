@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# foil-embed --export DIR/: folders that timm, open_clip and PyTorch open by one
-# line, against a contract of their keys, and with PyTorch by what comes out.
+# foil-embed --export DIR/: folders that timm, open_clip and PyTorch open with one line.
+# Compares their keys with a contract, and their features in PyTorch with foil-embed's.
 # Not for sanitizers: two runs and PyTorch; test export.sh has the same writers.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -13,21 +13,22 @@ foil-data generate -o set.tar --size 32 24 2>/dev/null
 foil-data index set.tar 2>/dev/null
 data=set.tar augment_with=(--size 32) select_with=(--batch 12 --epochs 1)
 train_with=(--lr 0.01)
-ok 'a ResNet as torchvision has it' trained resnet --arch resnet18,stem=imagenet
-ok 'one for small images' trained small --arch resnet18,width=8
-ok 'with other norms' trained group --arch resnet8,norm=group
-ok 'a transformer' trained vit --arch vit:32x2x8
-ok 'pixels through two layers' trained mlp --arch mlp,hidden=16
+ok "a ResNet in torchvision's layout trains" trained resnet --arch resnet18,stem=imagenet
+ok 'a ResNet for small images trains' trained small --arch resnet18,width=8
+ok 'a ResNet with group norm trains' trained group --arch resnet8,norm=group
+ok 'a vision transformer trains' trained vit --arch vit:32x2x8
+ok 'an encoder with two layers trains' trained mlp --arch mlp,hidden=16
 foil-data vocabulary --size 600 -o words.txt set.tar 2>/dev/null
 augment_with+=(-v 1 --vocabulary words.txt)
-ok 'images and captions' trained pairs --arch vit:32x1x8 --text clip:32x2x2 \
+ok 'an encoder of images and captions trains' \
+    trained pairs --arch vit:32x1x8 --text clip:32x2x2 \
     --vocabulary words.txt --embed 16 --objective clip
 
-# has FILE FILTER : a JSON file for which it holds
+# has FILE FILTER : the jq filter is true for the JSON file
 has() {
     jq -e "$2" "$1" >/dev/null || { cat "$1"; return 1; }
 }
-# tensors FILE : names and shapes, a line each
+# tensors FILE : prints names and shapes, one per line
 tensors() {
     /usr/bin/python3 -c 'import json, struct, sys
 data = open(sys.argv[1], "rb").read()
@@ -36,8 +37,9 @@ assert head.pop("__metadata__")["format"] == "pt"
 for k in sorted(head): print(k, *head[k]["shape"])' "$1"
 }
 
-ok 'a folder' foil-embed --export resnet.d/ --licence mit resnet
-ok 'its config is what timm reads' has resnet.d/config.json '
+ok '--export writes a folder of a ResNet' \
+    foil-embed --export resnet.d/ --licence mit resnet
+ok 'the config.json of a ResNet has the keys of timm' has resnet.d/config.json '
     .architecture == "resnet18" and .num_classes == 0 and .num_features == 512 and
     .model_args == {} and .global_pool == "avg" and (.pretrained_cfg |
     .input_size == [3, 32, 32] and (.mean[0] - 0.485 | fabs) < 1e-6 and
@@ -51,24 +53,25 @@ layer1.0.conv1.weight 64 64 3 3
 layer4.0.downsample.0.weight 512 256 1 1
 layer4.1.bn2.running_var 512
 END
-# names FOLDER FILE COUNT : the tensors of the contract are among so many
+# names FOLDER FILE COUNT : the file has COUNT tensors, with those of the contract
 names() {
     tensors "$1/$2" >names
     local n
     n=$(sort contract | comm -12 - <(sort names) | wc -l)
     [[ $n -eq $(wc -l <contract) && $(wc -l <names) -eq $3 ]] || { cat names; return 1; }
 }
-ok 'its tensors have the names of timm and torchvision' names resnet.d \
+ok 'the tensors of a ResNet have the names of timm and torchvision' names resnet.d \
     model.safetensors 100
-ok 'the card has licence, data set, settings and the lines' grep -qz \
+ok 'the README has licence, data set, settings and code' grep -qz \
     '^---.license: mit.*| data set | 24 images.*| objective | simclr |.*local-dir:resnet.d' \
     resnet.d/README.md
 
 printf 'pipeline simclr\nDATA /home/author/set.tar\nepochs 3\n' >vit/command
-ok 'a folder of a transformer' foil-embed --export vit.d/ vit
-ok 'its card has the command, and no path of the author' bash -c \
+ok '--export writes a folder of a transformer' foil-embed --export vit.d/ vit
+ok "the README has the command without the author's path" bash -c \
     "grep -qx 'DATA set.tar' vit.d/README.md && ! grep -q author vit.d/README.md"
-ok 'its config' has vit.d/config.json '.architecture == "vit_base_patch16_224" and
+ok 'the config.json of a transformer has the keys of timm' \
+    has vit.d/config.json '.architecture == "vit_base_patch16_224" and
     .model_args == {img_size: [32, 32], patch_size: 8, embed_dim: 32, depth: 2,
     num_heads: 1} and .global_pool == "token" and .pretrained_cfg.fixed_input_size'
 cat >contract <<'END'
@@ -80,10 +83,11 @@ norm.bias 32
 patch_embed.proj.weight 32 3 8 8
 pos_embed 1 17 32
 END
-ok 'its tensors have the names of timm' names vit.d model.safetensors 30
+ok 'the tensors of a transformer have the names of timm' names vit.d model.safetensors 30
 
-ok 'a folder of pairs' foil-embed --export pairs.d/ pairs
-ok 'its config is what open_clip reads' has pairs.d/open_clip_config.json '
+ok '--export writes a folder of images and captions' foil-embed --export pairs.d/ pairs
+ok 'the open_clip_config.json has the keys of open_clip' \
+    has pairs.d/open_clip_config.json '
     .model_cfg.embed_dim == 16 and (.model_cfg.vision_cfg |
     .timm_model_name == "vit_base_patch16_224" and .timm_proj == "linear" and
     .timm_pool == "token" and .timm_model_kwargs.depth == 1 and
@@ -101,38 +105,44 @@ visual.head.proj.weight 16 32
 visual.trunk.blocks.0.norm1.weight 32
 visual.trunk.cls_token 1 1 32
 END
-ok 'its tensors have the names of open_clip' names pairs.d \
+ok 'tensors of images and captions have the names of open_clip' names pairs.d \
     open_clip_model.safetensors 49
 ok 'the vocabulary ends without an empty line' \
     test -n "$(tail -c 1 pairs.d/vocabulary.txt)"
 
 for run in small group mlp; do
-    foil-embed --export "$run.d/" "$run" 2>"$run.said"
+    foil-embed --export "$run.d/" "$run" 2>"$run.err"
 done
-ok 'what timm does not have is said' grep -q 'timm has no such encoder' small.said
-ok 'and is no architecture' has small.d/config.json '.architecture == null and
+ok '--export reports an encoder that timm does not have' \
+    grep -q 'timm has no such encoder' small.err
+ok 'an encoder that timm does not have has no architecture' \
+    has small.d/config.json '.architecture == null and
     .foil.width == 8'
 foil-embed --raw -o raw.npy set.tar
 if has_python numpy torch; then
     for run in resnet small group vit mlp pairs; do
         foil-embed -o "$run.npy" "$run" set.tar
     done
-    ok 'in PyTorch each has the features of foil-embed' \
+    ok 'in PyTorch each folder has the features of foil-embed' \
         /usr/bin/python3 "$here/folders.py" resnet small group vit mlp pairs
 else
-    skip 'in PyTorch each has the features of foil-embed' 'no python3-torch'
+    skip 'in PyTorch each folder has the features of foil-embed' 'no python3-torch'
 fi
 
-ok 'another encoder in the place of a pair' foil-embed --export pairs.d/ resnet
-ok 'leaves nothing of the pair' test ! -e pairs.d/open_clip_config.json
-ok 'and is whole' cmp pairs.d/model.safetensors resnet.d/model.safetensors
+ok '--export replaces a folder of images and captions' foil-embed --export pairs.d/ resnet
+ok 'the replaced folder has no file of the old one' \
+    test ! -e pairs.d/open_clip_config.json
+ok 'the replaced folder has the new tensors' \
+    cmp pairs.d/model.safetensors resnet.d/model.safetensors
 mkdir own.d && echo mine >own.d/README.md
-ok 'a folder with a README of another: 1' refuses 1 'README.md that --export did not write' \
+ok "--export refuses a folder with a user's README with 1" \
+    refuses 1 'README.md that --export did not write' \
     foil-embed --export own.d/ resnet
-ok 'which stays alone' test "$(ls own.d)" = README.md
-ok 'captions alone: 2' refuses 2 'are for encoders of images' \
+ok 'a refused folder does not change' test "$(ls own.d)" = README.md
+ok '--export DIR/ --captions exits with 2' refuses 2 'are for encoders of images' \
     foil-embed --captions --export x.d/ pairs
-ok 'a licence without a folder: 2' refuses 2 'licence is for --export DIR/' \
+ok '--licence without a folder exits with 2' refuses 2 'licence is for --export DIR/' \
     foil-embed --licence mit --export x.safetensors resnet
-ok 'a folder in no folder: 1' refuses 1 'none/x.d' foil-embed --export none/x.d/ resnet
+ok '--export in a missing folder exits with 1' \
+    refuses 1 'none/x.d' foil-embed --export none/x.d/ resnet
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# foil-embed --export --captions: encoders of texts as files for other programs,
-# under the names that these have, and back again.
+# foil-embed --export --captions: text encoders as files with the names of other
+# programs; foil-train reads them back.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -11,18 +11,18 @@ cd "$work" || exit 1
 "$BIN/foil-data" generate -o set.tar --size 12 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null
 "$BIN/foil-data" list set.tar | awk -F'\t' 'NR > 1 {
-    print $7 "\tnumber " $1 % 7 " of a shape, seen " $1 % 5 " times" }' >told.tsv
-"$BIN/foil-data" index -o told.foil --captions told.tsv set.tar 2>/dev/null
-"$BIN/foil-data" vocabulary -o words.txt told.foil 2>/dev/null
-data=told.foil # runs of three steps
+    print $7 "\tnumber " $1 % 7 " of a shape, seen " $1 % 5 " times" }' >captions.tsv
+"$BIN/foil-data" index -o captions.foil --captions captions.tsv set.tar 2>/dev/null
+"$BIN/foil-data" vocabulary -o words.txt captions.foil 2>/dev/null
+data=captions.foil # runs of three steps
 augment_with=(-v 1 --size 8 --vocabulary words.txt --context 12)
 select_with=(--batch 8 --epochs 1)
 train_with=(--objective clip --arch linear --vocabulary words.txt --text ,context=12
     --embed 6 --optim adamw --lr 0.01 --warmup 0)
-# again NAME TEXT : what a locked encoder of that file embeds captions to
+# again NAME TEXT : embeds captions by a frozen encoder of that file
 again() {
     trained "$1-2" --text "$2" --init "text=$1.safetensors" --freeze text --seed 7 &&
-        "$embed" --captions --layer "$3" -o "$1-2.npy" "$1-2" told.foil
+        "$embed" --captions --layer "$3" -o "$1-2.npy" "$1-2" captions.foil
 }
 
 names=$(cat <<'end'
@@ -60,18 +60,22 @@ for layer in range(2):
         want[at + name + ".weight"] = want[at + name + ".bias"] = [w]'
 equal='assert shapes == want, (shapes, want)'
 
-# exported NAME TEXT LAYER LINES... : all of it, names by the lines of Python
+# exported NAME TEXT LAYER LINES... : all checks of an encoder; LINES are Python that
+# sets the names and shapes
 exported() {
     local name=$1 text=$2 layer=$3
     shift 3
-    ok "$text: a run" trained "$name" --text "$text"
-    ok 'its captions' "$embed" --captions --layer "$layer" -o "$name.npy" \
-        "$name" told.foil
-    ok 'export' "$embed" --captions --export "$name.safetensors" "$name"
-    ok 'names and shapes are those of the other program' /usr/bin/python3 -c \
+    ok "$text: an encoder trains" trained "$name" --text "$text"
+    ok "$text: foil-embed embeds captions" \
+        "$embed" --captions --layer "$layer" -o "$name.npy" \
+        "$name" captions.foil
+    ok "$text: foil-embed exports the encoder" \
+        "$embed" --captions --export "$name.safetensors" "$name"
+    ok "$text: names and shapes are those of the other program" /usr/bin/python3 -c \
         "$names"$'\n'"$(printf '%s\n' "$@")" "$name.safetensors"
-    ok 'another run begins with it' again "$name" "$text" "$layer"
-    ok 'and embeds to the same bits' cmp "$name.npy" "$name-2.npy"
+    ok "$text: another run starts with the exported encoder" \
+        again "$name" "$text" "$layer"
+    ok "$text: the exported encoder gives the same bits" cmp "$name.npy" "$name-2.npy"
 }
 exported bow bow:8 z "$open_clip" "$equal"
 exported clip clip:8x2x2 z "$open_clip" \
@@ -82,16 +86,17 @@ images_alone() {
     "$embed" --export i.safetensors clip &&
         ! grep -q token_embedding i.safetensors
 }
-ok 'that of images has no part of it' images_alone
-ok 'ONNX of texts: 2' refuses 2 '--onnx .* for encoders of images' \
+ok 'an export of the image encoder has no tensor of the text encoder' images_alone
+ok '--onnx --captions exits with 2' refuses 2 '--onnx .* for encoders of images' \
     "$embed" --captions --onnx x.onnx clip
-alone() {
+train_images() {
     local data=set.tar augment_with=(--size 8) train_with=(--arch linear)
     trained images
 }
-ok 'a run of images alone' alone
-ok 'it has no encoder of texts: 1' refuses 1 "images.*text" \
+ok 'a run of images only succeeds' train_images
+ok '--captions --export of a run without captions exits with 1' refuses 1 "images.*text" \
     "$embed" --captions --export y.safetensors images
-ok 'of another width: 1' refuses 1 'token_embedding.weight.* is \[' \
+ok '--init of a text encoder of another width exits with 1' \
+    refuses 1 'token_embedding.weight.* is \[' \
     trained wide --text clip:16x2x2 --init text=clip.safetensors
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # foil-embed --export and --onnx: encoders as files for other programs.
-# NPM is where scripts/try-npm has put ONNX Runtime, which is then asked, too.
+# NPM is the folder of scripts/try-npm with ONNX Runtime; if set, it is tested, too.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -13,15 +13,15 @@ cd "$work" || exit 1
 "$BIN/foil-data" index set.tar 2>/dev/null
 data=set.tar # runs of two steps
 augment_with=(--size 32) select_with=(--batch 12 --epochs 1) train_with=(--lr 1)
-ok 'a run' trained a --arch resnet18,width=8,stem=imagenet --head 8
-ok 'one without norms' trained b --arch resnet8,width=8,norm=none
-ok 'one with group norm' trained c --arch resnet8,width=8,norm=group
+ok 'a ResNet trains' trained a --arch resnet18,width=8,stem=imagenet --head 8
+ok 'a ResNet without norms trains' trained b --arch resnet8,width=8,norm=none
+ok 'a ResNet with group norm trains' trained c --arch resnet8,width=8,norm=group
 "$embed" -o a.npy a set.tar
 "$embed" -o b.npy b set.tar
 "$embed" --raw --size 32 -o raw.npy set.tar
 
-ok 'export' "$embed" --export a.safetensors a
-ok 'the tensors are those of the checkpoint' /usr/bin/python3 - <<'end'
+ok 'foil-embed --export succeeds' "$embed" --export a.safetensors a
+ok 'the exported tensors are those of the checkpoint' /usr/bin/python3 - <<'end'
 import json, struct
 def read(path):
     data = open(path, "rb").read()
@@ -40,49 +40,51 @@ assert struct.pack("<3f", *json.loads(about["mean"])) == \
     struct.pack("<3f", .485, .456, .406), about["mean"]
 assert "centre crop" in about["resize"] and len(about["checkpoint"]) == 32
 end
-ok 'another run begins with it' trained d --arch resnet18,width=8 \
+ok 'another run starts with the exported encoder' trained d --arch resnet18,width=8 \
     --arch ,stem=imagenet --init a.safetensors --steps 1
-ok 'no file in a folder that is not there: 1' \
+ok '--export in a missing folder exits with 1' \
     refuses 1 'none/a.safetensors' "$embed" --export none/a.safetensors a
-ok 'a disk that is full: 1' refuses 1 '/dev/full' "$embed" --onnx /dev/full a
-ok 'with features: 2' refuses 2 'want CHECKPOINT alone' \
+ok '--onnx to a full disk exits with 1' refuses 1 '/dev/full' "$embed" --onnx /dev/full a
+ok '--export with -o exits with 2' refuses 2 'want CHECKPOINT alone' \
     "$embed" --export x.safetensors -o x.npy a
-ok 'and with data: 2' refuses 2 'want CHECKPOINT alone' \
+ok '--onnx with data exits with 2' refuses 2 'want CHECKPOINT alone' \
     "$embed" --onnx x.onnx a set.tar
 
-ok 'ONNX' "$embed" --onnx a.onnx a
-ok 'of an encoder without norms' "$embed" --onnx b.onnx b
-ok 'group norm has no form: 1' refuses 1 "'norm' cannot be exported to ONNX" \
+ok '--onnx succeeds' "$embed" --onnx a.onnx a
+ok '--onnx of an encoder without norms succeeds' "$embed" --onnx b.onnx b
+ok '--onnx of group norm exits with 1' refuses 1 "'norm' cannot be exported to ONNX" \
     "$embed" --onnx c.onnx c
-ok 'and no file' test ! -e c.onnx
+ok 'a refused --onnx leaves no file' test ! -e c.onnx
 if has_python numpy; then
     for run in a b; do
-        ok "$run: a reader of its own gets the same features" \
+        ok "$run.onnx gives an independent reader the same features" \
             /usr/bin/python3 "$onnx" --types "$run.onnx" raw.npy "$run.npy"
         cp "$work/out" "$run.types"
         off=$(tail -n 1 "$work/out")
-        ok 'to rounding' holds "$off < 1e-5"
+        ok "$run.onnx: the features differ by rounding only" holds "$off < 1e-5"
     done
-    ok 'of all kinds of nodes' grep -q "Add BatchNormalization Conv Div Flatten \
+    ok 'the ONNX file has all kinds of nodes' \
+        grep -q "Add BatchNormalization Conv Div Flatten \
 GlobalAveragePool Identity MaxPool Relu Sub" a.types
 else
-    skip 'a reader of its own gets the same features' 'no python3-numpy'
+    skip 'ONNX files give an independent reader the same features' 'no python3-numpy'
 fi
 if [[ -n ${NPM-} ]]; then
     for run in a b; do
-        ok "$run: ONNX Runtime gets the same features" \
+        ok "$run.onnx gives ONNX Runtime the same features" \
             node "${onnx%/*}/onnxruntime.mjs" "$NPM" "$run.onnx" \
             raw.npy "$run.npy"
         off=$(tail -n 1 "$work/out")
-        ok 'but for rounding' holds "$off < 1e-5"
+        ok "$run.onnx in ONNX Runtime: the features differ by rounding only" \
+            holds "$off < 1e-5"
         echo "# $off"
     done
 fi
 if has_python onnx; then
-    ok "the checker of the format takes it" /usr/bin/python3 -c 'import onnx
+    ok "onnx.checker accepts the files" /usr/bin/python3 -c 'import onnx
 for name in "a", "b":
     onnx.checker.check_model(onnx.load(name + ".onnx"), full_check=True)'
 else
-    skip 'the checker of the format takes it' 'no python3-onnx'
+    skip 'onnx.checker accepts the files' 'no python3-onnx'
 fi
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What must hold under faults, with a run of a second or two: whatever is
-# killed, the run ends with the checkpoint of an undisturbed one, bit for bit.
+# Faults in runs of a second or two: whichever process is killed, the run ends with the
+# checkpoint of an undisturbed run, bit for bit.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -14,9 +14,9 @@ if ! "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null ||
     exit 1
 fi
 
-# --------------------------------------------------------- a run by hand
+# --------------------------------------------------------- start and compare a run
 
-# Each starts a stage of the run in $work/$1, its messages in a log there.
+# Each starts a stage of the run in $work/$1; its messages go to a log there.
 train() {
     "$BIN/foil-train" -r "$work/$1" --arch linear --head 32-16 --lr 0.1 \
         --warmup 0 --seed 5 --threads 1 --checkpoint-every 50 "${@:2}" \
@@ -36,7 +36,7 @@ select_batches() {
     selector=$!
 }
 
-# begin RUN : all stages; two augmenters, first and second
+# begin RUN : starts all stages, with two augmenters $first and $second
 begin() {
     mkdir -m 700 "$work/$1"
     train "$1"
@@ -47,7 +47,7 @@ begin() {
     select_batches "$1"
 }
 
-# ends RUN : the trainer ends well, and so the others, by themselves
+# ends RUN : the trainer exits with 0, and the others end by themselves
 ends() {
     local code=0 pid
     wait "$trainer" || code=$?
@@ -60,8 +60,8 @@ ends() {
 
 tensors='model head optim samples'
 
-# like_calm RUN : its last checkpoint and its metrics are those of the
-# undisturbed run; times are no part of a result
+# like_calm RUN : it has the last checkpoint and the metrics of the undisturbed run,
+# without times
 like_calm() {
     local name
     for name in $tensors; do
@@ -71,49 +71,48 @@ like_calm() {
     diff "$work/calm.metrics" <(timeless "$1")
 }
 
-# ------------------------------------- what is done to a run, up to its end
+# ------------------------------------- runs with one fault each
 
 calm() {
     begin calm
     ends calm
 }
 
-# a trainer that was killed when its feeders had ended already, and is started
-# again without them
+# a trainer is killed after its feeders have ended, and restarted without them
 finished() {
     train finished --resume
     ends finished
 }
 
-# one of two augmenters is killed in the middle of an epoch
+# one of two augmenters is killed in mid-epoch
 augmenter() {
     begin augmenter
-    past augmenter 100 && kill_now "$first" && ends augmenter
+    reaches augmenter 100 && kill_now "$first" && ends augmenter
 }
 
-# both are killed when one has joined
+# both augmenters are killed after a third one has connected
 joined() {
     begin joined
-    past joined 100 && augment joined && kill_now "$first" "$second" &&
+    reaches joined 100 && augment joined && kill_now "$first" "$second" &&
         ends joined
 }
 
 selector() {
     begin selector
-    past selector 100 && kill_now "$selector" && select_batches selector &&
+    reaches selector 100 && kill_now "$selector" && select_batches selector &&
         ends selector
 }
 
 trainer() {
     begin trainer
-    past trainer 220 && kill_now "$trainer" && train trainer --resume &&
+    reaches trainer 220 && kill_now "$trainer" && train trainer --resume &&
         ends trainer
 }
 
-# all are killed, and resumed with one augmenter
+# all stages are killed, and resumed with one augmenter
 all() {
     begin all
-    past all 330 && kill_now "$trainer" "$first" "$second" "$selector" &&
+    reaches all 330 && kill_now "$trainer" "$first" "$second" "$selector" &&
         test -e "$work/all/latest/MANIFEST.json" || return
     train all --resume
     augment all
@@ -121,7 +120,7 @@ all() {
     ends all
 }
 
-# an augmenter that finds no trainer hears from the selector that all is over
+# an augmenter without a trainer gets the end of the run from the selector
 lonely() {
     begin lonely
     augment lonely --batches "ipc://$work/lonely/nowhere"
@@ -140,82 +139,84 @@ nothing_left() {
 stopped() {
     "${pipeline[@]}" -r "$work/stopped" &
     trainer=$!
-    past stopped 100 && kill -TERM "$trainer" || return
+    reaches stopped 100 && kill -TERM "$trainer" || return
     exits 143 wait "$trainer" && nothing_left stopped
 }
 
 # ------------------------------------------------------------------ kill -9
 
-# some at a time: most of each is waiting, to see who is gone
-begun lonely lonely
-begun augmenter augmenter
-begun calm calm
-ok 'an undisturbed run ends' ended calm
-ok 'with all its steps' test "$(steps calm)" -eq 768
+# several at a time, since they mostly wait for connections to time out
+start_job lonely lonely
+start_job augmenter augmenter
+start_job calm calm
+ok 'an undisturbed run succeeds' job_ok calm
+ok 'an undisturbed run trains all steps' test "$(steps calm)" -eq 768
 timeless calm >"$work/calm.metrics"
 cp -r "$work/calm" "$work/finished"
-begun finished finished
+start_job finished finished
 
-begun joined joined
-begun selector selector
-ok 'two are killed, one has joined: the run goes on' ended joined
-ok 'two are killed, one has joined: the run goes on, to the same bits' \
+start_job joined joined
+start_job selector selector
+ok 'two augmenters are killed and one connects: the run ends' job_ok joined
+ok 'two augmenters are killed and one connects: the result is the same' \
     like_calm joined
-begun trainer trainer
-ok 'the selector is killed: the next one takes over' ended selector
-ok 'the selector is killed: the next one takes over, to the same bits' \
+start_job trainer trainer
+ok 'the selector is killed and restarted: the run ends' job_ok selector
+ok 'the selector is killed and restarted: the result is the same' \
     like_calm selector
-begun all all
-ok 'the trainer is killed: resumed beside its feeders' ended trainer
-ok 'the trainer is killed: resumed beside its feeders, to the same bits' \
+start_job all all
+ok 'the trainer is killed and resumed: the run ends' job_ok trainer
+ok 'the trainer is killed and resumed: the result is the same' \
     like_calm trainer
-begun piped "${pipeline[@]}" -r "$work/piped"
-ok 'all are killed: no checkpoint is broken, resumed with one augmenter' \
-    ended all
-ok 'resumed with one augmenter, to the same bits' like_calm all
-ok 'one of two augmenters is killed: the run goes on' ended augmenter
-ok 'one of two augmenters is killed: the run goes on, to the same bits' \
+start_job piped "${pipeline[@]}" -r "$work/piped"
+ok 'all stages are killed, resumed with one augmenter: the run ends' \
+    job_ok all
+ok 'all stages are killed, resumed with one augmenter: the result is the same' \
+    like_calm all
+ok 'one of two augmenters is killed: the run ends' job_ok augmenter
+ok 'one of two augmenters is killed: the result is the same' \
     like_calm augmenter
 waited=$(jq -s 'map(.waited) | max' "$work/augmenter/metrics.jsonl")
 echo "# the trainer waited $waited s at most"
-ok 'an augmenter without a trainer: the run ends, and it too' ended lonely
-ok 'an augmenter without a trainer: the run ends, and it too, to the same bits' \
+ok 'an augmenter has no trainer: the run ends, and so does it' job_ok lonely
+ok 'an augmenter has no trainer: the result is the same' \
     like_calm lonely
 
-# removes_run : the folder of a run, while it is trained
+# removes_run : deletes the folder of a run while it trains
 removes_run() {
     local run=$work/removed code=0 others
     mkdir -m 700 "$run"
     "$BIN/foil-train" -r "$run" --arch linear --head 32-16 --lr 0.1 --warmup 0 \
-        --threads 1 2>"$work/removed.said" &
+        --threads 1 2>"$work/removed.err" &
     trainer=$!
     "$BIN/foil-select" -r "$run" --batch 8 --epochs 100000 "$data" 2>/dev/null &
     others=$!
     "$BIN/foil-augment" -r "$run" --size 8 "$data" 2>/dev/null &
     others+=" $!"
-    past removed 20 || return 1
+    reaches removed 20 || return 1
     rm -rf "$run"
     wait "$trainer" || code=$?
-    # shellcheck disable=SC2086 # two
+    # shellcheck disable=SC2086 # several PIDs
     kill $others 2>/dev/null
-    cat "$work/removed.said"
+    cat "$work/removed.err"
     [[ $code -eq 1 ]] && grep -q "removed' was removed during training" \
-        "$work/removed.said"
+        "$work/removed.err"
 }
-ok 'a run whose folder is removed ends, and says why: 1' removes_run
+ok 'a deleted run directory ends the trainer with 1 and a message' removes_run
 
 # ------------------------------------------------------------- the pipeline
 
-begun stopped stopped
-ok 'as a pipeline' ended piped
-ok 'the same bits' like_calm piped
-ok 'SIGTERM, as Ctrl-C: 143, nothing is left' ended stopped
-ok 'the trainer saved' grep -q '; saved in ' "$work/stopped.said"
-ok 'resumed' "${pipeline[@]}" -r "$work/stopped" --resume
-ok 'resumed, to the same bits' like_calm stopped
-ok 'resumed, nothing is left' nothing_left stopped
-ok 'a finished run that is resumed alone ends by itself' ended finished
-ok 'and says that it is finished' \
+start_job stopped stopped
+ok 'a run as a pipeline succeeds' job_ok piped
+ok 'a run as a pipeline has the same result' like_calm piped
+ok 'SIGTERM ends a pipeline with 143 and leaves no process' job_ok stopped
+ok 'the trainer saves a checkpoint after SIGTERM' \
+    grep -q '; saved in ' "$work/stopped.job"
+ok 'a pipeline resumes after SIGTERM' "${pipeline[@]}" -r "$work/stopped" --resume
+ok 'a pipeline resumed after SIGTERM has the same result' like_calm stopped
+ok 'a resumed pipeline leaves no process' nothing_left stopped
+ok 'a finished run that is resumed without feeders ends' job_ok finished
+ok 'the trainer reports that the run is finished' \
     grep -q 'nothing is left to do after 768 steps' "$work/finished/log"
-ok 'with the same bits' like_calm finished
+ok 'a finished run that is resumed has the same result' like_calm finished
 done_testing

@@ -1,9 +1,9 @@
-"""An encoder by foil-encoder(5) that does one thing wrong.
+"""An encoder by foil-encoder(5) with one fault.
 usage: faulty_encoder.py WAY
 
-A way is a row of WAYS: a request, which one of its kind, from 1 on, and what is done
-then: a text is written as the answer, a function is called, and where it returns,
-the request is answered as it should be.
+A way is a row of WAYS: a request, the number of its occurrence from 1 on, and an action.
+A text is written as the answer.  A function is called; if it returns None, the request
+is answered correctly.
 """
 import mmap
 import os
@@ -18,7 +18,7 @@ TENSOR = "tensor a parameter %dx4\n" % DIM
 
 
 class Encoder:
-    """Its weights do nothing: embeddings are random numbers."""
+    """Has no weights to train: embeddings are random numbers."""
 
     def __init__(self):
         self.memory, self.at, self.factor = None, {}, 0.1
@@ -59,14 +59,14 @@ class Encoder:
         return getattr(self, word, lambda words: "ok")(words)
 
 
-def write_for_ever(file, text):
+def write_forever(file, text):
     def write(encoder, rest):
         while True:
             file.write(text)
     return write
 
 
-def tensors_for_ever(encoder, rest):
+def write_tensors_forever(encoder, rest):
     n = 0
     while True:
         n += 1
@@ -107,7 +107,7 @@ def close_and_sleep(fd):
 
 
 def leave_session(encoder, rest):
-    """A process whose session, group and parent are others than ours."""
+    """Leaves a process in another session and group, with another parent."""
     if not os.fork():
         os.setsid()
         if os.fork():
@@ -147,9 +147,9 @@ WAYS = {
     "shape-negative": ("open", 1, "tensor a parameter -4x4\nok dim=8"),
     "same-name": ("open", 1, TENSOR + TENSOR + "ok dim=8"),
     "odd-name": ("open", 1, 'tensor ../../x"\\ parameter 4\nok dim=8'),
-    "many-tensors": ("open", 1, tensors_for_ever),
-    "same-line": ("open", 1, write_for_ever(sys.stdout, "hello\n")),
-    "long-line": ("open", 1, write_for_ever(sys.stdout, "a" * 65536)),
+    "many-tensors": ("open", 1, write_tensors_forever),
+    "same-line": ("open", 1, write_forever(sys.stdout, "hello\n")),
+    "long-line": ("open", 1, write_forever(sys.stdout, "a" * 65536)),
     "long-engine": ("open", 1, TENSOR + "ok dim=8 engine=" + "e" * 10**6),
     "escapes": ("open", 1, "error \x1b[31mred\x1b]0;title\x07"),
     "zero-byte": ("open", 1, "tensor a\0b parameter 4\nok dim=8"),
@@ -172,7 +172,7 @@ WAYS = {
     "closes-input": ("forward", 3, close_and_sleep(0)),
     "leaves-session": ("forward", 3, leave_session),
     "unasked": ("forward", 3, "ok\nok\nok"),
-    "floods": ("forward", 3, write_for_ever(sys.stderr, "spam " * 200 + "\n")),
+    "floods": ("forward", 3, write_forever(sys.stderr, "spam " * 200 + "\n")),
     "norm-nan": ("norm", 2, "ok norm=nan steady=1"),
     "norm-infinite": ("norm", 2, "ok norm=inf steady=1"),
     "norm-negative": ("norm", 2, "ok norm=-1 steady=1"),

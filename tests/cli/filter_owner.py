@@ -1,7 +1,7 @@
-"""filter_owner.py DIR: peers of a filter, for filter.sh, that are a trainer and an
-augmenter of a run. The state belongs to the trainer of one session while the augmenter
-passes on a session that begins; the filter cannot begin that before the first trainer
-is gone, and has to then. Prints TAP.
+"""filter_owner.py DIR: a trainer and an augmenter as peers of a filter, for filter.sh.
+The filter's state belongs to the trainer of one session; the augmenter relays the
+snapshots of the next session.  The filter must not begin that session while the first
+trainer is connected, and must begin it afterwards. Prints TAP.
 """
 import sys
 import time
@@ -11,11 +11,11 @@ import zmq
 
 folder = sys.argv[1]
 context = zmq.Context()
-begun = time.time_ns()
+first_session = time.time_ns()
 DATA = {"digest": "", "size": 0}
 
 
-def say(sock, kind, head):
+def send(sock, kind, head):
     sock.send_multipart([b"foil2." + kind.encode(), msgpack.packb(head)])
 
 
@@ -23,12 +23,12 @@ def join(edge, hello):
     sock = context.socket(zmq.DEALER)
     sock.linger = 500
     sock.connect(f"ipc://{folder}/{edge}")
-    say(sock, "hello", {"version": 2, "run": "", "dataset": DATA, **hello})
+    send(sock, "hello", {"version": 2, "run": "", "dataset": DATA, **hello})
     return sock
 
 
-def hear(sock, kind, seconds):
-    """The header of the next message of that kind, or None."""
+def receive(sock, kind, seconds):
+    """Receives the header of the next message of that kind, or None."""
     until = time.monotonic() + seconds
     while sock.poll(max(0, 1000 * (until - time.monotonic()))):
         got, head, *_ = sock.recv_multipart()
@@ -44,30 +44,30 @@ def check(number, good, what):
 
 
 augmenter = join("items", {"stage": "augment", "peer": "a", "recipe": "none"})
-hello = hear(augmenter, "hello", 60)
+hello = receive(augmenter, "hello", 60)
 DATA = hello["dataset"]
 trainer = join("negatives", {"stage": "train", "peer": "t"})
-check(1, hello and hear(trainer, "hello", 60), "the filter greets both")
-say(trainer, "state.put", {"id": 1, "session": begun, "epoch": 0, "step": 0,
-                           "sampler": "", "total": 0, "fresh": True, "tables": [],
-                           "last": True})
-check(2, hear(trainer, "state.ok", 60), "the state is the trainer's")
+check(1, hello and receive(trainer, "hello", 60), "the filter answers both hellos")
+send(trainer, "state.put", {"id": 1, "session": first_session, "epoch": 0, "step": 0,
+                            "sampler": "", "total": 0, "fresh": True, "tables": [],
+                            "last": True})
+check(2, receive(trainer, "state.ok", 60), "the filter takes the trainer's state")
 serial = 0
 
 
 def item(seconds):
-    """The next item of the session that begins, asked for each second."""
+    """Requests an item of the next session each second; returns it or None."""
     global serial
     until, got = time.monotonic() + seconds, None
     while not got and time.monotonic() < until:
         serial += 1
-        say(augmenter, "next", {"session": begun + 1, "epoch": 0, "step": 0,
-                                "serial": serial, "window": 4, "room": 4})
-        got = hear(augmenter, "item", 1)
+        send(augmenter, "next", {"session": first_session + 1, "epoch": 0, "step": 0,
+                                 "serial": serial, "window": 4, "room": 4})
+        got = receive(augmenter, "item", 1)
     return got
 
 
-check(3, not item(2), "while it is there no other session begins")
+check(3, not item(2), "no other session begins while the trainer is connected")
 trainer.close(0)
-check(4, item(30), "when it is gone the next one does")
+check(4, item(30), "the next session begins after the trainer has disconnected")
 print("1..4")

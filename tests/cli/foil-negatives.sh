@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# foil-negatives, and its double in Python, as the trainer meets them.
+# foil-negatives, and services in Python, as a trainer uses them.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -7,14 +7,16 @@
 here=${0%/*}
 
 common foil-negatives
-ok 'no endpoint: 2' refuses 2 'wants -r DIR or --negatives' \
+ok 'foil-negatives without an endpoint exits with 2' \
+    refuses 2 'wants -r DIR or --negatives' \
     "$BIN/foil-negatives"
-ok 'an operand: 2' refuses 2 "what is 'x' for" "$BIN/foil-negatives" -r "$work" x
-ok 'keys without a folder: 2' refuses 2 'go together' \
+ok 'foil-negatives with an operand exits with 2' \
+    refuses 2 "what is 'x' for" "$BIN/foil-negatives" -r "$work" x
+ok '--keys without --allow exits with 2' refuses 2 'go together' \
     "$BIN/foil-negatives" -r "$work/run" --keys k
-ok 'no such endpoint: 1' exits 1 "$BIN/foil-negatives" --negatives nowhere
+ok 'an invalid endpoint exits with 1' exits 1 "$BIN/foil-negatives" --negatives nowhere
 
-# serve OPTIONS... : in the background, its number in $service
+# serve OPTIONS... : starts foil-negatives in the background; its PID is in $service
 serve() {
     rm -rf "$work/run"
     "$BIN/foil-negatives" -r "$work/run" "$@" 2>"$work/serve.err" &
@@ -22,29 +24,29 @@ serve() {
     becomes_true test -S "$work/run/negatives"
 }
 
-# ends : it is told to stop and does
+# ends : foil-negatives exits with 0 after SIGTERM
 ends() {
     kill -TERM "$service" && wait "$service"
 }
 
 serve
-ok 'SIGTERM: an orderly end, 0' ends
-ok 'the run directory is private' test 700 = "$(stat -c %a "$work/run")"
+ok 'foil-negatives exits with 0 after SIGTERM' ends
+ok 'the run directory has mode 700' test 700 = "$(stat -c %a "$work/run")"
 
 if ! has_python zmq msgpack; then
-    skip 'weights' 'no python3-zmq'
+    skip 'answers of foil-negatives' 'no python3-zmq'
     done_testing
 fi
 modules=(zmq msgpack random json)
 ! has_python numpy || modules+=(numpy)
 warm "${modules[@]}"
 
-# pairs [NAME=VALUE ...] : the answers as JSON lines
+# pairs [NAME=VALUE ...] : prints the answers as JSON lines
 pairs() {
     timeout "$patience" "$python" "$here/pairs.py" "ipc://$work/run/negatives" "$@"
 }
 
-# sums FILE : the rows of w sum to one, the own image has no weight
+# sums FILE : the rows of w sum to one; views of the same image have no weight
 sums() {
     jq -se 'all(.id and .accepted > 0 and .accepted <= 1 and (.w as $w |
         all(range(8); . as $r | $w[$r * 8:$r * 8 + 8] |
@@ -54,111 +56,116 @@ sums() {
 
 serve
 pairs again=2 >"$work/whole"
-ok 'asked again: the same answer' test $? -eq 0
-ok 'four answers' test 4 -eq "$(wc -l <"$work/whole")"
-ok 'they are weights' sums "$work/whole"
-ok 'a newer trainer hands over its own' pairs session=2
-ok 'the same as the first got' diff "$work/whole" "$work/out"
-ok 'a step of the past is not taken' refuses 1 'is not at the place of' \
+ok 'a repeated request gets the same answer' test $? -eq 0
+ok 'foil-negatives answers four requests' test 4 -eq "$(wc -l <"$work/whole")"
+ok 'the answers are weights' sums "$work/whole"
+ok 'a newer trainer hands its state over' pairs session=2
+ok 'the newer trainer gets the same answers' diff "$work/whole" "$work/out"
+ok 'a request for an older step exits with 1' refuses 1 'is not at the place of' \
     pairs session=2 step=1 put=0
-ok 'nor another trainer without its state' refuses 1 'is not at the place of' \
+ok 'another trainer without a state exits with 1' refuses 1 'is not at the place of' \
     pairs session=3 put=0
-ok 'a batch of one' refuses 1 'want 2 images' pairs session=4 batch=1
-ok 'a newer one' pairs session=5
-ok '[pairs that will not do] another number of views' refuses 1 "3 views where the chains are for 2" \
+ok 'a batch of one image is refused' refuses 1 'want 2 images' pairs session=4 batch=1
+ok 'a newer trainer without steps is accepted' pairs session=5
+ok '[pairs that will not do] another number of views is refused' \
+    refuses 1 "3 views where the chains are for 2" \
     pairs session=5 step=4 views=3 put=0
-ok 'ends' ends
+ok 'foil-negatives exits with 0 after refusals' ends
 
-# the state is that of the trainer that brought them, while it is there
+# the state belongs to the trainer that sent it, while that is connected
 rm -f "$work/gate"
 serve
 pairs peer=one gate="$work/gate" >"$work/owner" &
 trainer=$!
 ok 'a trainer uses the sampler' waits_for "$work/owner"
 owned='belongs to train 1 of session 1, which is still connected'
-ok 'a second one may not' refuses 1 "$owned" pairs peer=two step=1
-ok 'nor bring a state for the same session' refuses 1 "$owned" \
+ok 'a second trainer is refused while the first is connected' \
+    refuses 1 "$owned" pairs peer=two step=1
+ok 'a second trainer with a state of the same session is refused' refuses 1 "$owned" \
     pairs peer=two step=0
-ok 'nor for a newer one' refuses 1 "$owned" pairs peer=two session=2
-ok 'the service says so' grep -q "train 2 'two': the state belongs to train 1" \
+ok 'a second trainer with a newer session is refused' \
+    refuses 1 "$owned" pairs peer=two session=2
+ok 'foil-negatives reports the second trainer' \
+    grep -q "train 2 'two': the state belongs to train 1" \
     "$work/serve.err"
 touch "$work/gate"
-ok 'the first goes on' wait "$trainer"
-ok 'as if nothing had been' diff "$work/whole" "$work/owner"
-ok 'when it is gone, a newer one takes over' pairs peer=two session=2
-ok 'the same as the first got' diff "$work/whole" "$work/out"
-ok 'an older one does not' refuses 1 'is of session 2, which is newer' \
+ok 'the first trainer continues' wait "$trainer"
+ok 'the first trainer gets the same answers' diff "$work/whole" "$work/owner"
+ok 'a newer trainer is accepted after the first has disconnected' pairs peer=two session=2
+ok 'the newer trainer gets the answers of the first' diff "$work/whole" "$work/out"
+ok 'an older trainer is refused' refuses 1 'is of session 2, which is newer' \
     pairs peer=three session=1
-ok 'a session of the far future: refused' \
+ok 'a session of the far future is refused' \
     refuses 1 'days ahead of this machine' pairs peer=two session=4611686018427387904
-ok 'and the present one goes on' pairs peer=two session=2 step=4
-ok 'ends' ends
+ok 'the present session continues after a refusal' pairs peer=two session=2 step=4
+ok 'foil-negatives exits with 0 after several trainers' ends
 
-# what the trainer kept, handed back after two steps as after one that was not
-# applied
-# go_back [NAME=VALUE ...] : pairs, without what it prints
+# The trainer returns its copy of the state after two steps, as after a step that was
+# not applied.
+# go_back [NAME=VALUE ...] : pairs, with its output in $work/back
 go_back() {
     pairs back=2 "$@" >"$work/back"
 }
 
 serve
-ok 'handed back, a row at a time' go_back piece=1
-ok 'it goes on from there' diff "$work/whole" "$work/back"
-ok 'rows that do not follow: refused' refuses 1 \
+ok 'foil-negatives takes a state that is returned in single rows' go_back piece=1
+ok 'answers after a returned state are the same' diff "$work/whole" "$work/back"
+ok 'rows of a state out of order are refused' refuses 1 \
     "rows 1 .. of table 'chain' do not follow" \
     go_back session=2 piece=1 skip=1
-ok 'the state of another sampler: refused' refuses 1 \
+ok 'a state of another sampler is refused' refuses 1 \
     "of sampler 'topk 1', and this is 'emc2 1'" \
     go_back session=3 sampler='topk 1'
-ok 'a table of another shape: refused' refuses 1 \
+ok 'a table of another shape is refused' refuses 1 \
     "table 'chain' has rows of 17 bytes, want 16" \
     go_back session=4 wider=chain
-ok 'of 5 steps without any table: refused' refuses 1 \
+ok 'a state of 5 steps without tables is refused' refuses 1 \
     "the state of 5 steps has no table 'chain'" pairs session=5 total=5
-ok 'unless it says that nothing has begun' pairs session=6 total=5 fresh=1
-ok 'which a state with tables does not say' refuses 1 \
+ok 'a fresh state without tables is accepted' pairs session=6 total=5 fresh=1
+ok 'a fresh state with tables is refused' refuses 1 \
     "'fresh' has no tables" go_back session=7 fresh=1
-ok 'ends' ends
+ok 'foil-negatives exits with 0 after returned states' ends
 serve --filter --proposals bank,horizon=3
-ok 'a bank, handed back' go_back piece=1
-ok 'a state of 2 steps without its bank: refused' refuses 1 \
+ok 'foil-negatives takes a state with a bank' go_back piece=1
+ok 'a state of 2 steps without its bank is refused' refuses 1 \
     "the state of 2 steps has no table 'bank'" go_back session=2 without=bank
-ok 'and one of steps that were not yet' refuses 1 \
+ok 'a bank with entries of later steps is refused' refuses 1 \
     'of none of 1 steps' go_back session=3 total=1
-ok 'ends' ends
+ok 'foil-negatives --filter exits with 0 after returned states' ends
 
-# killed in the middle: the trainer hands back what it kept
+# killed in the middle: the trainer returns its copy of the state
 serve
 pairs gate="$work/gate" >"$work/across" &
 trainer=$!
-ok 'the first answer' waits_for "$work/across"
+ok 'foil-negatives sends the first answer' waits_for "$work/across"
 kill -9 "$service"
 { wait "$service"; } 2>/dev/null
 serve
 touch "$work/gate"
-ok 'restarted after kill -9: the run goes on' wait "$trainer"
-ok 'bit for bit' diff "$work/whole" "$work/across"
+ok 'the run continues after foil-negatives was killed and restarted' wait "$trainer"
+ok 'foil-negatives after SIGKILL gives the same answers' diff "$work/whole" "$work/across"
 ends
 
 serve -s 7
 pairs >"$work/seven"
-ok 'another seed, other weights' bash -c "! cmp -s '$work/whole' '$work/seven'"
+ok 'another seed gives other weights' bash -c "! cmp -s '$work/whole' '$work/seven'"
 ends
 serve --proposals ,burn-in=2
 pairs >"$work/burnt"
-ok 'one record a row: all or nothing' jq -se 'all(.w | all(. == 0 or . == 1))' \
+ok 'burn-in of 2 leaves one negative for each row' \
+    jq -se 'all(.w | all(. == 0 or . == 1))' \
     "$work/burnt"
-ok 'a burn-in that leaves nothing' refuses 1 'a burn-in of 2 leaves nothing' \
+ok 'a burn-in that leaves no negative is refused' \
+    refuses 1 'a burn-in of 2 leaves nothing' \
     pairs session=2 batch=3
-ok 'ends' ends
+ok 'foil-negatives --proposals exits with 0' ends
 
-# the same with a real trainer; whenever the kill comes, nothing may differ
+# the same with a real trainer; the result must not depend on when the service is killed
 data=$work/data.tar
 "$BIN/foil-data" generate --size 8 -o "$data" 13 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# run NAME EPOCHS [OBJECTIVE OPTION...] : all tools but the service, in
-# directory NAME
+# run NAME EPOCHS [OBJECTIVE OPTION...] : all tools except the service, in folder NAME
 run() {
     local at=(-r "$work/$1")
     mkdir -p "$work/$1"
@@ -170,14 +177,14 @@ run() {
         --objective "${3-emc2},tau=0.2" "${@:4}" --threads 1 --lr 0.01 2>"$work/$1.train"
 }
 
-# serve_in NAME : the service for it, its number in $service
+# serve_in NAME : starts the service of that run; its PID is in $service
 serve_in() {
     "$BIN/foil-negatives" -r "$work/$1" 2>"$work/$1.negatives" &
     service=$!
 }
 
-# survives NAME SERVE : a run whose service is killed on the way, and begun anew
-# by SERVE NAME, ends well
+# survives NAME SERVE : a run exits with 0 although its service is killed; SERVE NAME
+# starts the service
 survives() {
     local trainer
     "$2" "$1"
@@ -190,26 +197,29 @@ survives() {
     wait "$trainer"
 }
 
-# tensors NAME : what the checkpoint holds
+# tensors NAME : prints digests of its checkpoint
 tensors() {
     (cd "$work/$1/latest" && sha256sum ./*.safetensors)
 }
 
 export OMP_NUM_THREADS=1
 serve_in calm
-ok 'a whole run' run calm 40
+ok 'an undisturbed run with foil-negatives succeeds' run calm 40
 ends
-ok 'the service killed on the way: the run ends well' survives rough serve_in
+ok 'a run with a killed service succeeds' survives rough serve_in
 ends
-ok 'with the same weights and chains, bit for bit' \
+ok 'the killed service does not change weights and chains' \
     diff <(tensors calm) <(tensors rough)
 
-ok 'the same chains inside the trainer' run inside 40 emc2 --sampler trainer
-ok 'the same bits' diff <(tensors calm) <(tensors inside)
-ok 'stale ones' run stale 2 emc2 --sampler trainer --proposals ,scores=stale
-ok 'drop something' jq -se 'map(.dropped) | max > 0' "$work/stale/metrics.jsonl"
+ok '--sampler trainer trains the same objective' run inside 40 emc2 --sampler trainer
+ok '--sampler trainer gives the bits of foil-negatives' \
+    diff <(tensors calm) <(tensors inside)
+ok '--sampler trainer trains with stale scores' \
+    run stale 2 emc2 --sampler trainer --proposals ,scores=stale
+ok 'stale scores drop samples' \
+    jq -se 'map(.dropped) | max > 0' "$work/stale/metrics.jsonl"
 ! run cached 2 cache --sampler trainer
-ok 'the cache is not there' grep -q 'cache needs foil-negatives' \
+ok '--sampler trainer refuses the cache' grep -q 'cache needs foil-negatives' \
     "$work/cached.train"
 
 if has_python numpy; then
@@ -219,23 +229,26 @@ if has_python numpy; then
     service=$!
     becomes_true test -S "$work/run/negatives"
     pairs >"$work/softmax"
-    ok 'a sampler in Python answers' test 4 -eq "$(wc -l <"$work/softmax")"
-    ok 'with weights' sums "$work/softmax"
+    ok '--weigh-command with a program in Python answers' \
+        test 4 -eq "$(wc -l <"$work/softmax")"
+    ok 'the answers of the program are weights' sums "$work/softmax"
     ends
     mkdir "$work/double"
     "$BIN/foil-negatives" -r "$work/double" --weigh-command "/usr/bin/python3 '$here/softmax.py'" \
         2>"$work/serve.err" &
     service=$!
-    ok 'a run with it' run double 20
-    ok 'and one with dcl' run dcl 20 dcl
-    # like A B : two numbers are equal but for rounding
+    ok 'a run with the program in Python succeeds' run double 20
+    ok 'a run with dcl succeeds' run dcl 20 dcl
+    # like A B : two numbers are equal up to rounding
     like='def like(a; b): (a - b | fabs) <= 1e-4 * ((a | fabs) + 0.01);'
     # shellcheck disable=SC2016 # $a, $b are jq's
-    ok 'are the same steps' jq -ens --slurpfile a "$work/double/metrics.jsonl" \
+    ok 'the program in Python and dcl have the same steps' \
+        jq -ens --slurpfile a "$work/double/metrics.jsonl" \
         --slurpfile b "$work/dcl/metrics.jsonl" "$like"'
         ($a | length) == 80 and all(range(80); like($a[.].infonce; $b[.].infonce)
         and like($a[.].gradient; $b[.].gradient))'
-    ok 'and make the same encoder' "$python" - "$work"/{double,dcl} <<'END'
+    ok 'the program in Python and dcl give the same encoder' \
+        "$python" - "$work"/{double,dcl} <<'END'
 import json, sys
 import numpy as np
 
@@ -254,7 +267,7 @@ for k in a:
     assert off < 1e-5, k
 END
 
-    # counted NAME [SIZE WIDTH FROM] : a service with a state of its own
+    # counted NAME [SIZE WIDTH FROM] : starts a service with its own state
     counted() {
         "$python" "$here/counting.py" "ipc://$work/$1/negatives" "${@:2}" \
             2>>"$work/$1.negatives" &
@@ -263,31 +276,31 @@ END
     }
     mkdir "$work"/{counts,recount,narrow,large}
     counted counts
-    ok 'a sampler that counts' run counts 40
+    ok 'a run with a service that counts succeeds' run counts 40
     ends
-    ok 'killed on the way: the run ends well' survives recount counted
+    ok 'a run with a killed service that counts succeeds' survives recount counted
     ends
-    ok 'with what it had counted, to the same bits' \
+    ok 'the killed service gets its counts back: the same result' \
         diff <(tensors counts) <(tensors recount)
-    ok 'which is in the checkpoint' grep -aq \
+    ok 'the checkpoint has the table of counts' grep -aq \
         '"sampler":"counting 1".*"sampler.seen":{"dtype":"U8","shape":\[13,8\]' \
         "$work/counts/latest/samples.safetensors"
-    # both end at their deadline, by which all has to be said, however busy the
-    # machine is
+    # both end at their deadline, which leaves time for all messages on a busy machine
     counted narrow 13 9 2
     narrow=$service
     counted large 2000000000 8 0
-    begun narrow run narrow 2 emc2 --deadline 9
-    begun large run large 2 emc2 --deadline 9 --max-state 7
-    ok 'a table that changes its shape: the run ends' exits 1 ended narrow
-    ok 'and says how' grep -q "weights: table 'seen' is 13 x 9 bytes, and was 13 x 8" \
+    start_job narrow run narrow 2 emc2 --deadline 9
+    start_job large run large 2 emc2 --deadline 9 --max-state 7
+    ok 'a table that changes its shape ends the run with 1' exits 1 job_ok narrow
+    ok 'the error names both shapes' \
+        grep -q "weights: table 'seen' is 13 x 9 bytes, and was 13 x 8" \
         "$work/narrow.train"
-    ok 'a table that is too large: the run ends' exits 1 ended large
-    ok 'and says how large it may be' grep -q \
+    ok 'a table above --max-state ends the run with 1' exits 1 job_ok large
+    ok 'the error names --max-state' grep -q \
         'at most 7 GiB in all tables are allowed (--max-state)' "$work/large.train"
     kill "$narrow" "$service"
 else
-    skip 'a sampler in Python' 'no python3-numpy'
+    skip 'services in Python' 'no python3-numpy'
 fi
 
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# foil-tap as a user meets it, with stages in Python on the other end of the
-# wire: what they pack we read, and the other way round.
+# foil-tap for its users, with stages in Python as peers: each side reads messages of
+# the other.
 # Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
@@ -10,40 +10,44 @@
 tap=$BIN/foil-tap
 common foil-tap show x
 
-# meanwhile, one that hears nothing
+# in the background, a listener that gets no events
 mkdir "$work/quiet"
 "$tap" events -r "$work/quiet" >/dev/null 2>"$work/silence" &
 listener=$!
 
-ok 'no verb: 2, and which there are' refuses 2 \
+ok 'foil-tap without a verb exits with 2 and lists the verbs' refuses 2 \
     '^  replay FILE \[ENDPOINT\] *play' "$tap"
-ok 'events from nowhere: 2' refuses 2 'where are the events' "$tap" events
-ok 'proxy with one end: 2' exits 2 "$tap" proxy ipc://x
-ok 'no such recording: 1' refuses 1 'cannot open' "$tap" show "$work/none"
+ok 'events without a source exits with 2' refuses 2 'where are the events' "$tap" events
+ok 'proxy with one endpoint exits with 2' exits 2 "$tap" proxy ipc://x
+ok 'show of a missing recording exits with 1' \
+    refuses 1 'cannot open' "$tap" show "$work/none"
 echo nonsense >"$work/bad"
-ok 'no recording: 1' refuses 1 'is not a recording' "$tap" show "$work/bad"
-ok 'an endpoint that others reach, no keys: 1' \
+ok 'show of another file exits with 1' \
+    refuses 1 'is not a recording' "$tap" show "$work/bad"
+ok 'proxy on all interfaces without keys exits with 1' \
     refuses 1 'want keys' "$tap" proxy 'tcp://*:*' ipc://x
-ok 'no such address: 1' refuses 1 'bad endpoint' "$tap" events nowhere
+ok 'events of an invalid address exits with 1' \
+    refuses 1 'bad endpoint' "$tap" events nowhere
 
-ok 'keys are made' "$tap" --role augment keys "$work/keys" aug
-ok 'with a secret' grep -q 'secret-key = "' "$work/keys/aug.key_secret"
-ok 'the public file has none' bash -c "! grep secret-key '$work/keys/aug.key'"
-ok 'not twice: 1' refuses 1 'cannot make' "$tap" keys "$work/keys" aug
+ok 'keys makes a pair of keys' "$tap" --role augment keys "$work/keys" aug
+ok 'the secret file has a secret key' grep -q 'secret-key = "' "$work/keys/aug.key_secret"
+ok 'the public file has no secret key' bash -c "! grep secret-key '$work/keys/aug.key'"
+ok 'keys of an existing name exits with 1' \
+    refuses 1 'cannot make' "$tap" keys "$work/keys" aug
 
 "$tap" proxy "ipc://$work/here" "ipc://$work/there" &
-ok 'a proxy waits for who comes' becomes_true test -S "$work/here"
+ok 'proxy waits for connections' becomes_true test -S "$work/here"
 kill -TERM $!
-ok 'SIGTERM ends it, with 0' wait $!
+ok 'proxy exits with 0 after SIGTERM' wait $!
 
 if ! has_python zmq msgpack; then
-    skip 'stages in Python' 'no python3-zmq, python3-msgpack'
+    skip 'foil-tap with stages in Python' 'no python3-zmq, python3-msgpack'
     done_testing
     exit
 fi
 warm zmq zmq.auth msgpack
 
-# A recording, written by what its man page says.
+# A recording, written according to its man page.
 cat >"$work/stage.py" <<'EOF'
 import msgpack, struct, sys, zmq, zmq.auth
 
@@ -87,7 +91,7 @@ def record(path, stage, make):
             for part in m:
                 f.write(struct.pack("<Q", len(part)) + part)
 
-context = zmq.Context()             # ended below: Python exits without a wait
+context = zmq.Context()             # destroyed below; Python would not wait for it
 
 def trainer(endpoint):              # binds, as foil-train does
     sock = context.socket(zmq.ROUTER)
@@ -132,7 +136,7 @@ def publisher(endpoint):
     sock = context.socket(zmq.XPUB)
     sock.bind(endpoint)
     while b"metrics" not in sock.recv():
-        pass                        # somebody subscribes to other kinds first
+        pass                        # subscriptions to other kinds may come first
     for n in (0, 1, 4):
         sock.send_multipart(pack(b"metrics", {"sequence": n, "stage": "train",
                             "step": n, "values": {"loss": 4.5 - n}}))
@@ -150,62 +154,63 @@ else:
 context.destroy(linger=2000)
 EOF
 
-ok 'pyzmq reads our keys' "$python" "$work/stage.py" key \
+ok 'pyzmq reads keys of foil-tap' "$python" "$work/stage.py" key \
     "$work/keys/aug.key_secret"
-ok 'Python writes two recordings' \
+ok 'Python writes recordings' \
     "$python" "$work/stage.py" record "$work/batches" "$work/items" \
     "$work/captions"
-ok 'show prints one' "$tap" show "$work/batches"
-ok 'as JSON that jq reads' \
+ok 'show prints a recording' "$tap" show "$work/batches"
+ok 'show prints JSON that jq reads' \
     bash -c "jq -r '.kind, .header.step' <'$work/out' | paste -sd' ' |
         grep -x 'hello null batch 1 batch 0 batch 2'"
-ok 'tensors by their digest' grep -q '"shape":\[2,4,2,2,3\],"digest":"' \
+ok 'show prints tensors by their digest' grep -q '"shape":\[2,4,2,2,3\],"digest":"' \
     <("$tap" show "$work/batches")
-ok 'or in full' grep -q '"data":\[1,2,3,4\]' <("$tap" -f show "$work/batches")
+ok 'show -f prints tensors in full' \
+    grep -q '"data":\[1,2,3,4\]' <("$tap" -f show "$work/batches")
 printf '%s\n' '[UNK]' '[CLS]' '[SEP]' a cat '##s' >"$work/words.txt"
-ok 'tokens as text, by a vocabulary' grep -qF \
+ok 'show --vocabulary prints tokens as text' grep -qF \
     '"digest":"' <("$tap" -n 2 --vocabulary "$work/words.txt" show \
     "$work/captions" | grep -F '"text":["a cat","cats","",null]')
-ok 'a vocabulary that is none: 1' refuses 1 "'$work/bad'" \
+ok 'show --vocabulary with an invalid file exits with 1' refuses 1 "'$work/bad'" \
     "$tap" --vocabulary "$work/bad" show "$work/captions"
-ok 'one kind, one message' bash -c \
+ok '-k and -n select one message of one kind' bash -c \
     "'$tap' -k batch -n 1 show '$work/batches' | wc -l | grep -x 1"
-ok 'recorded anew, it is the same' bash -c "
+ok 'show -w writes the same recording' bash -c "
     '$tap' -q -w '$work/again' show '$work/batches' &&
     tail -c +25 '$work/again' | cmp - <(tail -c +25 '$work/batches')"
-ok 'cut off: 1' exits 1 bash -c "
+ok 'show of a truncated recording exits with 1' exits 1 bash -c "
     head -c 500 '$work/batches' >'$work/cut'; '$tap' -q show '$work/cut'"
 
 "$python" "$work/stage.py" trainer "ipc://$work/batch" >"$work/got" 2>&1 &
 trainer=$!
-ok 'replayed as an augmenter, into a trainer in Python' \
+ok 'replay sends batches to a trainer in Python' \
     "$tap" -r "$work" replay "$work/batches"
-ok 'which is content' wait "$trainer"
-ok 'with each batch, in order' \
+ok 'the trainer in Python accepts the batches' wait "$trainer"
+ok 'the trainer in Python gets each batch in order' \
     grep -qxF '[(0, 0, 96), (1, 1, 96), (2, 2, 96)]' "$work/got"
 
 "$tap" -r "$work" replay "$work/items" &
 select=$!
-ok 'replayed as the selector, to an augmenter in Python' \
+ok 'replay sends items to an augmenter in Python' \
     "$python" "$work/stage.py" augmenter "ipc://$work/plan"
-ok 'each item, in order' grep -qxF '[0, 1, 2]' "$work/out"
-ok 'it ends with the run' wait "$select"
+ok 'the augmenter in Python gets each item in order' grep -qxF '[0, 1, 2]' "$work/out"
+ok 'replay ends with the run' wait "$select"
 
 "$tap" -r "$work" replay "$work/items" &
 select=$!
 "$tap" -w "$work/tapped" proxy "ipc://$work/tap" "ipc://$work/plan" \
     >"$work/lines" &
 proxy=$!
-ok 'the same through a proxy' \
+ok 'an augmenter in Python gets items through a proxy' \
     "$python" "$work/stage.py" augmenter "ipc://$work/tap"
-ok 'each item, in order' grep -qxF '[0, 1, 2]' "$work/out"
-ok 'the selector ends' wait "$select"
+ok 'the proxy passes on each item in order' grep -qxF '[0, 1, 2]' "$work/out"
+ok 'replay through a proxy ends with the run' wait "$select"
 kill "$proxy"
-ok 'so does the proxy' wait "$proxy"
-ok 'which saw it all' bash -c "jq -r .kind <'$work/lines' | sort | uniq -c |
+ok 'the proxy exits with 0' wait "$proxy"
+ok 'the proxy prints all messages' bash -c "jq -r .kind <'$work/lines' | sort | uniq -c |
     tr -s ' ' | paste -sd, |
     grep -E ' end,.* hello, 3 item, 4 next'"
-ok 'and wrote it down' bash -c \
+ok 'the proxy records all messages' bash -c \
     "'$tap' -k item show '$work/tapped' | jq .header.step | paste -sd' ' |
         grep -x '0 1 2'"
 
@@ -214,20 +219,22 @@ mandoc -T ascii "$page" | col -bx | sed -n '/^ *import msg/,/^ *context.des/p' |
     sed 's/^     //' >"$work/select.py"
 timeout "$patience" "$python" "$work/select.py" "ipc://$work/shuffle" &
 select=$!
-ok 'the selector in foil-wire(5), as it stands there' \
+ok 'the selector of foil-wire(5) serves an augmenter' \
     "$python" "$work/stage.py" augmenter "ipc://$work/shuffle" any
-ok 'plans two epochs of two steps' grep -qxF '[0, 1, 0, 1]' "$work/out"
-ok 'ends with the run' wait "$select"
+ok 'the selector of foil-wire(5) plans two epochs of two steps' \
+    grep -qxF '[0, 1, 0, 1]' "$work/out"
+ok 'the selector of foil-wire(5) ends with the run' wait "$select"
 
 "$python" "$work/stage.py" publisher "ipc://$work/events" &
-ok 'events of a publisher in Python' timeout "$patience" bash -c \
+ok 'events prints events of a publisher in Python' timeout "$patience" bash -c \
     "'$tap' -r '$work' -k metrics -n 3 events >'$work/lines' 2>'$work/err'"
-ok 'with their numbers' bash -c "jq -c .header.values.loss <'$work/lines' |
+ok 'events prints the values of the metrics' \
+    bash -c "jq -c .header.values.loss <'$work/lines' |
     paste -sd' ' | grep -x '4.5 3.5 0.5'"
-ok 'a gap is noticed' grep -q 'messages lost on the way here: 2' "$work/err"
+ok 'events reports lost messages' grep -q 'messages lost on the way here: 2' "$work/err"
 
-# a listener ends with the run, and --follow hears the next one too
-hears() (
+# events ends with the run; with --follow it continues with the next run
+listens() (
     set -o pipefail
     timeout "$patience" "$tap" -r "$work/run" "$@" events |
         jq -r 'select(.header.what == "stop").header.reason' | paste -sd' '
@@ -237,26 +244,27 @@ trains() {
         >/dev/null 2>&1
 }
 mkdir -m 700 "$work/run"
-hears -k event >"$work/one" &
+listens -k event >"$work/one" &
 one=$!
-hears -k event --follow -n 2 >"$work/two" &
+listens -k event --follow -n 2 >"$work/two" &
 two=$!
-hears -k metrics >"$work/none" & # which hears of no event but the last
+listens -k metrics >"$work/none" & # gets no event but the last one
 none=$!
 while kill -0 "$one" || kill -0 "$none"; do trains; done 2>/dev/null
-ok 'it ends by itself' wait "$one"
-ok 'after the last event of a run' grep -c '^no batch for epoch 0' "$work/one"
-ok 'also where only metrics are printed' wait "$none"
-ok 'no event is' exits 1 grep . "$work/none"
+ok 'events ends with the run' wait "$one"
+ok 'events prints the last event of a run' grep -c '^no batch for epoch 0' "$work/one"
+ok 'events -k metrics ends with the run' wait "$none"
+ok 'events -k metrics prints no other events' exits 1 grep . "$work/none"
 while kill -0 "$two" 2>/dev/null; do trains; done
-ok 'one that follows hears two runs' \
+ok 'events --follow prints two runs' \
     grep -qE '^no batch for .* no batch for ' "$work/two"
 
-ok 'a recording on a full disk: 1' refuses 1 \
+ok 'a recording on a full disk exits with 1' refuses 1 \
     "cannot write '/dev/full': No space left on device" \
     "$tap" -q -w /dev/full show "$work/batches"
-ok 'where nothing comes from is said' waits_for "$work/silence"
-ok 'by its name' grep -qx "foil-tap: no message from \
+ok 'events reports that it receives nothing' waits_for "$work/silence"
+ok 'events names the endpoint from which nothing comes' \
+    grep -qx "foil-tap: no message from \
 'ipc://$work/quiet/events' in 10 seconds: does a trainer run there?" "$work/silence"
 kill "$listener"
 done_testing

@@ -1,6 +1,6 @@
-"""Encoders that foil-embed --export DIR/ wrote, in PyTorch, and by timm where it is
-installed, against the features of foil-embed.  usage: folders.py RUN...
-of raw.npy, RUN.npy and RUN.d"""
+"""usage: folders.py RUN...: compares encoders of foil-embed --export DIR/ in PyTorch, and
+in timm if it is installed, with the features of foil-embed.  Reads raw.npy, RUN.npy and
+RUN.d."""
 import json
 import sys
 

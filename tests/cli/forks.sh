@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# A warm Python, which other tests start their programs from, is to these what a
-# Python of their own is.
+# A program started by the warm Python of runs.sh behaves as in a new Python.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -15,12 +14,12 @@ warm json
 mkdir "$work/here"
 cd "$work/here" || exit 1
 
-# last NAME : line of its stderr, without what the shell says of signals
+# last NAME : prints the last line of its stderr, without the shell's messages on signals
 last() {
     grep -v "^$0: line" "$work/$1.err" | tail -n 1
 }
-# alike COMMAND... : the command, in which $python is a Python, prints the same with
-# either, and ends with the same code
+# alike COMMAND... : the command, which uses $python, has the same output and exit code
+# with the warm Python and a new one
 alike() {
     local plain=0 warm=0
     "$@" >"$work/warm" 2>"$work/warm.err" || warm=$?
@@ -32,8 +31,8 @@ alike() {
         cmp <(last plain) <(last warm)
 }
 
-# where a program is, and what it was given
-cat >"$work/told.py" <<'END'
+# prints how it was started
+cat >"$work/started.py" <<'END'
 import os, sys
 print(__name__, sys.argv, os.getcwd(), sys.path, sys.dont_write_bytecode)
 print(sorted(kv for kv in os.environ.items() if kv[0] not in ("_", "LC_CTYPE")))
@@ -41,11 +40,11 @@ print(sys.stdin.read())
 sys.exit("the end")
 END
 file() {
-    echo some text | A='b c=d' PYTHONPATH=/no/folder:/tmp "$python" "$work/told.py" \
+    echo some text | A='b c=d' PYTHONPATH=/no/folder:/tmp "$python" "$work/started.py" \
         'an argument' '' é
 }
 on_stdin() {
-    PYTHONDONTWRITEBYTECODE=1 "$python" - x y <"$work/told.py"
+    PYTHONDONTWRITEBYTECODE=1 "$python" - x y <"$work/started.py"
 }
 as_text() {
     "$python" -c 'import sys; print(sys.argv); sys.exit(int(sys.argv[2]))' a 7
@@ -57,7 +56,7 @@ by_signal() {
     "$python" -c 'import os, signal, sys; os.kill(os.getpid(), int(sys.argv[1]))' \
         "$1"
 }
-# sent SIGNAL : to one that is at work
+# sent SIGNAL : sends it to a program that sleeps
 sent() {
     rm -f ready
     "$python" -c 'import time; open("ready", "w").write("x"); time.sleep(60)' &
@@ -79,50 +78,51 @@ time.sleep(60)' &
     wait $!
 }
 
-ok 'a file: arguments, environment, folder, paths, stdin' alike file
-ok 'a text on stdin' alike on_stdin
-ok 'a text as an argument, and its code' alike as_text
-ok 'one that fails' alike fails
+ok 'a file gets arguments, environment, folder, paths and stdin' alike file
+ok 'a program on stdin' alike on_stdin
+ok 'a program as an argument, and its exit code' alike as_text
+ok 'a program that raises an exception' alike fails
 for signal in TERM INT KILL ABRT; do
-    ok "one that is ended by $signal" alike by_signal "$(kill -l "$signal")"
+    ok "a program that kills itself with SIG$signal" \
+        alike by_signal "$(kill -l "$signal")"
 done
 for signal in TERM HUP; do
-    ok "that is sent $signal" alike sent "$signal"
+    ok "a program that gets SIG$signal" alike sent "$signal"
 done
-ok 'that ends by itself then' alike caught
+ok 'a program that exits after SIGTERM' alike caught
 "$python" -c 'import os, time; print(os.getpid(), flush=True); time.sleep(60)' \
     >"$work/number" &
 waits_for "$work/number"
 kill -KILL $!
 { wait $!; } 2>/dev/null
-ok 'who is killed leaves no program' becomes_true gone "$(<"$work/number")"
+ok 'SIGKILL of the client ends the program' becomes_true gone "$(<"$work/number")"
 "$python" -c 'import os, time; print(os.getpid(), flush=True); time.sleep(60)' \
     >"$work/other" &
 waits_for "$work/other"
 kill_now $!
-ok 'kill_now leaves none at once' gone "$(<"$work/other")"
+ok 'kill_now ends the program at once' gone "$(<"$work/other")"
 
-# one that is killed before it has said what it wants
+# a client is killed before it has sent its whole request
 torn() {
     /usr/bin/python3 -c 'import socket, sys
-for begun in b"", b"\4\0\0\0\1\0\0\0" * 2 + b"ab":
+for request in b"", b"\4\0\0\0\1\0\0\0" * 2 + b"ab":
     server = socket.socket(socket.AF_UNIX)
     server.connect(sys.argv[1])
-    if begun:
-        socket.send_fds(server, [begun], [0, 1, 2, 0])
+    if request:
+        socket.send_fds(server, [request], [0, 1, 2, 0])
     server.close()' "$python.at" && "$python" -c 'print("there")'
 }
-ok 'others go on when one says half of what it wants' torn
+ok 'the warm Python continues after half a request' torn
 
-# a test that ends while a program does not listen
+# a test ends while its program ignores SIGTERM
 deaf="import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print(os.getpid(), flush=True)
 time.sleep(60)"
-ok 'a program that does not listen ends with its shell' bash -c "
+ok 'a shell ends although its program ignores SIGTERM' bash -c "
     . '$tests/tap.sh'; . '$tests/runs.sh'
     warm json
     \"\$python\" -c '$deaf' >'$work/deaf' &
     waits_for '$work/deaf'"
-ok 'and is gone' gone "$(<"$work/deaf")"
+ok 'the program that ignores SIGTERM has ended' gone "$(<"$work/deaf")"
 done_testing

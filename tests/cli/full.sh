@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What is said, and what is left, when there is no room for a file.  A limit on
-# the size of files, of N KiB, stands for a full disk.
+# Messages and files that are left when there is no space for a file.  Instead of a full
+# disk, files are limited to N KiB.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 
@@ -12,10 +12,10 @@ foil-data index set.tar 2>/dev/null
 foil-embed --raw -o x.npy set.tar
 foil-augment -r run --size 16 set.tar 2>/dev/null &
 foil-select -r run --batch 50 --epochs 1 set.tar 2>/dev/null &
-ok 'an encoder' foil-train -r run --threads 1 --arch resnet8,width=4
+ok 'an encoder trains' foil-train -r run --threads 1 --arch resnet8,width=4
 wait
 
-# limited N COMMAND... : with files of N KiB at most; messages go by a pipe
+# limited N COMMAND... : with files of at most N KiB; messages go through a pipe
 limited() {
     local code=0
     (
@@ -27,25 +27,25 @@ limited() {
     return "$code"
 }
 
-# left : what is in the folder
+# left : prints the files of the folder
 left() {
     find . ! -name 'out.*' ! -name before ! -type s | sort
 }
 
-# no_room N FILE COMMAND... : ends with 1, names the file, leaves nothing
+# no_room N FILE COMMAND... : exits with 1, names the file, leaves no file
 no_room() {
-    local said code=0
+    local message code=0
     left >before
-    said=$(limited "$1" "${@:3}") || code=$?
-    echo "$said"
+    message=$(limited "$1" "${@:3}") || code=$?
+    echo "$message"
     test "$code" -eq 1 || { echo "exit code $code, want 1"; return 1; }
-    test "${said##*: cannot write }" = "'$2': File too large" || return
+    test "${message##*: cannot write }" = "'$2': File too large" || return
     left | diff before -
 }
 
 while read -r limit file command; do
     # shellcheck disable=SC2086 # words
-    ok "no room for the file of $command" no_room "$limit" "$file" $command
+    ok "no space for the output: $command" no_room "$limit" "$file" $command
 done <<'EOF'
 1 o.tar foil-data generate -o o.tar 100
 1 o.foil foil-data index -o o.foil set.tar
@@ -63,6 +63,6 @@ done <<'EOF'
 0 keys/aug.key_secret foil-tap keys keys aug
 0 new/command foil run simclr -r new set.tar
 EOF
-ok 'no room for the sheet of lists' no_room 0 o.png \
+ok 'no space for the output: foil-data sheet' no_room 0 o.png \
     bash -c 'echo 0 1 | foil-data sheet -o o.png set.tar'
 done_testing

@@ -1,10 +1,10 @@
-"""Sixteen peers that are greeted, and begin messages which they do not end.
+"""Sixteen peers that exchange hellos and then begin messages without ending them.
 
 usage: greedy.py ENDPOINT PID
 
-ENDPOINT is the path of a trainer's socket for batches, PID its process.  Each
-peer sends 32 MiB in parts of 8 MiB, as far as it is not cut off.  Prints the most
-memory that the process had meanwhile beyond what it had before, in KiB.
+ENDPOINT is the path of a trainer's socket for batches, PID the trainer.  Each peer
+sends 32 MiB in parts of 8 MiB, unless it is cut off.  Prints by how many KiB the
+trainer's memory grew at most.
 """
 import os
 import socket
@@ -26,7 +26,7 @@ def join(i):
              "run": "", "recipe": "r", "dataset": {"digest": "f" * 32, "size": 77}}
     s.sendall(frame(1, b"foil2.hello") + frame(0, msgpack.packb(hello)))
     if b"foil2.hello" not in read(s, 40):
-        sys.exit("the trainer does not greet us")
+        sys.exit("the trainer does not answer hello")
     return s
 
 

@@ -1,5 +1,5 @@
-"""A selector whose fourth item is not like its first; it prints what it is told of
-it, and ends.
+"""A selector with a fourth item that is larger than its first one.  It prints the error
+for that item, and ends.
 
 usage: larger.py PLAN-ENDPOINT
 """
@@ -11,7 +11,7 @@ import zmq
 
 sock = zmq.Context().socket(zmq.ROUTER)
 sock.bind(sys.argv[1])
-at, given, size = (-1, 0), set(), 0
+at, sent, size = (-1, 0), set(), 0
 
 
 def send(peer, kind, head, *tensors):
@@ -31,8 +31,8 @@ while True:
     elif kind == b"foil2.next" and (head["session"], head["serial"]) >= at:
         at = head["session"], head["serial"]
         wanted = range(head["step"], min(head["step"] + head["window"], 8))
-        for step in set(wanted) - given:
-            given.add(step)
+        for step in set(wanted) - sent:
+            sent.add(step)
             b = 16 if step == 3 else 8
             send(peer, b"item", {
                 "session": at[0], "epoch": 0, "step": step, "run": "",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What peers make a trainer hold is bounded in bytes: six subscribers that stopped
-# while 4 MiB are published in each step, and sixteen greeted peers that begin
+# The memory of a trainer is bounded in bytes: against six subscribers that do not read
+# while 4 MiB are published in each step, and against sixteen peers that send partial
 # messages before the first batch.
 # Not for sanitizers: memory that sanitizers add to.
 # shellcheck source=tests/tap.sh
@@ -10,19 +10,19 @@
 export OMP_NUM_THREADS=1
 python=/usr/bin/python3
 
-# what the sanitizer keeps of freed memory is no peer's
+# the sanitizer keeps freed memory
 if grep -q __asan_init "$BIN/foil-train"; then
     most=1048576
 else
     most=65536
 fi
 
-# KiB of the trainer
+# memory : prints the KiB of the trainer
 memory() {
     awk '$1 == "VmRSS:" { print $2 }' "/proc/$trainer/status"
 }
 
-# grew : beyond what it had when it was calm, KiB
+# grew : the trainer has grown by less than $most KiB since it was calm
 grew() {
     now=$(memory)
     echo "$now KiB, calm $calm" >>"$work/out"
@@ -56,21 +56,21 @@ for _ in 1 2 3 4 5 6; do
     becomes_true made $(($(steps run) + 10))
     kill -STOP "${taps[-1]}"
 done
-ok 'steps go on beside six subscribers that stopped' \
+ok 'the trainer continues with six subscribers that stopped' \
     becomes_true made $(($(steps run) + 100))
-ok 'what waits for them is less than 64 MiB' grew
-ok 'those who do not read are cut off, which is said' becomes_true \
+ok 'six stopped subscribers cost less than 64 MiB' grew
+ok 'the trainer cuts off stopped subscribers and reports it' becomes_true \
     grep -q 'disconnected: it does not read' "$work/train.err"
 : >"$work/tapped"
 "$BIN/foil-tap" -r "$work/run" events >"$work/tapped" 2>/dev/null &
 last=$!
-ok 'one who reads hears of features' becomes_true \
+ok 'a subscriber that reads gets features' becomes_true \
     grep -q '"kind":"features"' "$work/tapped"
 kill -KILL "$last" "${taps[@]}"
 kill "$trainer" "$augmenter" "$selector"
-ok 'the trainer ends well' wait "$trainer"
+ok 'the trainer exits with 0 after SIGTERM' wait "$trainer"
 
-# ------------------------------------------------------------- greedy peers
+# ------------------------------------------------- peers with partial messages
 
 mkdir -m 700 "$work/first"
 "$BIN/foil-train" -r "$work/first" --arch linear --head 16 --threads 1 \
@@ -78,12 +78,12 @@ mkdir -m 700 "$work/first"
 trainer=$!
 becomes_true test -S "$work/first/batch"
 if has_python msgpack; then
-    ok 'sixteen greeted peers send what they like' timeout "$patience" "$python" \
+    ok 'sixteen peers send partial messages' timeout "$patience" "$python" \
         "${0%/*}/greedy.py" "$work/first/batch" "$trainer"
-    ok 'before there is a batch it is bounded, too' \
+    ok 'partial messages before the first batch cost bounded memory' \
         holds "$(tail -n 1 "$work/out") < $most"
 else
-    skip 'sixteen greeted peers' 'no python3-msgpack'
+    skip 'sixteen peers send partial messages' 'no python3-msgpack'
 fi
 kill "$trainer"
 wait

@@ -1,8 +1,8 @@
-"""mixed.py SET.tar FOLDER FILES: a folder of that many files, from the images
-of a tar that foil-data generate made: JPEG, PNG (of 16 bits, with transparency,
-grey), WebP, other images, texts, labels and captions beside images, damaged and
-empty files, links to files, to nothing and in a circle; in folders by class and
-deeper.  Prints what there is as JSON."""
+"""mixed.py SET.tar FOLDER FILES: makes a folder of that many files from the images of a
+tar of foil-data generate: JPEG, PNG (16 bits, transparent, grey), WebP, other images,
+texts, labels and captions next to images, damaged and empty files, links to files,
+dangling links and a circular link, in class folders and deeper.  Prints the number of
+files of each kind as JSON."""
 import io
 import json
 import os

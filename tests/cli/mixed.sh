@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A folder as people have it: images of all kinds among other files, some of
-# them broken: indexed, trained and judged, with every file accounted for.
-# FILES=10000 makes it as large as that.
+# A realistic folder, with images of all kinds among other files, some of them damaged:
+# it is indexed, trained and evaluated, and every file is counted.  FILES sets its size,
+# such as FILES=10000.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 mixed=$(cd "${0%/*}" && pwd)/mixed.py
@@ -15,42 +15,48 @@ cd "$work" || exit 1
 "$data" generate -o set.tar --size 32 400 2>/dev/null
 /usr/bin/python3 "$mixed" set.tar mixed "${FILES:-400}" >made
 cat made
-# made FIELD : what the folder has of it
+# made FIELD : prints how many files of that kind were made
 made() {
     jq ".$1" made
 }
 find mixed \( -type f -o -type l \) >all
-ok 'so many files are there' test "$(wc -l <all)" -eq "$(made files)"
-ok 'what is broken is refused' exits 1 "$data" index mixed
-ok 'with a word on how to go on' grep -q 'bad skip' "$work/out"
-ok 'or left out' bash -c "'$data' index --bad skip mixed 2>said"
-tail -n 5 said
-ok 'every file is accounted for' grep -F "$(made files) files: \
+ok 'the folder has as many files as were made' test "$(wc -l <all)" -eq "$(made files)"
+ok 'index refuses a folder with damaged files' exits 1 "$data" index mixed
+ok 'the error names --bad skip' grep -q 'bad skip' "$work/out"
+ok 'index --bad skip leaves out damaged files' \
+    bash -c "'$data' index --bad skip mixed 2>messages"
+tail -n 5 messages
+ok 'index counts every file' grep -F "$(made files) files: \
 $(made samples) images, $(made beside) with captions or labels, \
-$(made skipped) skipped, $(made bad) left out as bad" said
-ok 'images of other forms by kind' grep -qE 'skipped \(.gif [0-9]+;' said
-ok 'other files, too' grep -qE 'skipped \(.(md|csv) [0-9]+, .(md|csv) ' said
-ok 'the index has so many samples' test \
+$(made skipped) skipped, $(made bad) left out as bad" messages
+ok 'index counts images of other formats by extension' \
+    grep -qE 'skipped \(.gif [0-9]+;' messages
+ok 'index counts other files by extension' \
+    grep -qE 'skipped \(.(md|csv) [0-9]+, .(md|csv) ' messages
+ok 'the index has as many samples as were made' test \
     "$("$data" info mixed | sed -n 's/^samples\t//p')" -eq "$(made samples)"
-ok 'of the classes of the folders' test \
+ok 'the index has the classes of the folders' test \
     "$("$data" info mixed | sed -n 's/^classes\t//p')" -eq 8
-ok 'all of them can be decoded' bash -c \
+ok 'index --decode decodes all images' bash -c \
     "'$data' index --bad skip --decode -o whole.foil mixed 2>decoded"
-ok 'so none is lost by it' grep -qF "$(made samples) images, " decoded
+ok 'index --decode loses no image' grep -qF "$(made samples) images, " decoded
 
 "$data" split --share 0.8 --seed 1 mixed train.foil test.foil 2>/dev/null
 "$BIN/foil-augment" -r run --size 32 train.foil 2>augment.err &
 "$BIN/foil-select" -r run --batch 32 --epochs 1 train.foil 2>select.err &
-ok 'trained' "$BIN/foil-train" -r run --arch resnet8 --head 32 --threads 1 \
+ok 'an encoder trains' "$BIN/foil-train" -r run --arch resnet8 --head 32 --threads 1 \
     --deadline 120
 wait
-ok 'with all of them' test "$(jq -s '(last | .images), (map(.substituted) | add)' \
+ok 'the encoder trains all images' \
+    test "$(jq -s '(last | .images), (map(.substituted) | add)' \
     run/metrics.jsonl | xargs)" = "$("$data" info train.foil |
     sed -n 's/^samples\t//p') 0"
 for part in train test; do
-    ok "$part: embedded" "$BIN/foil-embed" -o $part.npy run $part.foil
+    ok "foil-embed embeds the $part set" "$BIN/foil-embed" -o $part.npy run $part.foil
 done
-ok 'judged' bash -c "'$BIN/foil-eval' knn -k 1 train.npy test.npy >line"
+ok 'foil-eval knn evaluates the features' \
+    bash -c "'$BIN/foil-eval' knn -k 1 train.npy test.npy >line"
 jq -r .accuracy line
-ok 'by all of them' test "$(jq '.train.n + .test.n' line)" -eq "$(made samples)"
+ok 'foil-eval knn uses all images' \
+    test "$(jq '.train.n + .test.n' line)" -eq "$(made samples)"
 done_testing

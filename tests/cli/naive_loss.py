@@ -1,6 +1,6 @@
-"""naive_loss.py FOIL-EMBED RECIPE: the loss of a linear encoder, and its gradient,
-written naively: the same views, everything else in double. Reads linear.line, what
-`foil eval loss` printed, and ends with how many of its figures are wrong."""
+"""naive_loss.py FOIL-EMBED RECIPE: the loss of a linear encoder and its gradient,
+computed naively in double from the same views.  Compares them with linear.line, the
+output of `foil eval loss`; the exit code is the number of wrong figures."""
 import json, subprocess, sys
 import numpy as np
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The nearest neighbours of images, as lists and as a picture.
+# The nearest neighbours of images, as lists and as a sheet.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/npy.sh
@@ -9,45 +9,47 @@ cd "$work" || exit 1
 
 # ---------------------------------------------------------------------- lists
 
-# In degrees the train rows point to 0, 90, 180 and the test rows to 27, 153.
+# In degrees the train rows point to 0, 90, 180, the test rows to 27, 153.
 zero=00000000 one=0000803f two=00000040 minus=000080bf minus2=000000c0
 npy train.npy '<f4' '3, 2' $one $zero $zero $two $minus $zero
 npy bare.npy '<f4' '2, 2' $two $one $minus2 $one
 npy wide.npy '<f4' '1, 3' $one $one $one
 
-# neighbours WANT ARG... : these lines, tabs as blanks
+# neighbours WANT ARG... : prints these lines, with spaces for tabs
 neighbours() {
     local want=$1 got
     got=$("$eval" neighbours "${@:2}" | tr '\t\n' ' /')
     test "$got" = "$want" || { echo "got '$got'"; return 1; }
 }
-ok 'a list of neighbours for each row' neighbours '0 0 1/1 2 1/' \
+ok 'neighbours prints a list for each row' neighbours '0 0 1/1 2 1/' \
     -k 2 train.npy bare.npy
-ok 'of one file, among the other rows' neighbours '0 1/1 0/2 1/' -k 1 train.npy
-ok 'by another distance' neighbours '0 2/1 0/2 0/' -k 1 --metric euclidean \
+ok 'neighbours of one file prints the other rows' neighbours '0 1/1 0/2 1/' -k 1 train.npy
+ok 'neighbours takes --metric euclidean' \
+    neighbours '0 2/1 0/2 0/' -k 1 --metric euclidean \
     train.npy
-ok 'of rows that are not labelled' neighbours '0 1/1 0/' \
+ok 'neighbours needs no labels' neighbours '0 1/1 0/' \
     -k 1 bare.npy
 cp bare.npy numbered.npy
 npy numbered.ids.npy '<i8' '2,' "$(int 7)" "$(int 5)"
-ok 'by the numbers of samples' neighbours '0 7/1 7/2 5/' -k 1 \
+ok 'neighbours prints ids of samples' neighbours '0 7/1 7/2 5/' -k 1 \
     numbered.npy train.npy
-ok 'more neighbours than rows: 1' refuses 1 'find 2 neighbours among 1 row$' \
+ok 'more neighbours than rows exit with 1' refuses 1 'find 2 neighbours among 1 row$' \
     "$eval" neighbours -k 2 bare.npy
-ok 'rows of another width: 1' refuses 1 "'train.npy' has 2 columns and 'wide.*3" \
+ok 'neighbours of rows of another width exits with 1' \
+    refuses 1 "'train.npy' has 2 columns and 'wide.*3" \
     "$eval" neighbours -k 1 train.npy wide.npy
 
-# -------------------------------------------------------------------- a picture
+# -------------------------------------------------------------------- a sheet
 
 "$data" generate -o a.tar --size 16 40 2>/dev/null
 "$data" index a.tar 2>/dev/null
-# lists LINE... : a sheet of them, of the samples of a.tar and b.foil
+# lists LINE... : draws a sheet of these lists, of the samples of a.tar and b.foil
 "$data" split -n 30 a.tar b.foil /dev/null
 lists() {
     printf '%s\n' "$@" | "$data" sheet -o lists.png --size 8 a.tar b.foil
 }
-ok 'a sheet of lists of samples' lists $'29\t39 0' 3
-ok 'of one image and two beside it, in two rows' test "$(
+ok 'sheet draws lists of samples' lists $'29\t39 0' 3
+ok 'the sheet has two rows of one image and two neighbours' test "$(
     od -An -tu1 -j16 -N8 lists.png | tr -s ' ' | xargs)" = \
     "0 0 1 $((2 * 12 + 3 * 96 + 2 * 12 - 256)) 0 0 1 $((3 * 12 + 2 * (96 + 4 + 14) - 256))"
 "$data" cat a.tar 0 >p.jpg
@@ -60,34 +62,40 @@ printf '%s\n' p.jpg$'\t'bee q.jpg$'\t'bee >bees.list
 for list in same other bare bee bees; do
     "$data" index $list.list 2>/dev/null
 done
-# framed NAME TRAIN [TEST] : the sheet of sample 0 with sample 1 beside it
+# framed NAME TRAIN [TEST] : draws a sheet of sample 0 and its neighbour 1
 framed() {
     echo 0 1 | "$data" sheet -o "$1.png" "${@:2}"
 }
-ok 'of a class, of two, of none: drawn' eval 'framed same same.list &&
+ok 'sheet draws samples of one class, of two classes and without' \
+    eval 'framed same same.list &&
     framed other other.list && framed bare bare.list'
-ok 'with different frames' test "$(cksum same.png other.png bare.png |
+ok 'the three sheets have different frames' test "$(cksum same.png other.png bare.png |
     cut -d ' ' -f1 | sort -u | wc -l)" -eq 3
-ok 'where there is a class, its name is below' test "$(
+ok 'the sheet has the class below an image that has one' test "$(
     od -An -tu1 -j20 -N4 same.png | xargs) $(
     od -An -tu1 -j20 -N4 bare.png | xargs)" = \
     "0 0 0 $((2 * 12 + 96 + 4 + 14)) 0 0 0 $((2 * 12 + 96))"
-ok 'classes of two sets are the same by their names' eval \
+ok 'sheet matches classes of two sets by name' eval \
     'framed match other.list bee.list &&
     framed bees bees.list && cmp match.png bees.png'
-ok 'no sample of TEST: 1' refuses 1 "line 2 of the lists has '30'.* 0 to 29" \
+ok 'sheet of a missing sample of TEST exits with 1' \
+    refuses 1 "line 2 of the lists has '30'.* 0 to 29" \
     lists '29 1' '30 1'
-ok 'no sample of TRAIN: 1' refuses 1 "has '40': want .* 0 to 39" lists '3 40'
-ok 'no number: 1' refuses 1 "line 1 of the lists has '-1'" lists '3 -1'
-ok 'an empty line: 1' refuses 1 'line 2 of the lists is empty' lists 1 '' 2
-ok 'no list: 1' refuses 1 'there are no lists' \
+ok 'sheet of a missing sample of TRAIN exits with 1' \
+    refuses 1 "has '40': want .* 0 to 39" lists '3 40'
+ok 'sheet of a negative sample number exits with 1' \
+    refuses 1 "line 1 of the lists has '-1'" lists '3 -1'
+ok 'sheet with an empty line exits with 1' \
+    refuses 1 'line 2 of the lists is empty' lists 1 '' 2
+ok 'sheet without lists exits with 1' refuses 1 'there are no lists' \
     bash -c "'$data' sheet -o lists.png a.tar </dev/null"
-ok 'a sheet without -o: 2' refuses 2 'name the picture with -o' \
+ok 'sheet without -o exits with 2' refuses 2 'name the picture with -o' \
     "$data" sheet a.tar
-ok 'a sheet that is too large: 2' refuses 2 'the sheet would have [0-9]* x 10[0-9]* pixels' bash -c \
+ok 'a sheet that is too large exits with 2' \
+    refuses 2 'the sheet would have [0-9]* x 10[0-9]* pixels' bash -c \
     "seq 0 199 | sed 's/.*/1/' | '$data' sheet -o x.png --size 512 --rows 999 a.tar"
 "$BIN/foil-embed" --raw --size 8 -o a.npy a.tar
-ok 'what the one prints the other reads' bash -c \
+ok 'sheet reads the output of neighbours' bash -c \
     "'$eval' neighbours a.npy | '$data' sheet -o near.png a.tar"
-ok 'and draws as PNG' grep -q PNG near.png
+ok 'sheet writes a PNG' grep -q PNG near.png
 done_testing

@@ -1,7 +1,7 @@
-"""onnx.py MODEL RAW.npy FEATURES.npy: runs an ONNX model by a reader of its own
-and numpy, in double, on the images of RAW.npy (pixels / 255, [n,
-height, width, 3] as rows), and prints how far its features are from those of
-FEATURES.npy, relative to their largest; --types prints the kinds of nodes."""
+"""onnx.py MODEL RAW.npy FEATURES.npy: runs an ONNX model with an independent reader and
+numpy, in double, on the images of RAW.npy (pixels / 255, [n, height, width, 3] as rows).
+Prints the largest difference from FEATURES.npy relative to its largest number; --types
+prints the kinds of nodes."""
 import struct
 import sys
 
@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 
 def fields(data):
-    """The fields of a message of Protocol Buffers: number -> list of values."""
+    """The fields of a Protocol Buffers message: number -> list of values."""
     at, found = 0, {}
 
     def varint():
@@ -60,7 +60,7 @@ def attributes(node):
 
 
 def windows(x, size, strides, pads, filler):
-    """[n, channels, rows, columns, *size]: what each output looks at."""
+    """[n, channels, rows, columns, *size]: the inputs of each output."""
     assert pads[:2] == pads[2:]
     (top, left), (down, right) = pads[:2], strides
     x = np.pad(x, ((0, 0), (0, 0), (top, top), (left, left)),

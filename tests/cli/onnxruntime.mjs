@@ -1,7 +1,7 @@
-// onnxruntime.mjs RUNTIME MODEL RAW.npy FEATURES.npy: runs an ONNX model by
-// onnxruntime-web, in the folder RUNTIME, on the images of RAW.npy (pixels / 255,
-// [n, height, width, 3] as rows), and prints how far its features are from those
-// of FEATURES.npy, relative to their largest.
+// onnxruntime.mjs RUNTIME MODEL RAW.npy FEATURES.npy: runs an ONNX model with
+// onnxruntime-web from the folder RUNTIME on the images of RAW.npy (pixels / 255,
+// [n, height, width, 3] as rows).  Prints the largest difference from FEATURES.npy
+// relative to its largest number.
 import {readFileSync} from 'node:fs';
 import {pathToFileURL} from 'node:url';
 
@@ -17,7 +17,7 @@ function npy(path) {
   return {n, d, data};
 }
 
-// Rows of pixels, their channels apart: [n, 3, size, size].
+// Rows of pixels with separate channels: [n, 3, size, size].
 function planes({n, d, data}) {
   const area = d / 3, apart = new Float32Array(n * d);
   for (let i = 0; i < n; i++)

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# What another user of the machine can reach of a run: no socket of any stage, and
-# nothing of its page.
-# Not for sanitizers: pipelines, their stages are in others.
+# Another user of the machine reaches nothing of a run: no socket of a stage, and no
+# content of its page.
+# Not for sanitizers: pipelines; other tests cover their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
 PATH=$BIN:$PATH
 here=$(cd "${0%/*}" && pwd)
 cd "$work" || exit 1
-chmod 755 . # the folder of the run alone keeps others out
+chmod 755 . # only the folder of the run excludes other users
 foil-data generate -o set.tar 40 2>/dev/null && foil-data index set.tar 2>/dev/null
 
-# ------------------------------------------------- what anyone can reach is said
-# says_open NAME COMMAND... : it says so once, and ends when it is asked to
+# ------------------------------------------------- tcp without keys is reported
+# says_open NAME COMMAND... : it reports once that anyone can connect, and ends after
+# SIGTERM
 ports=0
 says_open() {
     local at
@@ -28,19 +29,23 @@ says_open() {
     cat "$1.err"
     test "$(grep -c "anyone on this machine can connect to '$at'" "$1.err")" -eq 1
 }
-ok 'a selector on tcp without keys says who can connect' \
+ok 'foil-select on tcp without keys reports that anyone can connect' \
     says_open select foil-select -r open set.tar --plan
-ok 'so does a trainer' says_open train foil-train -r open --batches
-ok 'so does a trainer that publishes there' says_open events foil-train -r open --events
-ok 'so does a negatives service' says_open negatives foil-negatives -r open --negatives
+ok 'foil-train on tcp without keys reports that anyone can connect' \
+    says_open train foil-train -r open --batches
+ok '--events on tcp without keys reports that anyone can connect' \
+    says_open events foil-train -r open --events
+ok 'foil-negatives on tcp without keys reports that anyone can connect' \
+    says_open negatives foil-negatives -r open --negatives
 proxy() {
     exec foil-tap -q proxy "$1" ipc://nowhere
 }
-ok 'so does a proxy' says_open tap proxy
+ok 'foil-tap proxy on tcp without keys reports that anyone can connect' \
+    says_open tap proxy
 
-# ------------------------------------------------------------ another user tries
+# ------------------------------------------------------------ another user connects
 if [[ $(id -u) -ne 0 ]]; then
-    skip 'the sockets of a run' 'only root can become another user'
+    skip 'sockets of a run for another user' 'only root can become another user'
     done_testing
 fi
 foil-tap --role tap keys keys tap >/dev/null 2>&1
@@ -64,6 +69,6 @@ becomes_true grep -qi ":$(printf %X 7009) " /proc/net/tcp
 pass_on /usr/bin/python3 "$here/other_user.py" "foil-select:plan foil-train:batch \
 foil-train:events foil-train:features foil-negatives:items foil-negatives:negatives \
 foil-view:tcp foil-tap:tcp" run "${stages[@]}"
-ok 'its page is there for those that have its address' \
+ok 'the page answers with the address that foil-view printed' \
     curl -sf -o /dev/null "$(<view.at)all"
 done_testing

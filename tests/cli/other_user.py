@@ -1,5 +1,5 @@
-"""other_user.py NAMES FOLDER PID...: the listening sockets of these processes and their
-children, each of which is tried as the user nobody; NAMES are those that there must be."""
+"""other_user.py NAMES FOLDER PID...: tries each listening socket of these processes and
+their children as the user nobody; NAMES are the sockets that must listen."""
 import os
 import socket
 import sys
@@ -32,7 +32,7 @@ def children(pids):
 
 
 def inodes(pid):
-    """of its sockets"""
+    """The inodes of its sockets."""
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
             link = os.readlink(f"/proc/{pid}/fd/{fd}")
@@ -67,7 +67,7 @@ def listening():
 
 
 def as_nobody(call, *arguments):
-    """what call() returns in a child, as text"""
+    """The result of call() in a child of the user nobody, as text."""
     here, there = os.pipe()
     if not os.fork():
         os.setgroups([])
@@ -97,7 +97,7 @@ def reach(path):
 
 
 def talk(address, data):
-    """the start of what is answered, and how much of 1,000 bytes or more"""
+    """The start of the answer and its length, up to 1,000 bytes or more."""
     with socket.create_connection(address) as s:
         s.settimeout(5)
         s.sendall(data)
@@ -123,7 +123,7 @@ def try_tcp(name, address):
         start, size = eval(as_nobody(
             talk, address, greeting(b"NULL") + b"\4" + bytes([len(ready)]) + ready +
             then + b"\r\n\r\n"))
-        # of ZeroMQ its greeting at most, of HTTP an error
+        # at most ZeroMQ's greeting, or an HTTP error
         check(f"{name}: a {kind.decode()} of ZeroMQ gets nothing",
               size <= 64 or start.startswith(b"HTTP/1.1 4"))
 
@@ -153,12 +153,12 @@ def main():
         if kind == "tcp":
             try_tcp(f"{comm}:tcp", where)
             continue
-        check(f"{comm}:{os.path.basename(where)} cannot be reached", kind == "unix" and
+        check(f"{comm}:{os.path.basename(where)} refuses another user", kind == "unix" and
               as_nobody(reach, where) == "'PermissionError'")
     os.chmod(folder, 0o755)
     for (kind, where), (comm, cwd) in sorted(mine.items(), key=str):
         if kind == "unix":
-            check(f"{comm}:{os.path.basename(where)}: nor where the folder can be entered",
+            check(f"{comm}:{os.path.basename(where)} refuses another user in any case",
                   as_nobody(reach, where) == "'PermissionError'")
     print(f"1..{checks}")
 

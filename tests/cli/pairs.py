@@ -1,27 +1,27 @@
 #!/usr/bin/python3
-"""A trainer's end of the negatives edge, for tests: asks for the weights of
-random batches and prints what it is answered.
+"""A trainer's end of the negatives edge, for tests: requests weights of random batches
+and prints the answers.
 
 usage: pairs.py ENDPOINT [NAME=VALUE ...]
 
-  session=1 step=0 steps=4   which steps to ask for
+  session=1 step=0 steps=4   which steps to request
   size=12 batch=4 views=2    of the data set and of each batch
   beta=5
-  put=1                      hand back what was kept when asked; 0: give up
-  piece=1000                 rows of a piece of that
-  back=0                     hand it back before this step, too; there
-    total=-1                 it says that there were so many steps; -1: these
-    sampler=                 whose it is said to be; "": whose it is
-    without=                 a table is left out
-    wider=                   one has rows of a byte more
-    skip=0                   pieces are left out
-    fresh=0                  it says that nothing has begun
-  again=0                    ask for each step so often again
-  gate=                      after its first step it waits for this file
+  put=1                      return the state when it is requested; 0: give up
+  piece=1000                 rows in a piece of the state
+  back=0                     return the state before this step, too, but changed:
+    total=-1                 its number of steps; -1: unchanged
+    sampler=                 its sampler; "": unchanged
+    without=                 a table to leave out
+    wider=                   a table that gets rows with one more byte
+    skip=0                   pieces to leave out
+    fresh=0                  1: it claims that no step was made
+  again=0                    how often to repeat each request
+  gate=                      after its first step it waits until this file exists
   peer=pairs.py              its name in hello
 
-One line of JSON a step.  Ends with 1 when it is refused: the reason goes to
-stderr.
+Prints one line of JSON per step.  When it is refused, it prints the reason on stderr and
+exits with 1.
 """
 import json
 import os
@@ -43,7 +43,7 @@ for word in sys.argv[2:]:
     want[name] = type(want[name])(value)
 
 size, b, v, d = want["size"], want["batch"], want["views"], 3
-tables = {}  # what the service wants kept: name -> rows, each a bytearray
+tables = {}  # the state of the service: name -> rows, each a bytearray
 sampler = ""
 context = zmq.Context()
 socket = None
@@ -62,7 +62,7 @@ def connect():
 
 
 def ask(kind, head, *tensors):
-    """Until the answer to this id comes, on ever fresh sockets."""
+    """Sends a request until it is answered, each time on a new socket."""
     global sampler
     for _ in range(30):
         socket.send_multipart([b"foil2." + kind, msgpack.packb(head),
@@ -95,7 +95,7 @@ def batch_of(step):
 
 
 def keep(answer, parts):
-    """Write down what the service wants kept."""
+    """Stores the service's state."""
     tensors = {t[0]: (t[2], part)
                for t, part in zip(answer.get("tensors", []), parts)}
     for name, rows, width in answer.get("store", []):
@@ -108,26 +108,26 @@ def keep(answer, parts):
 
 
 def put_state(step):
-    """Hand back what was kept, piece by piece."""
-    odd = want if step == want["back"] else PLAIN
-    kept = {name: rows for name, rows in tables.items()
-            if name != odd["without"]}
-    if odd["wider"]:
-        kept[odd["wider"]] = [row + b"x" for row in kept[odd["wider"]]]
-    pieces = [(name, first) for name in kept
-              for first in range(0, len(kept[name]), want["piece"])]
-    pieces = pieces[odd["skip"]:] or [(None, 0)]
+    """Returns the state, piece by piece."""
+    changes = want if step == want["back"] else PLAIN
+    sent = {name: rows for name, rows in tables.items()
+            if name != changes["without"]}
+    if changes["wider"]:
+        sent[changes["wider"]] = [row + b"x" for row in sent[changes["wider"]]]
+    pieces = [(name, first) for name in sent
+              for first in range(0, len(sent[name]), want["piece"])]
+    pieces = pieces[changes["skip"]:] or [(None, 0)]
     for name, first in pieces:
-        head = dict(place(step), sampler=odd["sampler"] or sampler,
-                    total=step if odd["total"] < 0 else odd["total"],
+        head = dict(place(step), sampler=changes["sampler"] or sampler,
+                    total=step if changes["total"] < 0 else changes["total"],
                     tables=[[n, len(rows), len(rows[0])]
-                            for n, rows in kept.items()],
+                            for n, rows in sent.items()],
                     last=(name, first) == pieces[-1])
         parts = []
-        if odd["fresh"]:
+        if changes["fresh"]:
             head["fresh"] = True
         if name:
-            rows = kept[name][first:first + want["piece"]]
+            rows = sent[name][first:first + want["piece"]]
             head["from"] = first
             head["tensors"] = [[name + ".row", "u1",
                                 [len(rows), len(rows[0])]]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Images with one, three and eight captions, trained by two towers: whatever is
-# killed, and whoever keeps the chains, the run ends with the checkpoint and the
-# metrics of an undisturbed one, bit for bit; so does one from a recording.
+# Images with one, three and eight captions, trained by two towers: whichever process is
+# killed, and with the chains in the trainer or in a service, the run ends with the
+# checkpoint and the metrics of an undisturbed one, bit for bit; so does a recording.
 # Not for sanitizers: kills are in faults.sh, captions in clip.sh.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -9,10 +9,11 @@
 . "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 
-ok 'images' "$BIN/foil-data" generate --size 12 -o "$work/pics.tar" 64
-ok 'their index' "$BIN/foil-data" index "$work/pics.tar"
-# told K : a data set of K captions an image, and its vocabulary
-told() {
+ok 'foil-data generate makes images' \
+    "$BIN/foil-data" generate --size 12 -o "$work/pics.tar" 64
+ok 'foil-data index makes their index' "$BIN/foil-data" index "$work/pics.tar"
+# make_captions K : makes a data set of K captions per image, and its vocabulary
+make_captions() {
     "$BIN/foil-data" list "$work/pics.tar" | awk -F'\t' -v most="$1" 'NR > 1 {
         for (k = 0; k < most; k++)
             print $7 "\t" k " times " $1 % 7 " of a shape, " (most > 3 ? "often " : "") "seen " $1 % 5 * k
@@ -22,11 +23,11 @@ told() {
         "$BIN/foil-data" vocabulary -o "$work/$1.txt" "$work/$1.foil"
 }
 for captions in 1 3 8; do
-    ok "$captions captions an image" told "$captions"
+    ok "foil-data index adds $captions captions per image" make_captions "$captions"
 done
 
-# What a run is trained with, by the name of its kind, which begins with its
-# captions; and options of its negatives, where it has a service.
+# Options of foil-train by kind of run (a kind begins with its number of captions), and
+# options of its service of negatives, if it has one.
 declare -A of_train=(
     [1-state]='--objective isogclr_bimodal'
     [3-state]='--objective isogclr_bimodal'
@@ -43,7 +44,7 @@ declare -A of_train=(
 )
 all=160 # steps
 
-# Each starts a stage of run KIND.NAME, its messages in a log there.
+# Each starts a stage of run KIND.NAME; its messages go to a log there.
 train() {
     local towers='--arch linear --text bow:8'
     [[ ${of_train[${1%%.*}]} != *--arch* ]] || towers=
@@ -88,7 +89,7 @@ begin() {
     select_batches "$1"
 }
 
-# ends RUN : the trainer does, well, with all steps
+# ends RUN : the trainer exits with 0 after all steps
 ends() {
     local code=0
     wait "$trainer" || code=$?
@@ -101,16 +102,16 @@ calm() {
     ends "$1.calm"
 }
 
-# One after the other is killed, and all in the end; the trainer is resumed.
+# One stage after the other is killed, then all; the trainer is resumed.
 killed() {
     local run=$1.killed
     begin "$run"
-    past "$run" 20 && kill_now "$augmenter" && augment "$run" &&
-        past "$run" 40 || return
+    reaches "$run" 20 && kill_now "$augmenter" && augment "$run" &&
+        reaches "$run" 40 || return
     if [[ $service ]]; then
-        kill_now "$service" && negatives "$run" && past "$run" 60 || return
+        kill_now "$service" && negatives "$run" && reaches "$run" 60 || return
     fi
-    kill_now "$selector" && select_batches "$run" && past "$run" 80 &&
+    kill_now "$selector" && select_batches "$run" && reaches "$run" 80 &&
         kill_now "$trainer" "$selector" "$augmenter" ${service:+"$service"} || return
     [[ $(steps "$run") -lt $all ]] || return
     train "$run" --resume
@@ -120,20 +121,20 @@ killed() {
     ends "$run"
 }
 
-# same KIND NAME : its checkpoint and its metrics are those of the calm run
+# same KIND NAME : it has the checkpoint and the metrics of the calm run
 same() {
     diff -r "$work/$1.calm/latest/" "$work/$1.$2/latest/" &&
         diff <(timeless "$1.calm") <(timeless "$1.$2")
 }
 
-# shape KIND COLUMN : of a tensor of samples.safetensors
+# shape KIND COLUMN : prints the shape of a tensor of samples.safetensors
 shape() {
     local file=$work/$1.calm/latest/samples.safetensors
     head -c $((8 + $(od -An -tu8 -N8 "$file"))) "$file" | tail -c +9 |
         jq -c ".[\"$2\"].shape"
 }
 
-# recorded KIND : a run through a tap, and one of what that wrote
+# recorded KIND : a run through a tap, and one from its recording
 recorded() {
     local run=$1.taped
     mkdir -m 700 "$work/$run"
@@ -154,42 +155,44 @@ kinds=(1-state 3-state 8-state 3-own 3-bank 8-bank 1-text 8-text 3-half)
 # two kinds at a time
 for ((i = 0; i < ${#kinds[@]}; i += 2)); do
     for kind in "${kinds[@]:i:2}"; do
-        begun "$kind-calm" calm "$kind"
-        begun "$kind-killed" killed "$kind"
+        start_job "$kind-calm" calm "$kind"
+        start_job "$kind-killed" killed "$kind"
     done
     for kind in "${kinds[@]:i:2}"; do
-        ok "$kind: undisturbed" ended "$kind-calm"
-        ok "$kind: each is killed, and all; it goes on" ended "$kind-killed"
-        ok "$kind: to the same bits" same "$kind" killed
+        ok "$kind: an undisturbed run trains all steps" job_ok "$kind-calm"
+        ok "$kind: a run with killed stages trains all steps" job_ok "$kind-killed"
+        ok "$kind: the killed run has the same result" same "$kind" killed
     done
 done
-ok 'a row for each image, one for each of its captions' \
+ok 'samples have a row for each image and for each of 3 captions' \
     test "$(shape 3-state view0.tau) $(shape 3-state view1.tau)" = '[64] [64,3]'
-ok 'and of one that has no more' test "$(shape 1-state view1.tau)" = '[64,1]'
-ok 'a chain of each image and each caption: 64 x (1 + 8)' \
+ok 'samples have a row for the only caption of an image' \
+    test "$(shape 1-state view1.tau)" = '[64,1]'
+ok 'samples have chains for each image and caption: 64 x (1 + 8)' \
     test "$(shape 8-bank sampler.chain)" = '[576,16]'
-ok 'features of all that came' jq -e '.[0] > 500' <<<"$(shape 8-bank sampler.bank)"
-ok 'states from outside of the batch count' jq -es \
+ok 'the bank has features of many steps' \
+    jq -e '.[0] > 500' <<<"$(shape 8-bank sampler.bank)"
+ok '3-bank: chains draw from outside of the batch' jq -es \
     'map(.outside) | max > 0.05' "$work/3-bank.calm/metrics.jsonl"
-ok 'as captions that come along, too' jq -es \
+ok '8-text: chains draw captions from outside of the batch' jq -es \
     'map(.outside) | max > 0.02' "$work/8-text.calm/metrics.jsonl"
-ok 'the trainer by itself: the same weights as with a service' \
+ok "the trainer's own chains give the weights of the service" \
     diff -r -x config.json -x MANIFEST.json "$work/3-own.calm/latest/" \
     "$work/3-bank.calm/latest/"
-# embedded OPTIONS... : of the encoders in bfloat16, all numbers
+# embedded OPTIONS... : foil-embed reads the bfloat16 encoders and gives finite numbers
 embedded() {
     "$BIN/foil-embed" -o "$work/half.npy" "$@" "$work/3-half.calm/latest" \
         "$work/3.foil" && "$BIN/foil-eval" geometry "$work/half.npy"
 }
 if [[ ${kinds[*]} == *3-half* ]]; then
-    ok 'bfloat16: images are embedded' embedded --layer z
-    ok 'and captions' embedded --captions
+    ok 'foil-embed embeds images by a bfloat16 encoder' embedded --layer z
+    ok 'foil-embed embeds captions by a bfloat16 encoder' embedded --captions
 fi
-begun recorded recorded 3-state
-ok 'a recording: trained from once more' ended recorded
-ok 'to the same bits' same 3-state again
+start_job recorded recorded 3-state
+ok 'a run from a recording trains all steps' job_ok recorded
+ok 'a run from a recording has the same result' same 3-state again
 
-# --------------------------------------------- captions that are not the run's
+# --------------------------------------------- captions of another data set
 
 of_train[3-part]='--objective isogclr_bimodal --steps 40'
 begin 3-part.run
@@ -197,7 +200,7 @@ wait "$trainer"
 kill "$selector" "$augmenter" 2>/dev/null
 wait "$selector" "$augmenter" 2>/dev/null
 
-# resumed_by DATA VOCABULARY OPTIONS... : the same run beside feeders of these
+# resumed_by DATA VOCABULARY OPTIONS... : resumes the run with feeders of these
 resumed_by() {
     local dir=$work/3-part.run code=0
     "$BIN/foil-select" -r "$dir" -b 8 -e $((all / 8)) "$work/$1.foil" \
@@ -212,16 +215,16 @@ resumed_by() {
     return "$code"
 }
 
-ok 'it is 40 steps old' test "$(steps 3-part.run)" -eq 40
-ok 'captions of another data set: 1' refuses 1 \
+ok 'the run has 40 steps' test "$(steps 3-part.run)" -eq 40
+ok '--resume with captions of another data set exits with 1' refuses 1 \
     'has a data set of 64 images.*the checkpoint is of 64' \
     resumed_by 8 8 --deadline 5
-ok 'even so, another vocabulary: 1' refuses 1 \
+ok '--override dataset with another vocabulary exits with 1' refuses 1 \
     "makes tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}: give both" \
     resumed_by 8 8 --override dataset --deadline 5
-ok 'even so, more captions a sample: 1' refuses 1 \
+ok '--override dataset with more captions per sample exits with 1' refuses 1 \
     'samples of up to 8 captions: this run has up to 3' \
     resumed_by 8 3 --override dataset --deadline 9
-ok 'nothing is lost: with its own it goes on' resumed_by 3 3 --steps 60
-ok 'from where it was' test "$(steps 3-part.run)" -eq 60
+ok 'the run resumes with its own captions after the refusals' resumed_by 3 3 --steps 60
+ok 'the resumed run continues at its step' test "$(steps 3-part.run)" -eq 60
 done_testing

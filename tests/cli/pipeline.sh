@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a pipeline's script promises, with fake stages: each runs the commands in
-# $work/do/STAGE, or else waits to be ended.
-# shellcheck disable=SC2016,SC1003 # the fakes expand what stands in their commands
+# The script of a pipeline with fake stages: each runs the commands in $work/do/STAGE, or
+# waits for SIGTERM.
+# shellcheck disable=SC2016,SC1003 # the fakes expand variables in their commands
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 
@@ -50,7 +50,7 @@ echo "learnt from $DATA"
 END
 chmod 755 "$pipelines/try"
 
-# begin STAGE=COMMANDS... : forget the last run and say what the fakes do
+# begin STAGE=COMMANDS... : deletes the last run and sets the commands of the fakes
 begin() {
     rm -rf "$work"/{run,do,started,ended,pids.*}
     mkdir "$work/do"
@@ -63,8 +63,8 @@ begin() {
 try() {
     local code=0
     (cd "$work" && timeout -k 5 "$patience" bin/foil run try "$@" -r "$work/run") \
-        2>"$work/said" || code=$?
-    cat "$work/said" >&2
+        2>"$work/messages" || code=$?
+    cat "$work/messages" >&2
     return "$code"
 }
 
@@ -72,7 +72,7 @@ started() {
     grep -c "^$1" "$work/started"
 }
 
-# How a stage of two augmenters and a selector waits for the others to start.
+# Commands of a stage that wait until trainer, selector and two augmenters have started.
 all_up='until [[ $(grep -c . "$work/started") -ge 4 ]]; do sleep 0.01; done;'
 
 nothing_left() {
@@ -84,149 +84,155 @@ nothing_left() {
 
 # ------------------------------------------------------- the command line
 
-ok '--help: to stdout, 0' try --help
-ok 'with the pipeline'\''s own sentence' \
+ok 'foil run try --help prints to stdout and exits with 0' try --help
+ok '--help has the sentence of the pipeline' \
     grep -q '^foil run try: Try the stages\.$' "$work/out"
-ok 'unknown option: 2' refuses 2 "no option '--nonsense'" \
+ok 'an unknown option exits with 2' refuses 2 "no option '--nonsense'" \
     try DATA --nonsense x
-ok 'no data: 2' refuses 2 'wants DATA \[TEST\]' try
-ok 'too much: 2' refuses 2 "what is 'c' for" try a b c
-ok 'no number: 2' refuses 2 "--epochs 'many': want a whole number" \
+ok 'a pipeline without data exits with 2' refuses 2 'wants DATA \[TEST\]' try
+ok 'too many operands exit with 2' refuses 2 "what is 'c' for" try a b c
+ok 'a value that is not a number exits with 2' \
+    refuses 2 "--epochs 'many': want a whole number" \
     try DATA --epochs many
-ok 'no value: 2' refuses 2 'wants a value' \
+ok 'an option without a value exits with 2' refuses 2 'wants a value' \
     "$work/bin/foil" run try DATA --epochs
-ok 'no augmenter: 2' refuses 2 "--augmenters '0'" try DATA --augmenters 0
+ok '--augmenters 0 exits with 2' refuses 2 "--augmenters '0'" try DATA --augmenters 0
 
 # ------------------------------------------------------------- normal end
 
 begin "train=$all_up echo loss; exit 0"
-ok 'the run is over when the trainer ends' try DATA --epochs 07 --batch=32
-ok 'and the pipeline goes on' grep -q '^learnt from DATA$' "$work/out"
-ok 'the others are ended' test "$(sort "$work/ended" | tr '\n' ' ')" = \
+ok 'the run ends with the trainer' try DATA --epochs 07 --batch=32
+ok 'the script continues after learn' grep -q '^learnt from DATA$' "$work/out"
+ok 'the other stages get SIGTERM' test "$(sort "$work/ended" | tr '\n' ' ')" = \
     'augment augment select '
-ok 'the others are ended, nothing is left' nothing_left
-ok 'epochs, batch, data reach the selector' grep -qx \
+ok 'no process is left after the run' nothing_left
+ok 'the selector gets epochs, batch and data' grep -qx \
     "select -r $work/run --seed 1 --batch 32 --epochs 7 DATA" "$work/started"
-ok 'the run directory is ours alone' \
+ok 'the run directory has mode 700' \
     test "$(stat -c %a "$work/run")" = 700
 ok 'each feeder has its log' \
     ls "$work/run/log/select.log" "$work/run/log/augment-2.log"
 
 begin "train=$all_up exit 0"
-ok 'a stage gets options of its own' \
+ok '--train passes options to the trainer' \
     try DATA --train '--lr 0.1 --clip 3' --train=--fast
-ok 'which win over the pipeline'\''s' grep -q \
+ok 'options of --train override those of the pipeline' grep -q \
     '^train .* --optim sgd,nesterov --lr 0.1 --clip 3 --fast$' "$work/started"
-ok 'once' exits 1 grep -q 'lr 0.5' "$work/started"
+ok 'an overridden option is passed once' exits 1 grep -q 'lr 0.5' "$work/started"
 
 begin "train=$all_up exit 0"
-ok 'an option of one stage stands for itself' try DATA --room 3 --optim ,no-nesterov
-ok 'with its value' grep -q '^augment .* --room 3' "$work/started"
-ok 'or takes a flag back' grep -q '^train .* --optim sgd,no-nesterov$' "$work/started"
-ok 'an option with a value is none to take back: 2' refuses 2 "no option '--no-room'" \
+ok 'an option of one stage needs no prefix' try DATA --room 3 --optim ,no-nesterov
+ok 'the stage gets the option and its value' \
+    grep -q '^augment .* --room 3' "$work/started"
+ok 'a flag of the pipeline can be negated' \
+    grep -q '^train .* --optim sgd,no-nesterov$' "$work/started"
+ok '--no- before an option with a value exits with 2' refuses 2 "no option '--no-room'" \
     try DATA --no-room
 
 begin "train=$all_up exit 0"
 echo '{"keep_features":3,"samples":64,"largest":32,"least":32}' \
     >"$work/do/dry-select"
-ok 'a plan that the selector wants features for' try DATA
-ok 'has the trainer keep them for as long as it says' \
+ok 'a plan that needs features runs' try DATA
+ok 'the trainer gets --keep-features from the plan' \
     grep -q '^train .* --keep-features 3$' "$work/started"
 begin "train=$all_up exit 0"
 echo '{"keep_features":3,"samples":64,"largest":32,"least":32}' \
     >"$work/do/dry-select"
-ok 'for as long as the user says' try DATA --train '--keep-features 5'
-ok 'where he says so' grep -q '^train .* --optim sgd,nesterov --keep-features 5$' \
+ok '--keep-features of the user runs' try DATA --train '--keep-features 5'
+ok '--keep-features of the user overrides the plan' \
+    grep -q '^train .* --optim sgd,nesterov --keep-features 5$' \
     "$work/started"
 
 mkdir -p "$work/run/latest"
-ok 'a run is not overwritten: 1' \
+ok 'an existing run without --resume exits with 1' \
     refuses 1 "holds a run: add --resume to continue it" try DATA
-touch "$work/DATA" # a run that is resumed looks for its data
-ok 'but resumed' try DATA --resume
-ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
+touch "$work/DATA" # a resumed run needs its data
+ok '--resume continues an existing run' try DATA --resume
+ok 'the trainer gets --resume' grep -q '^train .*--resume' "$work/started"
 
-# a script of the user's own, far from the pipelines
+# a user's script, outside of the pipelines
 mkdir "$work/own"
 cp "$pipelines/try" "$work/own/mine.sh"
 own() {
     (cd "$work/own" && timeout -k 5 "$patience" "$work/bin/foil" run "$@")
 }
 begin "train=$all_up exit 0"
-ok 'a script of the user'\''s own is a pipeline' own ./mine.sh DATA --seed 3
-ok 'which goes on behind its training' grep -q '^learnt from DATA$' "$work/out"
-ok 'with a run by its name' test -d "$work/own/run/mine"
-ok 'which remembers where it is' \
+ok "a user's script is a pipeline" own ./mine.sh DATA --seed 3
+ok "a user's script continues after learn" grep -q '^learnt from DATA$' "$work/out"
+ok 'the run directory has the name of the script' test -d "$work/own/run/mine"
+ok 'the run stores the path of the script' \
     grep -qx "pipeline $work/own/mine.sh" "$work/own/run/mine/command"
 begin "train=$all_up exit 0"
 mkdir "$work/own/run/mine/latest"
 touch "$work/own/DATA"
-ok 'so that it is resumed alone' own --resume -r run/mine
-ok 'with the options of the run' grep -q '^train .*--seed 3.* --resume' \
+ok '--resume -r finds the script of the run' own --resume -r run/mine
+ok '--resume passes the options of the run' grep -q '^train .*--seed 3.* --resume' \
     "$work/started"
-ok 'its messages have its path: 2' refuses 2 \
+ok "messages of a user's script name its path" refuses 2 \
     "^foil run ./mine.sh: no option '--nonsense'" own ./mine.sh --nonsense x
-ok 'the run of one is not that of another: 1' refuses 1 \
+ok '--resume by another pipeline exits with 1' refuses 1 \
     "is a run of '$work/own/mine.sh'" "$work/bin/foil" run try DATA --resume \
     -r "$work/own/run/mine"
 
 # ----------------------------------------------------------------- faults
 
 begin 'train=sleep 0.1; exit 7'
-ok 'a failing trainer: its exit code' exits 7 try DATA
-ok 'and a sentence' grep -q '^foil run try: train ended with exit code 7$' \
-    "$work/said"
-ok 'and a sentence, nothing is left' nothing_left
+ok 'a failing trainer ends the pipeline with its exit code' exits 7 try DATA
+ok 'the pipeline reports the exit code of the trainer' \
+    grep -q '^foil run try: train ended with exit code 7$' \
+    "$work/messages"
+ok 'no process is left after a failing trainer' nothing_left
 
 begin "select=$all_up echo select: no such data set >&2; exit 1"
-ok 'a failing selector: its exit code' exits 1 try DATA
-ok 'and a sentence' grep -q \
-    '^foil run try: select ended with exit code 1; its log is ' "$work/said"
-ok 'and what it said' grep -q '^select: no such data set$' "$work/said"
-ok 'the trainer is asked to end' grep -q train "$work/ended"
-ok 'the trainer is asked to end, nothing is left' nothing_left
+ok 'a failing selector ends the pipeline with its exit code' exits 1 try DATA
+ok 'the pipeline names the log of the selector' grep -q \
+    '^foil run try: select ended with exit code 1; its log is ' "$work/messages"
+ok 'the pipeline prints the error of the selector' \
+    grep -q '^select: no such data set$' "$work/messages"
+ok 'the trainer gets SIGTERM after a failing selector' grep -q train "$work/ended"
+ok 'no process is left after a failing selector' nothing_left
 
 begin 'select=printf "%s\n" old{1..9}; exit 2'
-ok 'a selector that says much and fails' exits 2 try DATA
-ok 'is quoted with its last five lines' \
-    test "$(grep -c '^old[5-9]$' "$work/said")/$(grep -c ^old "$work/said")" = \
+ok 'a selector with a long log fails' exits 2 try DATA
+ok 'the pipeline prints the last five lines of its log' \
+    test "$(grep -c '^old[5-9]$' "$work/messages")/$(grep -c ^old "$work/messages")" = \
     5/5
 begin 'select=printf "%s\n" "no such plan" "see --help"; exit 2'
 mkdir -p "$work/run/log"
 printf '%s\n' old{1..9} >"$work/run/log/select.log"
-ok 'one that says little and fails' exits 2 try DATA
-ok 'is quoted from its start on' test "$(head -n 3 "$work/said" | tail -n 2 |
+ok 'a selector with a short log fails' exits 2 try DATA
+ok 'the pipeline prints its whole log' test "$(head -n 3 "$work/messages" | tail -n 2 |
     tr '\n' /)" = 'no such plan/see --help/'
-ok 'and with nothing of an earlier start' exits 1 grep -q ^old "$work/said"
+ok 'the pipeline prints no log of an earlier run' exits 1 grep -q ^old "$work/messages"
 
 begin 'select=kill -KILL $$' 'train=sleep 30; exit 0'
-ok 'a selector that is killed again and again: 137' \
+ok 'a selector that is killed three times ends the pipeline with 137' \
     exits 137 try DATA --restarts 2
-ok 'was started three times' test "$(started select)" -eq 3
-ok 'was started three times, nothing is left' nothing_left
+ok '--restarts 2 starts a selector three times' test "$(started select)" -eq 3
+ok 'no process is left after a selector was killed' nothing_left
 
 kill_one='! mkdir "$work/do/killed" 2>/dev/null || kill -KILL $$'
 wait_for_3='until [[ $(wc -l <"$work/pids.augment") -eq 3 ]]; do sleep 0.01; done'
 begin "augment=$kill_one" "train=$wait_for_3 2>/dev/null; exit 0"
-ok 'a killed augmenter is started again' try DATA
-ok 'and that is said' grep -qE \
-    'augment-[12] was killed by signal 9; restarting it' "$work/said"
+ok 'a killed augmenter is restarted' try DATA
+ok 'the pipeline reports the restart' grep -qE \
+    'augment-[12] was killed by signal 9; restarting it' "$work/messages"
 
-is_said='until grep -qs "other copies" "$work/said"; do sleep 0.01; done;'
+is_said='until grep -qs "other copies" "$work/messages"; do sleep 0.01; done;'
 begin "augment=$kill_one" "train=$is_said exit 0"
-ok 'without restarts the other one goes on' try DATA --restarts 0
-ok 'and that is said' grep -qE \
-    'augment-[12] was killed by signal 9; its other copies continue' "$work/said"
+ok '--restarts 0: the run continues with the other augmenter' try DATA --restarts 0
+ok '--restarts 0: the pipeline reports the killed augmenter' grep -qE \
+    'augment-[12] was killed by signal 9; its other copies continue' "$work/messages"
 begin 'augment=exit 1'
-ok 'no augmenter is left: 1' exits 1 try DATA
+ok 'the run ends with 1 without any augmenter' exits 1 try DATA
 
 begin 'select=trap "" TERM' "train=$all_up exit 0"
-ok 'a stage that does not listen is killed' try DATA
-ok 'a stage that does not listen is killed, nothing is left' nothing_left
+ok 'a stage that ignores SIGTERM is killed' try DATA
+ok 'no process is left after a stage that ignores SIGTERM' nothing_left
 
-# ------------------------------------------------- from outside: signals
+# ------------------------------------------------- signals
 
-# stopped_by SIGNAL : send it to the running pipeline, as init would
+# stopped_by SIGNAL : sends it to the running pipeline, as init would
 stopped_by() {
     "$work/bin/foil" run try DATA -r "$work/run" &
     local pid=$!
@@ -237,53 +243,54 @@ stopped_by() {
 
 saves="trap 'echo saved >\"\$work/do/saved\"; exit 0' TERM; $all_up"
 begin "train=$saves touch \"\$work/do/ready\""
-ok 'SIGTERM: 143' exits 143 stopped_by TERM
-ok 'the trainer saved' grep -q saved "$work/do/saved"
-ok 'the trainer saved, nothing is left' nothing_left
+ok 'SIGTERM ends the pipeline with 143' exits 143 stopped_by TERM
+ok 'SIGTERM: the trainer saves' grep -q saved "$work/do/saved"
+ok 'SIGTERM leaves no process' nothing_left
 
-# What Ctrl-C does to the pipeline; the stages are out of its reach.
+# Ctrl-C sends SIGINT to the pipeline, but not to the stages.
 begin "train=$saves kill -INT \$(ps -o ppid= \$(ps -o ppid= \$PPID))"
-ok 'SIGINT: 130' exits 130 try DATA
-ok 'and how to go on' grep -qF \
+ok 'SIGINT ends the pipeline with 130' exits 130 try DATA
+ok 'SIGINT: the pipeline prints how to resume' grep -qF \
     "foil run try: stopped; 'foil run --resume -r $work/run' continues" \
-    "$work/said"
-ok 'the trainer saved' grep -q saved "$work/do/saved"
-ok 'the trainer saved, nothing is left' nothing_left
+    "$work/messages"
+ok 'SIGINT: the trainer saves' grep -q saved "$work/do/saved"
+ok 'SIGINT leaves no process' nothing_left
 
 interrupted_twice() {
-    "$work/bin/foil" run try DATA -r "$work/run" 2>"$work/said" &
+    "$work/bin/foil" run try DATA -r "$work/run" 2>"$work/messages" &
     local pid=$!
     becomes_true test -e "$work/do/ready" || return
     kill -TERM "$pid"
-    becomes_true grep -q 'second signal' "$work/said"
+    becomes_true grep -q 'second signal' "$work/messages"
     kill -TERM "$pid"
     wait "$pid"
 }
 begin "train=trap '' TERM; $all_up touch \"\$work/do/ready\""
-ok 'a second signal ends a trainer that does not listen' exits 143 \
+ok 'a second signal ends a trainer that ignores SIGTERM' exits 143 \
     interrupted_twice
-ok 'a second signal ends a trainer that does not listen, nothing is left' nothing_left
+ok 'a second signal leaves no process' nothing_left
 
 begin "train=$all_up touch \"\$work/do/ready\""
 killed() {
     exits 137 stopped_by KILL
     becomes_true nothing_left
 }
-ok 'SIGKILL of the pipeline: nothing is left' killed
+ok 'SIGKILL of the pipeline leaves no process' killed
 
 killed_shell() {
-    "$work/bin/foil" run try DATA -r "$work/run" 2>"$work/said" &
+    "$work/bin/foil" run try DATA -r "$work/run" 2>"$work/messages" &
     local pid=$! code=0
     becomes_true test -e "$work/do/ready" || return
     pkill -KILL -s "$(pgrep -P "$pid" -x sh)" -x sh
     wait "$pid" || code=$?
-    cat "$work/said"
+    cat "$work/messages"
     test "$code" -eq 137 && becomes_true nothing_left
 }
 begin "train=$all_up touch \"\$work/do/ready\""
-ok 'SIGKILL of its shell: 137, nothing is left' killed_shell
-ok 'which is said' grep -qx 'foil run try: the shell was killed by signal 9' \
-    "$work/said"
+ok 'SIGKILL of its shell ends the pipeline with 137, without processes' killed_shell
+ok 'the pipeline reports that its shell was killed' \
+    grep -qx 'foil run try: the shell was killed by signal 9' \
+    "$work/messages"
 
 killed_step() {
     "$work/bin/foil" run try DATA -r "$work/run" &
@@ -294,11 +301,11 @@ killed_step() {
     test "$code" -eq 137 && becomes_true nothing_left
 }
 begin "train=$all_up touch \"\$work/do/ready\""
-ok 'SIGKILL of learn: 137, nothing is left' killed_step
+ok 'SIGKILL of learn ends the pipeline with 137, without processes' killed_step
 
 # ------------------------------------------------------------ other scripts
 
-# script LINE... : a script of these lines behind a header, run with $work/run
+# script LINE... : runs a script of a header and these lines, with $work/run
 script() {
     printf '%s\n' '#!/usr/bin/env foil-run' '# Steps.' '#: operands [DATA]' \
         '#: option size N 3 "of it"' '#: option way in|out in \' '#: "which"' \
@@ -308,30 +315,34 @@ script() {
 }
 more=(here --size 04)
 begin
-ok 'operands, options and RUN are variables' script \
+ok 'a script has operands, options and RUN as variables' script \
     'echo "$DATA $SIZE $WAY $EPOCHS" >"$RUN/values"' 'trap "touch $RUN/last" EXIT'
-ok 'with their values' grep -qx 'here 4 in 100' "$work/run/values"
-ok 'a trap is run in the end' test -e "$work/run/last"
+ok 'the variables have the given values' grep -qx 'here 4 in 100' "$work/run/values"
+ok 'a trap on EXIT runs' test -e "$work/run/last"
 rm "$work/run/last"
-ok 'a command that fails is the last: its exit code' exits 3 script \
+ok 'a command that fails ends the script with its exit code' exits 3 script \
     'trap "touch $RUN/last" EXIT' 'sh -c "exit 3"' 'touch "$RUN/not"'
-ok 'but for a trap' test -e "$work/run/last" -a ! -e "$work/run/not"
-ok 'a variable that is not set fails' refuses 2 'nobody' script 'echo $nobody'
-ok 'a script works by its first line' env PATH="$work/bin:$PATH" \
+ok 'a script that fails runs its trap and no further command' \
+    test -e "$work/run/last" -a ! -e "$work/run/not"
+ok 'a variable that is not set ends the script' refuses 2 'nobody' script 'echo $nobody'
+ok 'a script runs by its first line' env PATH="$work/bin:$PATH" \
     "$work/own/steps" --help
-ok '--trace shows the commands' eval "more+=(--trace)
-    script 'echo \"size \$SIZE\"' 2>'$work/said' && grep -q '+ echo size 4' '$work/said'"
+ok '--trace prints the commands' eval "more+=(--trace)
+    script 'echo \"size \$SIZE\"' 2>'$work/messages' &&
+        grep -q '+ echo size 4' '$work/messages'"
 more=(here)
 rm -rf "$work/run"
-ok 'nothing is left where nothing was made' exits 3 script 'exit 3'
-ok 'not even the run directory' test ! -e "$work/run"
+ok 'a script that makes nothing fails' exits 3 script 'exit 3'
+ok 'a script that makes nothing leaves no run directory' test ! -e "$work/run"
 more=(here --stages)
-ok 'nothing is made by --stages' script 'make-key "$RUN/keys" train' 'learn "$DATA"' \
+ok '--stages runs no commands of a script' \
+    script 'make-key "$RUN/keys" train' 'learn "$DATA"' \
     'touch "$RUN/not"'
-ok 'but the list of stages' grep -q "^train  *main  *never  *foil-train -r " "$work/out"
-ok 'not even the run directory, by --stages' test ! -e "$work/run"
+ok '--stages prints the list of stages' \
+    grep -q "^train  *main  *never  *foil-train -r " "$work/out"
+ok '--stages makes no run directory' test ! -e "$work/run"
 
-# in a loop, each in a folder of its own, and each once
+# a loop of trainings, each in its own folder and only once
 more=(here)
 begin "train=mkdir -p \$RUN/latest; $all_up exit 0"
 loop='for tau in 0.1 0.2; do
@@ -339,14 +350,15 @@ loop='for tau in 0.1 0.2; do
     learn "$DATA" --train.objective ",tau=$tau" --augmenters 1
 done'
 sed -i 's/-ge 4/-ge 3/' "$work/do/train"
-ok 'a loop of trainings' script "$loop"
-ok 'each with its option' test "$(grep -c '^train .*/run/0.[12] --objective simclr,tau=0.[12] ' \
+ok 'a script trains in a loop' script "$loop"
+ok 'each training of the loop has its own option' \
+    test "$(grep -c '^train .*/run/0.[12] --objective simclr,tau=0.[12] ' \
     "$work/started")" -eq 2
 more+=(--resume)
 touch "$work/own/here"
-ok 'that goes on' script "$loop"
+ok 'a script with a loop resumes' script "$loop"
 more=(nosuch)
-ok 'data that are not there: how the whole script goes on with others' refuses 1 \
+ok 'missing data exit with 1 and the command for another place' refuses 1 \
     "give the new place by 'foil run ./steps PLACE --resume -r $work/run --override DATA'" \
     script "$loop"
 
@@ -354,8 +366,8 @@ old=('#: train --momentum 0.9' 'learn "$DATA"')
 for words in here "--help here" "--stages here"; do
     read -ra more <<<"$words"
     begin "train=$all_up exit 0"
-    ok "an old spelling in the header: $words" script "${old[@]}"
-    ok "has a line only where something is trained: $words" \
+    ok "an old spelling in the header is accepted: $words" script "${old[@]}"
+    ok "an old spelling is reported only for a training: $words" \
         test "$(grep -c 'momentum 0.9 is now' "$work/out")" = "$((2 - ${#more[@]}))"
 done
 begin
@@ -363,15 +375,15 @@ begin
 for wrong in "2|want one of in.out|--way|up" '2|want a whole number|--size|x'; do
     IFS='|' read -r code why option value <<<"$wrong"
     more=(here "$option" "$value")
-    ok "a wrong value of an option: $code" refuses "$code" "$why" script
+    ok "an invalid value of $option exits with $code" refuses "$code" "$why" script
 done
 more=(here --help)
-ok 'an option behind the line that sets it' script '#: default shots 07' \
+ok 'a default before its option is accepted' script '#: default shots 07' \
     '#: option shots N 3 "of it"'
-ok 'has that value' grep -q -- '--shots N  *of it \[7\]' "$work/out"
+ok 'the option has that default' grep -q -- '--shots N  *of it \[7\]' "$work/out"
 more=()
 while IFS='|' read -r code why line; do
-    ok "refused: $line" refuses "$code" "$why" script "$line"
+    ok "an invalid script is refused: $line" refuses "$code" "$why" script "$line"
 done <<'END'
 1|./steps:8: no header line 'lern'|#: lern data
 1|./steps:8: 'default' wants 2 words|#: default a
@@ -399,6 +411,6 @@ done <<'END'
 2|no option '--nonsense'|learn --nonsense a
 END
 printf '%s\n' '# Steps.' 'pipeline DATA' 'learn $DATA' >"$work/own/old.list"
-ok 'a list of steps: 1' refuses 1 \
+ok 'a list of steps exits with 1' refuses 1 \
     "'./old.list' is a list of steps, which this foil does not run" own ./old.list x
 done_testing

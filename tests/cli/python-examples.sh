@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The examples of pipelines/python, each in its stage.
+# The examples of pipelines/python, each in a stage.
 # Not for sanitizers: programs in Python; encoder.sh and *-command.sh have their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -13,18 +13,18 @@ if ! has_python numpy; then
     done_testing
 fi
 data=$work/data.tar
-# small ones: an encoder in PyTorch is a ResNet-18
+# small images: the encoder in PyTorch is a ResNet-18
 foil-data generate --size 16 -o "$data" 64 2>/dev/null
 foil-data index "$data" 2>/dev/null
 
-# example NAME WORD... : a command line with one of them, in a process of its own
+# example NAME WORD... : prints a command line for one of the examples
 example() {
     printf "/usr/bin/python3 '%s/%s.py'" "$examples" "$1"
     shift
     [[ $# -eq 0 ]] || printf " '%s'" "$@"
 }
 
-# all RUN : two epochs of four steps are trained, each with a finite loss
+# all RUN : two epochs of four steps are trained, with finite losses
 all() {
     jq -se 'map([.epoch, .step]) == [range(8) | [(. / 4 | floor), . % 4]] and
         all(.[]; .loss | isnormal)' "$work/$1/metrics.jsonl"
@@ -46,7 +46,7 @@ watch=$!
 timeout "$patience" foil-train -r "$work/c" --arch linear --head 8 --threads 1 \
     --objective emc2 --keep-features 1 2>"$work/train" &
 train=$!
-ok 'a listener in Python is connected' becomes_true is_heard c
+ok 'a subscriber in Python connects' becomes_true has_subscriber c
 foil-select -r "$work/c" -b 16 -e 2 --lag 0 --strategy-command \
     "$(example curriculum "$data")" "$data" 2>"$work/select" &
 select=$!
@@ -61,18 +61,18 @@ trained() {
     cat "$work"/{train,select,augment,negatives,watch,watched}
     return 1
 }
-ok 'views, batches and negatives of examples' trained
-ok 'all steps are trained' all c
-ok 'with what the sampler says' jq -e .hardest "$work/c/metrics.jsonl"
-ok 'the selector ends with the run' wait "$select"
-ok 'so does the augmenter' wait "$augment"
+ok 'a run with views, batches and negatives of examples succeeds' trained
+ok 'a run with examples trains all steps' all c
+ok 'metrics have the value of the sampler' jq -e .hardest "$work/c/metrics.jsonl"
+ok 'the selector exits with 0 at the end' wait "$select"
+ok 'the augmenter exits with 0 at the end' wait "$augment"
 kill "$negatives"
-ok 'watch.py ends with the run' wait "$watch"
-ok 'and has an accuracy of each epoch' jq -se \
+ok 'watch.py exits with 0 at the end' wait "$watch"
+ok 'watch.py prints an accuracy for each epoch' jq -se \
     'map(.epoch) == [1, 2] and all(.[]; .knn1 >= 0)' "$work/watch" ||
     sed 's/^/# /' "$work/watched"
 
-# each command of foil.py in a run of one's own; what they import is found by foil
+# each command of foil.py in the user's folder; foil makes foil.py importable
 cd "$work" || exit
 cp "$examples"/{curriculum,sampler}.py .
 cat >view.py <<'end'
@@ -98,7 +98,7 @@ if has_python torch; then
 else
     skip 'encode() by foil run' 'no python3-torch'
 fi
-# the judge ends when it has judged the last checkpoint
+# the judge ends after the last checkpoint
 cat >all.list <<end
 judge      main  never     foil-eval follow -r \$RUN --eval-command "python3 judge.py"
 train      1     never     foil-train -r \$RUN $encoder --threads 1 --objective emc2 \
@@ -111,18 +111,18 @@ select     1     killed,3  foil-select -r \$RUN -b 16 -e 2 --lag 0 \
 end
 ok 'foil run starts each command of foil.py' env -u PYTHONPATH PATH="$BIN:/usr/bin:$PATH" \
     timeout 200 foil run ./all.list -r each
-ok 'all steps are trained' all each
-ok 'with what the sampler says' jq -e .hardest each/metrics.jsonl
-ok 'and the checkpoints are judged' jq -se \
+ok 'a run with commands of foil.py trains all steps' all each
+ok 'metrics have the value of the sampler of foil.py' jq -e .hardest each/metrics.jsonl
+ok 'each checkpoint has a result of the judge' jq -se \
     'length > 0 and all(.[]; .total == .step and .asked == .step) and last.step == 8' \
     each/results.jsonl
-ok 'of which none is the best where the judge has no accuracy' test ! -e each/best
+ok 'a judge without accuracy chooses no best' test ! -e each/best
 
 if ! has_python torch torchvision; then
     skip 'loader.py' 'no python3-torch'
     done_testing
 fi
-ok 'loader.py, an ordinary loop' timeout 200 "$python" "$examples/loader.py" \
+ok 'loader.py trains in an ordinary loop' timeout 200 "$python" "$examples/loader.py" \
     --epochs 2 --batch 16 --size 8 "$data"
-ok 'has a line of each epoch' test "$(grep -c '^epoch' out)" -eq 2
+ok 'loader.py prints a line for each epoch' test "$(grep -c '^epoch' out)" -eq 2
 done_testing

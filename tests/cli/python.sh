@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# foil.py by itself: files, views, objectives.
+# foil.py without stages: files, views, objectives.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -14,7 +14,7 @@ if ! has_python numpy; then
 fi
 warm numpy
 
-# checks NAME ARGUMENT... : a program of tests/python, check by check
+# checks NAME ARGUMENT... : reports each check of a program of tests/python
 checks() {
     local line
     while read -r line; do
@@ -25,7 +25,7 @@ checks() {
         *) echo "$line" ;;
         esac
     done < <(timeout 300 "$python" "$here/test_$1.py" "${@:2}" 2>&1)
-    ok "$1: all of it was run" test "$ended" = yes
+    ok "$1: the TAP output is complete" test "$ended" = yes
     ended=''
 }
 
@@ -35,17 +35,17 @@ if [[ -e $BIN/../libfoil.so.1 ]]; then # the build for tests with sanitizers has
     checks files "$work/files" "$here/../../tools"
     checks objective "$work/objective"
 fi
-ok 'foil.py imports torch inside of functions alone' \
+ok 'foil.py imports torch only inside of functions' \
     exits 1 grep -nE '^(import|from) +torch' "$PYTHONPATH/foil.py"
-# printed TEXT... : by a command that imports foil.py and answers nothing by it
+# printed TEXT... : prints it by a command that imports foil.py
 printed() {
     env FOIL_MEMORY=/dev/null "$python" - "$@" <<<'import sys, foil
 print(*sys.argv[1:])'
 }
-ok 'what a command prints goes to standard error' refuses 0 fine printed fine
-ok 'an answer that it prints is an error: 1' refuses 1 \
+ok 'a command with foil.py prints to standard error' refuses 0 fine printed fine
+ok 'a command that prints an answer by itself exits with 1' refuses 1 \
     "'ok' is printed as an answer" printed ok dim=3
-# no example has more than 40 lines, or a line of more than 88 columns
+# the examples have at most 40 lines of at most 88 columns
 short() {
     local bad
     bad=$(find "$PYTHONPATH" -name '*.py' ! -name 'foil*.py' -exec awk '

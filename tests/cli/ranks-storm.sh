@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# foil-train-mpi: kills of ranks at any moment, 6 of them; STORM=200 for more.
+# foil-train-mpi: 6 kills of ranks at random moments; STORM=200 for more.
 # Not for sanitizers: MPI does not give all of its memory back
 # Mostly waits, 40 s
 # shellcheck source=tests/tap.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a stage refuses: its sender hears the reason, nobody is kept busy by it,
-# and the run goes on when what is good comes.
+# Messages that a stage refuses: the sender gets the reason, a flood of them costs
+# little, and the run continues with valid messages.
 # Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -25,9 +25,8 @@ for role in train augment; do
     cp "$work/keys/$role.key" "$work/friends"
 done
 
-# meet_at ENDPOINT STAGE : a trainer and an augmenter in the background, of which
-# STAGE alone has keys
-meet_at() {
+# start_pair ENDPOINT STAGE : starts a trainer and an augmenter; only STAGE has keys
+start_pair() {
     local at=$1 train=() augment=()
     local keys=(--keys "$work/keys/$2.key_secret" --allow "$work/friends")
     if [[ $2 == train ]]; then train=("${keys[@]}"); fi
@@ -37,33 +36,34 @@ meet_at() {
     timeout "$patience" "$BIN/foil-augment" -r "$work/$2" --batches "$at" \
         "${augment[@]}" "$data" 2>"$work/keys-$2.err" &
 }
-meet_at "$(endpoint 0)" train
-meet_at "$(endpoint 1)" augment
+start_pair "$(endpoint 0)" train
+start_pair "$(endpoint 1)" augment
 
 # ------------------------------------- an augmenter and its two neighbours
 
-# meets [MISTAKE] : wrong.py and an augmenter in a folder of their own
-meets() {
+# run_wrong [MISTAKE] : runs wrong.py with an augmenter in a new folder
+run_wrong() {
     [[ -z ${augmenter-} ]] || wait "$augmenter"
     rm -rf "$work/run"
     mkdir "$work/run"
     timeout "$patience" "$BIN/foil-augment" -r "$work/run" --size 8 --seed 3 "$data" \
         2>"$work/augment.err" &
     augmenter=$!
-    timeout "$patience" "$python" "$here/wrong.py" "$work/run" 16 "$@" >"$work/told"
+    timeout "$patience" "$python" "$here/wrong.py" "$work/run" 16 "$@" >"$work/errors"
 }
 
-# told MISTAKE PATTERN : the sender got an error with that reason, which names
-# the kind of the message that was meant
-told() {
-    cat "$work/told"
-    grep -qE "^$1"$'\t'".*$2.*"$'\t'"[a-z?]+\$" "$work/told"
+# got_error MISTAKE PATTERN : the sender got an error with that reason and the kind of its
+# message
+got_error() {
+    cat "$work/errors"
+    grep -qE "^$1"$'\t'".*$2.*"$'\t'"[a-z?]+\$" "$work/errors"
 }
 
-meets
+run_wrong
 kill "$augmenter"
 while read -r mistake pattern; do
-    ok "$mistake: its sender hears why" told "$mistake" "$pattern"
+    ok "the sender of a bad item gets the reason: $mistake" \
+        got_error "$mistake" "$pattern"
 done <<'END'
 i4 tensor 'ids' is i4
 outside id 16 in 'ids' is not in the data set of 16
@@ -82,27 +82,29 @@ noheader message of 1 parts
 END
 few() {
     awk '$1 == "flood" && $2 >= 1 && $2 <= 16 * 4 { n++ }
-         { print } END { exit !n }' "$work/told"
+         { print } END { exit !n }' "$work/errors"
 }
-ok 'of 200 at once few are answered' few
-ok 'and good items make batches' grep -qE $'^batches\t([2-9]|1[0-9])' "$work/told"
-ok 'the augmenter says what it refused' \
+ok 'few of 200 bad items are answered' few
+ok 'valid items after bad ones make batches' \
+    grep -qE $'^batches\t([2-9]|1[0-9])' "$work/errors"
+ok 'the augmenter reports a refused item' \
     grep -q "^foil-augment: select: .*tensor 'ids' is i4" "$work/augment.err"
 lines() {
     wc -l <"$work/augment.err"
     test "$(grep -c 'so far' "$work/augment.err")" -lt 14
 }
-ok 'the 1st, 2nd, 4th, 8th ... time' lines
+ok 'the augmenter reports the 1st, 2nd, 4th, 8th ... refusal' lines
 
-meets nodataset
+run_wrong nodataset
 kill "$augmenter"
-ok "a hello that cannot be read: its sender hears why" \
-    told nodataset "'dataset' is missing"
+ok "the sender of a hello without dataset gets the reason" \
+    got_error nodataset "'dataset' is missing"
 for mistake in version digest; do
-    meets "$mistake"
-    ok "$mistake of hello does not fit: the augmenter ends with 1" \
+    run_wrong "$mistake"
+    ok "a wrong $mistake in hello ends the augmenter with 1" \
         exits 1 wait "$augmenter"
-    ok 'its sender hears why' told "$mistake" 'select (speaks|has)'
+    ok "the sender of a wrong $mistake gets the reason" \
+        got_error "$mistake" 'select (speaks|has)'
 done
 
 # ----------------------- a batch of more than the trainer receives: 1.5 MiB
@@ -117,21 +119,22 @@ selector=$!
 timeout "$patience" "$BIN/foil-augment" -r "$work/large" --size 128 "$data" \
     2>"$work/large/augment.err" &
 large='a batch of 32 images of 128 x 128 has 2 MiB, the trainer takes 1'
-ok 'an augmenter refuses an item whose batch would be too large' \
+ok 'an augmenter refuses an item with a batch above --max-batch' \
     becomes_true grep -q "$large" "$work/large/augment.err"
-ok 'the selector hears why' \
+ok 'the selector gets the reason for a batch above --max-batch' \
     becomes_true grep -q "refuses our item of epoch 0, step 0: .*$large" \
     "$work/large/select.err"
 kill "$trainer" "$selector" %% 2>/dev/null
 
-# says NAME : twice, with the reason
-says() {
+# reports_twice NAME : twice, with the reason
+reports_twice() {
     cat "$work/keys-$1.err"
     test "$(grep -c 'still waiting for a trainer: no handshake at' \
         "$work/keys-$1.err")" -ge 2
 }
 for stage in train augment; do
-    becomes_true says "$stage" >/dev/null
-    ok "keys of foil-$stage alone: that is said every ten seconds" says "$stage"
+    becomes_true reports_twice "$stage" >/dev/null
+    ok "keys of foil-$stage only: the missing handshake is reported" \
+        reports_twice "$stage"
 done
 done_testing

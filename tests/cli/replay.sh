@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Batches recorded from one run, replayed into a second trainer, give the same
-# checkpoint to the bit.
+# Batches that were recorded from a run and are replayed to a second trainer give the
+# same checkpoint, bit for bit.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -22,21 +22,21 @@ tap=$!
 augmenter=$!
 "$BIN/foil-select" -r "$run" --batch 8 --epochs 3 "$data" 2>>"$run/err" &
 
-ok 'a run through a tap' wait "$trainer"
-wait "$augmenter" # it hears of the end through the tap
+ok 'a run through foil-tap proxy succeeds' wait "$trainer"
+wait "$augmenter" # it gets the end of the run through the tap
 kill "$tap" 2>/dev/null
 wait
-ok 'is recorded' test -s "$work/views.rec"
-ok 'and can be shown' "$BIN/foil-tap" -k batch show "$work/views.rec"
-ok 'as a line of JSON for each of its batches' \
+ok 'foil-tap records the run' test -s "$work/views.rec"
+ok 'foil-tap shows the recording' "$BIN/foil-tap" -k batch show "$work/views.rec"
+ok 'the recording has a line of JSON for each batch' \
     jq -se 'map(select(.kind | test("batch"))) | length == 96' "$work/out"
 
 "$BIN/foil-tap" -r "$work/second" replay "$work/views.rec" 2>"$run/replayed" &
-ok 'a second trainer takes the recording for augmenters' \
+ok 'a second trainer trains from the recording' \
     "${train[@]}" -r "$work/second"
 wait
 for part in model head optim samples; do
-    ok "the same $part" \
+    ok "the second trainer has the same $part" \
         cmp "$run/latest/$part.safetensors" "$work/second/latest/$part.safetensors"
 done
 done_testing

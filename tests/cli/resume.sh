@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs that are killed, and gone on with, give what undisturbed ones give: the
-# same checkpoint and the same metrics, bit for bit.
+# Runs that are killed and resumed give the checkpoint and the metrics of undisturbed
+# ones, bit for bit.
 # Not for sanitizers: kills are in faults.sh, its stages in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -9,16 +9,15 @@
 
 options=(--arch resnet8 --head 16-8 --lr 0.1 --threads 1 --deadline 20
     --checkpoint-every 10)
-# an objective that keeps something of both views of each sample; one with a
-# service of negatives; one with chains that the trainer keeps itself; one that
-# learns a temperature
-kept=(--objective isogclr_bimodal)
+# objectives: with state for both views of each sample; with a negatives service; with
+# chains in the trainer; with a learnt temperature
+stateful=(--objective isogclr_bimodal)
 served=(--objective emc2)
 inside=(--objective emc2 --sampler trainer --proposals ,scores=stale)
 learnt=(--objective siglip)
 all=160 # steps
 
-# others RUN STAGE... : these stages, in the background; their ids in $stages
+# others RUN STAGE... : starts these stages; their PIDs are in $stages
 others() {
     local dir=$work/$1 stage
     shift
@@ -34,12 +33,12 @@ others() {
     done
 }
 
-# train RUN OPTIONS... : a trainer, to its end
+# train RUN OPTIONS... : a trainer to its end
 train() {
     "$BIN/foil-train" -r "$work/$1" "${options[@]}" "${@:2}"
 }
 
-# start RUN OPTIONS... : a trainer in the background that has saved, in $trainer
+# start RUN OPTIONS... : starts $trainer and waits for its first checkpoint
 start() {
     "$BIN/foil-train" -r "$work/$1" "${options[@]}" "${@:2}" \
         2>>"$work/$1/train.err" &
@@ -47,13 +46,13 @@ start() {
     becomes_true test -e "$work/$1/latest"
 }
 
-# stop SIGNAL PID : and what it ends with
+# stop SIGNAL PID : sends it; returns the exit code of PID
 stop() {
     kill "-$1" "$2"
     wait "$2" 2>/dev/null
 }
 
-# midway RUN : not at the end yet
+# midway RUN : not all steps are trained
 midway() {
     test "$(steps "$1")" -lt "$all"
 }
@@ -64,43 +63,43 @@ end_stages() {
     stages=()
 }
 
-# ------------------------------------- what is done to a run, up to its end
+# ------------------------------------- runs with one fault each
 
-# undisturbed RUN OPTIONS... : with a service of negatives where it is served
+# undisturbed RUN OPTIONS... : a run; the run `served` has a negatives service
 undisturbed() {
     others "$1" select augment
     [[ $1 != served ]] || others "$1" negatives
-    expect 'a good end' train "$@"
+    expect 'exit code 0' train "$@"
     expect 'all its steps' test "$(steps "$1")" -eq "$all"
 }
 
-# trainer_killed RUN OPTIONS... : the others stay
+# trainer_killed RUN OPTIONS... : the trainer is killed and resumed; the others go on
 trainer_killed() {
     others "$1" select augment augment
     start "$@"
     stop KILL "$trainer"
-    expect 'killed in the middle' midway "$1"
-    expect 'gone on with' train "$@" --resume
+    expect 'a kill before the last step' midway "$1"
+    expect 'exit code 0 after --resume' train "$@" --resume
 }
 
 trainer_stopped() {
     others stopped select augment
-    start stopped "${kept[@]}"
-    expect 'a good end when asked to' stop TERM "$trainer"
-    expect 'stopped in the middle' midway stopped
+    start stopped "${stateful[@]}"
+    expect 'exit code 0 after SIGTERM' stop TERM "$trainer"
+    expect 'a stop before the last step' midway stopped
     end_stages
     others stopped select augment
-    expect 'gone on with by all' train stopped --resume
+    expect 'exit code 0 after --resume' train stopped --resume
 }
 
 feeders_killed() {
     others fed select augment augment
-    start fed "${kept[@]}"
+    start fed "${stateful[@]}"
     stop KILL "${stages[1]}"
     stop KILL "${stages[0]}"
-    expect 'at work without them' kill -0 "$trainer"
+    expect 'a trainer that continues without feeders' kill -0 "$trainer"
     others fed select
-    expect 'at its end' wait "$trainer"
+    expect 'exit code 0' wait "$trainer"
 }
 
 service_killed() {
@@ -108,14 +107,14 @@ service_killed() {
     start again "${served[@]}"
     stop KILL "${stages[2]}"
     others again negatives
-    expect 'going on with the new service' \
+    expect 'a step with the new service' \
         becomes_true has_steps again $(($(steps again) + 1))
     stop KILL "$trainer"
-    expect 'killed in the middle' midway again
-    expect 'gone on with' train again "${served[@]}" --resume
+    expect 'a kill before the last step' midway again
+    expect 'exit code 0 after --resume' train again "${served[@]}" --resume
 }
 
-# same WHAT RUN RUN : checkpoints and metrics are equal
+# same WHAT RUN RUN : checks that checkpoints and metrics are equal
 same() {
     ok "$1: the same checkpoint" \
         diff -r "$work/$2/latest/" "$work/$3/latest/"
@@ -123,39 +122,41 @@ same() {
 }
 
 stages=()
-ok 'a data set' "$BIN/foil-data" generate --size 16 -o "$work/set.tar" 64
-ok 'its index' "$BIN/foil-data" index "$work/set.tar"
+ok 'foil-data generate makes a data set' \
+    "$BIN/foil-data" generate --size 16 -o "$work/set.tar" 64
+ok 'foil-data index makes its index' "$BIN/foil-data" index "$work/set.tar"
 
-# some at a time: much of each is waiting
-begun kept undisturbed kept "${kept[@]}"
-begun killed trainer_killed killed "${kept[@]}"
-begun stopped trainer_stopped
-ok 'undisturbed' ended kept
-ok 'the trainer is killed in the middle, it goes on, the others stay' \
-    ended killed
-begun fed feeders_killed
-begun served undisturbed served "${served[@]}"
-same 'trainer killed' kept killed
-ok 'the trainer is asked to stop: 0; all start again' ended stopped
-same 'trainer stopped' kept stopped
-begun again service_killed
-ok 'an augmenter and the selector are killed: the trainer gets to the end' \
-    ended fed
-same 'selector, augmenter killed' kept fed
-begun inside undisturbed inside "${inside[@]}"
-begun within trainer_killed within "${inside[@]}"
-ok 'undisturbed, with negatives' ended served
-ok 'the service is killed and back, then the trainer is killed: it goes on' \
-    ended again
-same 'service, trainer killed' served again
-ok 'undisturbed, with chains of its own' ended inside
-ok 'it is killed in the middle, and goes on with its chains' ended within
-same 'trainer with chains killed' inside within
-begun learnt undisturbed learnt "${learnt[@]}"
-begun cut trainer_killed cut "${learnt[@]}"
-ok 'undisturbed, with a temperature that is learnt' ended learnt
-ok 'it has moved' test "$(jq -r .tau "$work/learnt/metrics.jsonl" | sort -u |
+# several at a time, since they mostly wait
+start_job calm undisturbed calm "${stateful[@]}"
+start_job killed trainer_killed killed "${stateful[@]}"
+start_job stopped trainer_stopped
+ok 'an undisturbed run succeeds' job_ok calm
+ok 'the trainer is killed and resumed: the run ends' \
+    job_ok killed
+start_job fed feeders_killed
+start_job served undisturbed served "${served[@]}"
+same 'the trainer is killed and resumed' calm killed
+ok 'SIGTERM to the trainer: all stages are restarted and the run ends' job_ok stopped
+same 'SIGTERM to the trainer' calm stopped
+start_job again service_killed
+ok 'augmenter and selector are killed: the run ends' \
+    job_ok fed
+same 'augmenter and selector are killed' calm fed
+start_job inside undisturbed inside "${inside[@]}"
+start_job within trainer_killed within "${inside[@]}"
+ok 'an undisturbed run with a negatives service succeeds' job_ok served
+ok 'the service is restarted, then the trainer killed: the run ends' \
+    job_ok again
+same 'the service is restarted, then the trainer killed' served again
+ok "an undisturbed run with the trainer's own chains succeeds" job_ok inside
+ok 'a trainer with its own chains is killed and resumed: the run ends' job_ok within
+same 'a trainer with its own chains is killed' inside within
+start_job learnt undisturbed learnt "${learnt[@]}"
+start_job cut trainer_killed cut "${learnt[@]}"
+ok 'an undisturbed run with a learnt temperature succeeds' job_ok learnt
+ok 'the learnt temperature changes' \
+    test "$(jq -r .tau "$work/learnt/metrics.jsonl" | sort -u |
     wc -l)" -gt 20
-ok 'it is killed in the middle, and goes on with what it learnt' ended cut
-same 'trainer with a learnt temperature killed' learnt cut
+ok 'a trainer with a learnt temperature is killed: the run ends' job_ok cut
+same 'a trainer with a learnt temperature is killed' learnt cut
 done_testing

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What `foil run` does with real stages: every objective by any pipeline, a run
-# that remembers its command, starts that are refused and leave nothing.
-# Not for sanitizers: pipelines, their stages are in others.
+# `foil run` with real stages: every objective with any pipeline, a run that stores its
+# command, and refused starts that leave no files.
+# Not for sanitizers: pipelines; other tests cover their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -14,11 +14,11 @@ foil-data split --share 0.5 set.tar train.foil test.foil 2>/dev/null
 tiny=(--augmenters 1 --threads 1 --augment '--size 8')
 net='--arch linear --head 16-9'
 
-# simclr RUN ARG... : a run of seconds at most, what it says in $work/said
+# simclr RUN ARG... : a small run; its messages are in $work/messages
 simclr() {
     local code=0
-    timeout -k 5 "$patience" foil run simclr -r "$@" 2>said || code=$?
-    cat said
+    timeout -k 5 "$patience" foil run simclr -r "$@" 2>messages || code=$?
+    cat messages
     return "$code"
 }
 
@@ -26,84 +26,84 @@ simclr() {
 
 foil-train --list objectives >objectives.json
 foil-select --list strategies >strategies.json
-ok 'objectives are listed as JSON, with a sentence each' \
+ok '--list objectives prints JSON with a sentence for each' \
     jq -es 'length > 10 and all(.name and .summary and (.defaults | .tau))' \
     objectives.json
-ok 'strategies too' \
+ok '--list strategies prints JSON with a sentence for each' \
     jq -es 'length > 5 and all(.name and .summary and (.features != null))' \
     strategies.json
-declare -A served kept # whether by a service; for how many epochs
+declare -A served features_of # needs a service; epochs of features
 while read -r name want; do
     objective+=("$name") served[$name]=$want
 done < <(jq -r '"\(.name) \(.negatives != null)"' objectives.json)
 while read -r name want; do
-    strategy+=("$name") kept[$name]=$want
+    strategy+=("$name") features_of[$name]=$want
 done < <(jq -r '"\(.name) \(.keep_features)"' strategies.json)
 
-# Each objective with a strategy, so that each strategy has its turn.
+# Trains each objective, with the strategies in turn.
 train_each() {
     local i
     for i in "${!objective[@]}"; do
         timeout -k 5 "$patience" foil run simclr train.foil -r "each-$i" --epochs 1 \
             --batch 8 --objective "${objective[i]}" --train "$net" "${tiny[@]}" \
             --select "--strategy ${strategy[i % ${#strategy[@]}]},draws=9" \
-            >"each-$i.said" 2>&1 &
+            >"each-$i.messages" 2>&1 &
         [[ $((i % 4)) -ne 3 ]] || wait
     done
     wait
 }
 train_each
 
-# as_listed I STRATEGY : the run had the stages and features that the tables
-# ask for
+# as_listed I STRATEGY : the run had the stages and features that --list names
 as_listed() {
     local run=each-$1 name=${objective[$1]} service=false
-    cat "$run.said"
+    cat "$run.messages"
     [[ ! -e $run/log/negatives.log ]] || service=true
     test "$service" = "${served[$name]}" || return
     test "$(jq -r '.options | "\(.objective) \(.["keep-features"])"' \
-        "$run/latest/config.json")" = "$name ${kept[$2]}"
+        "$run/latest/config.json")" = "$name ${features_of[$2]}"
 }
 for i in "${!objective[@]}"; do
     planned=${strategy[i % ${#strategy[@]}]}
-    ok "'foil run' trains by ${objective[i]} with a plan of $planned, as listed" \
+    ok "foil run trains ${objective[i]} with a plan of $planned, as listed" \
         as_listed "$i" "$planned"
 done
 
-ok '--train takes the objective, too' simclr by-train train.foil --epochs 1 \
+ok "--train '--objective hcl' trains" simclr by-train train.foil --epochs 1 \
     --batch 8 --train "$net --objective hcl" "${tiny[@]}"
-ok 'with defaults of its own' \
+ok 'the objective of --train has its own defaults' \
     jq -e '.options | .objective == "hcl" and .tau == 0.5 and .beta == 0.5' \
     by-train/latest/config.json
-ok 'another objective does not get the tau of emc2' timeout "$patience" foil run emc2 \
+ok 'foil run emc2 trains another objective' timeout "$patience" foil run emc2 \
     -r other train.foil --epochs 1 --batch 8 --objective dcl --train "$net" \
     "${tiny[@]}"
-ok 'but its own' jq -e '.options.tau == 0.1' other/latest/config.json
+ok 'another objective does not get the tau of emc2' \
+    jq -e '.options.tau == 0.1' other/latest/config.json
 
 # -------------------------------------------------------------- warm-up
 
-ok 'pipelines warm up for a tenth of a short run' \
+ok 'a short run warms up for a tenth of it' \
     jq -e '.options.warmup == 0.1' by-train/latest/config.json
-ok 'a warm-up longer than the run is refused: 1' exits 1 simclr long \
+ok 'a warm-up longer than the run exits with 1' exits 1 simclr long \
     train.foil --epochs 2 --train "$net --warmup 5" "${tiny[@]}"
-ok 'with what to do about it' \
-    grep -q -- '--warmup is 5 epochs and the run has 2.*--warmup 0.2' said
+ok 'the error about the warm-up says what to do' \
+    grep -q -- '--warmup is 5 epochs and the run has 2.*--warmup 0.2' messages
 
 # ------------------------------------------------------ a run in two parts
 
 asked=(train.foil test.foil --epochs 150 --batch 8 --seed 3 --objective sogclr
     "${tiny[@]}" --train "$net --lr 0.1 --checkpoint-every 7")
-ok 'a run to its end' simclr whole "${asked[@]}"
-ok 'says in the end where everything is' \
-    grep -q "run is over: 'whole' has .*results.jsonl" said
+ok 'a run with evaluation succeeds' simclr whole "${asked[@]}"
+ok 'foil run prints where the results are' \
+    grep -q "run is over: 'whole' has .*results.jsonl" messages
 
-# stopped RUN : by SIGTERM in its middle; on a machine that is busy the run may come
-# to its end before that, and then another one is begun, three times
+# stopped RUN : stops it by SIGTERM in the middle.  On a busy machine the run may be over
+# before; then it is repeated, up to three times.
 stopped() {
     local try pid code
     for try in 1 2 3 4; do
         code=0
-        foil run simclr -r "$1" "${asked[@]}" 2>"$1.said" &
+        foil run simclr -r "$1" "${asked[@]}" 2>"$1.messages" &
         pid=$!
         becomes_true past "$1" 20
         kill -TERM "$pid"
@@ -125,53 +125,58 @@ same_bits() {
     done
     test "$(wc -l <"$1/metrics.jsonl")" -eq "$(wc -l <"$2/metrics.jsonl")"
 }
-ok 'SIGTERM in its middle: 143' exits 143 stopped parts
-ok 'and how to go on' grep -q "'foil run --resume -r parts' continues" parts.said
-ok 'a run remembers its command' grep -qx 'epochs 150' parts/command
+ok 'SIGTERM in the middle of a run exits with 143' exits 143 stopped parts
+ok 'a stopped run prints how to resume it' \
+    grep -q "'foil run --resume -r parts' continues" parts.messages
+ok 'the run directory has the command of the run' grep -qx 'epochs 150' parts/command
 # shellcheck disable=SC2016 # of bash
-ok '--resume needs nothing else, from anywhere' bash -c \
-    'mkdir -p away && cd away && foil run --resume -r ../parts 2>../said'
-ok 'says what it goes on with, in a line' grep -qE \
-    "continues after step [0-9]+, in epoch [0-9]+: sogclr, 16 images" said
-ok 'and ends with the same bits' same_bits whole parts
+ok '--resume works from another folder without further options' bash -c \
+    'mkdir -p away && cd away && foil run --resume -r ../parts 2>../messages'
+ok '--resume prints at which step it continues' grep -qE \
+    "continues after step [0-9]+, in epoch [0-9]+: sogclr, 16 images" messages
+ok 'a resumed run has the same bits' same_bits whole parts
 # shellcheck disable=SC2016 # of jq
-ok 'and the same results' jq -es '[.[] | select(.measure == "probe")] |
+ok 'a resumed run has the same results' jq -es '[.[] | select(.measure == "probe")] |
     length == 2 and .[0].accuracy == .[1].accuracy' {whole,parts}/results.jsonl
 
-# those that a run starts leave new endpoints and write to their logs
+# if a run starts its feeders, they make new endpoints and write to their logs
 feeders() {
     find parts/plan parts/log -printf '%p %i %T@\n' | sort
 }
 feeders >before
-ok 'a finished run, resumed: 0' timeout "$patience" foil run --resume -r parts
-ok 'says in one line that it is, and where everything is' \
+ok '--resume of a finished run exits with 0' \
+    timeout "$patience" foil run --resume -r parts
+ok '--resume of a finished run prints one line' \
     test "$(grep -c "was over before.*'parts' has " out)/$(wc -l <out)" = 1/1
-ok 'starts no feeder' cmp before <(feeders)
+ok '--resume of a finished run starts no feeder' cmp before <(feeders)
 
 # ------------------------------------------------- the command of another run
 
 options_of() {
     jq -c '.options | del(.seed, .lr)' "$1/latest/config.json"
 }
-ok '--config takes the command of another run' simclr told --config \
+ok '--config takes the command of another run' simclr copied --config \
     whole/command --seed 4 --train "$net --lr 0.3"
-ok 'with all of its options' test "$(options_of told)" = "$(options_of whole)"
-ok 'but those that are given' jq -e '.options | .lr == 0.3 and .seed == 4' \
-    told/latest/config.json
-ok 'and the same data, which were judged' grep -q '"measure":"probe"' \
-    told/results.jsonl
+ok '--config takes all options of the other run' \
+    test "$(options_of copied)" = "$(options_of whole)"
+ok 'options of the command line override --config' \
+    jq -e '.options | .lr == 0.3 and .seed == 4' \
+    copied/latest/config.json
+ok '--config takes the data of the other run and evaluates' grep -q '"measure":"probe"' \
+    copied/results.jsonl
 echo 'epohcs 3' >wrong
-ok 'a wrong name in it is refused: 2' exits 2 simclr wrong-name train.foil \
+ok 'a wrong option in a --config file exits with 2' exits 2 simclr wrong-name train.foil \
     --config wrong
-ok 'by its name' grep -q "'wrong', line 1: 'epohcs'" said
-ok 'a file that is not there: 1' exits 1 simclr wrong-name train.foil \
+ok 'the error names the wrong option and its line' \
+    grep -q "'wrong', line 1: 'epohcs'" messages
+ok 'a missing --config file exits with 1' exits 1 simclr wrong-name train.foil \
     --config nothing
 
-# ----------------------------------------------- said again, and otherwise
+# ----------------------------------------------- --resume with further options
 
-ok 'what is said again may be the same' simclr parts train.foil --resume \
+ok '--resume with the same options succeeds' simclr parts train.foil --resume \
     --batch 8 --lr 0.1 --size 8
-# refused_by WORDS... : to be resumed with these; and its command stays
+# refused_by WORDS... : --resume with these is refused; the command stays the same
 refused_by() {
     local code=0
     cp parts/command command
@@ -179,44 +184,51 @@ refused_by() {
     cmp command parts/command || return
     return "$code"
 }
-ok 'another batch is refused: 1' exits 1 refused_by --batch 4
-ok 'by name' grep -qx "foil run simclr: --batch is 4, but 8 in this run: leave \
-it out, or add --override batch" said
-ok 'another number of threads' exits 1 refused_by --threads 2
-ok 'another size of views' exits 1 refused_by --size 16
-ok 'by its name' grep -q -- "--augment is --size 16, but --size 8 in this run" said
+ok '--resume with another --batch exits with 1' exits 1 refused_by --batch 4
+ok 'the error names --batch and both values' \
+    grep -qx "foil run simclr: --batch is 4, but 8 in this run: leave \
+it out, or add --override batch" messages
+ok '--resume with another --threads exits with 1' exits 1 refused_by --threads 2
+ok '--resume with another --size exits with 1' exits 1 refused_by --size 16
+ok 'the error names --size and both values' \
+    grep -q -- "--augment is --size 16, but --size 8 in this run" messages
 both() {
     simclr parts --resume --stages --override augment --recipe cifar
 }
-ok 'what is said replaces what has its name, and nothing else' eval \
+ok '--resume with an option of a stage replaces only that option' eval \
     "both | grep -q -- '^augment .*--size 8 --recipe cifar '"
-ok 'another data set' exits 1 refused_by test.foil
-ok 'by its name' grep -q 'DATA is .*test.foil, but .*train.foil .*override DATA' \
-    said
-ok 'what foil-train remembers' exits 1 refused_by --lr 0.2
-ok 'in its words' grep -q 'foil-train: --lr is 0.2, but 0.1 in the checkpoint' \
-    said
-ok 'another pipeline' exits 1 timeout "$patience" foil run emc2 --resume -r parts
-ok '--override without --resume: 2' refuses 2 'belongs to --resume' \
+ok '--resume with another data set exits with 1' exits 1 refused_by test.foil
+ok 'the error names both data sets' \
+    grep -q 'DATA is .*test.foil, but .*train.foil .*override DATA' \
+    messages
+ok '--resume with another --lr exits with 1' exits 1 refused_by --lr 0.2
+ok 'foil-train prints the error about --lr' \
+    grep -q 'foil-train: --lr is 0.2, but 0.1 in the checkpoint' \
+    messages
+ok '--resume with another pipeline exits with 1' \
+    exits 1 timeout "$patience" foil run emc2 --resume -r parts
+ok '--override without --resume exits with 2' refuses 2 'belongs to --resume' \
     foil run simclr set.tar -r new --override batch
-ok 'an override of what nobody remembers: 2' exits 2 refused_by \
+ok '--override of an unknown option exits with 2' exits 2 refused_by \
     --override nonsense
-ok 'another number of augmenters is the same run' simclr parts --resume \
+ok '--resume with another number of augmenters succeeds' simclr parts --resume \
     --augmenters 2
-ok 'more epochs, and another rate, by override' simclr parts --resume \
+ok '--override epochs and lr succeeds' simclr parts --resume \
     --epochs 151 --lr 0.05 --override epochs --override lr
-ok 'are trained' test "$(tail -n 1 parts/metrics.jsonl | jq .epoch)" -eq 150
-ok 'and remembered' grep -qx 'epochs 151' parts/command
+ok '--override epochs trains further epochs' \
+    test "$(tail -n 1 parts/metrics.jsonl | jq .epoch)" -eq 150
+ok '--override epochs changes the stored command' grep -qx 'epochs 151' parts/command
 rm parts/command
-ok 'a run of an older foil goes on' simclr parts train.foil --resume \
+ok '--resume of a run without a command succeeds' simclr parts train.foil --resume \
     --batch 8 --seed 3 --objective sogclr --epochs 152 "${tiny[@]}" \
     --train '--lr 0.05'
-ok 'and says what it lacks' grep -q 'older foil.*does not remember' said
+ok '--resume of a run without a command reports it' \
+    grep -q 'older foil.*does not remember' messages
 odd=$'a\\nb\nc.tar'
 cp set.tar "$odd"
-ok 'a path with a new line and a backslash' simclr odd "$odd" --epochs 1 \
+ok 'a path with a new line and a backslash trains' simclr odd "$odd" --epochs 1 \
     --batch 8 --train "$net" "${tiny[@]}"
-ok 'is remembered' simclr odd --resume --epochs 2 --override epochs
+ok 'a run with such a path resumes' simclr odd --resume --epochs 2 --override epochs
 
 # --------------------------------------------------- classes of TEST and TRAIN
 
@@ -228,65 +240,67 @@ printf '%s\n' 'image.jpg,7' 'image.jpg,' >stray.csv
 for list in known other same stray; do
     foil-data index $list.csv 2>/dev/null
 done
-ok 'a class that the training set lacks is refused before anything starts: 1' \
+ok 'a class that the training set lacks exits with 1' \
     refuses 1 "'other.csv' has images of the class 'new one', which 'known.csv'" \
     foil run simclr known.csv other.csv -r new
-ok 'nothing is made' exits 1 test -e new
-ok 'so is an image without a label: 1' refuses 1 \
+ok 'a refused data set leaves no run' exits 1 test -e new
+ok 'an image without a label in TEST exits with 1' refuses 1 \
     "images of 'stray.csv' without a label: 1; nothing can be judged" \
     foil run simclr known.csv stray.csv -r new
-ok 'one that has the same number is known' foil run simclr known.csv same.csv \
+ok 'a class with the same number is accepted' foil run simclr known.csv same.csv \
     -r new --batch 2 --stages
-ok 'that it is trained on is said' \
+ok 'foil run reports test images that are in the training set' \
     grep -q "1 of 1 images of 'same.csv' are in 'known.csv', too" out
 
-# ---------------------------------------------- stages of the user's own
+# ---------------------------------------------- stages with other commands
 
 own=(train.foil --epochs 3 --batch 8 --train "$net --lr 0.1" "${tiny[@]}")
-ok 'a run by the tools' simclr tools "${own[@]}"
-ok '--stages prints the list of it' simclr listed "${own[@]}" --stages
+ok "a run with foil's tools succeeds" simclr tools "${own[@]}"
+ok '--stages prints the list of stages' simclr listed "${own[@]}" --stages
 cp out list
-ok 'also where stages are told what is the option of all' simclr listed \
+ok '--stages with options by stage succeeds' simclr listed \
     train.foil --augmenters 1 --augment '--size 8' \
     --train "$net --lr 0.1 --threads=1" \
     --select '--epochs 3 --batch 8' --stages
-ok 'it is the same list' cmp out list
-ok 'an option told both ways is refused: 2' refuses 2 '--epochs is given twice' \
+ok 'options by stage give the same list' cmp out list
+ok 'an option for all and for one stage exits with 2' \
+    refuses 2 '--epochs is given twice' \
     foil run simclr train.foil -r listed --epochs 3 --select '--epochs 3'
 for columns in 60 100; do
     /usr/bin/python3 "$here/terminal.py" "$columns" 60 -- foil run clip --help |
         tr -d '\r' >screen
-    ok "--help fits a terminal of $columns columns" \
+    ok "--help fits into $columns columns" \
         test "$(wc -L <screen)" -le "$columns"
-    ok 'with every word' test "$(xargs -d '\n' <screen | tr -s ' ')" = \
+    ok "--help has every word in $columns columns" \
+        test "$(xargs -d '\n' <screen | tr -s ' ')" = \
         "$(foil run clip --help | xargs -d '\n' | tr -s ' ')"
 done
 ok '-h is --help' bash -c "foil run simclr -h | grep '^usage: foil run simclr'"
-ok 'a line for each' test "$(awk '!/^#/ && NF { print $1 }' list |
+ok '--stages prints a line for each stage' test "$(awk '!/^#/ && NF { print $1 }' list |
     paste -sd ' ')" = 'train augment select'
-ok 'and makes no folder' exits 1 test -e listed
-ok 'the list may be run by itself' foil run ./list -r listed
-ok 'the list may be run by itself, to the same bits' same_bits tools listed
-ok 'a stage may have another command in front of its tool' simclr nice \
+ok '--stages makes no folder' exits 1 test -e listed
+ok 'foil run runs the printed list' foil run ./list -r listed
+ok 'the printed list gives the same bits' same_bits tools listed
+ok "commands in front of foil's tools train" simclr nice \
     "${own[@]}" --train-command 'nice -n 1 foil-train' \
     --augment-command 'env A=b foil-augment' \
     --select-command "sh -c 'exec foil-select \"\$@\"' sh"
-ok 'a stage may have another command in front of its tool, to the same bits' same_bits tools nice
-ok 'which a run remembers' grep -qx 'train-command nice -n 1 foil-train' \
+ok "commands in front of foil's tools give the same bits" same_bits tools nice
+ok 'the run stores the command of a stage' grep -qx 'train-command nice -n 1 foil-train' \
     nice/command
-ok 'another one is refused: 1' exits 1 simclr nice --resume \
+ok '--resume with another command of a stage exits with 1' exits 1 simclr nice --resume \
     --train-command foil-train
-ok 'by its option' grep -q \
-    "train-command is foil-train, but nice -n 1 foil-train in this run" said
-ok 'options of a tool behind another command are judged' exits 2 simclr new \
+ok 'the error names the option of the command' grep -q \
+    "train-command is foil-train, but nice -n 1 foil-train in this run" messages
+ok 'a wrong option of a tool with a command exits with 2' exits 2 simclr new \
     "${own[@]}" --train-command 'nice -n 1 foil-train' --train=--nonsense
-ok 'nothing is made' exits 1 test -e new
-# A wrong option of any stage is refused before any is started, by that stage.
+ok 'a refused option leaves no run' exits 1 test -e new
+# A wrong option is refused by its stage before any stage starts.
 while read -r stage pattern options; do
     ok "$stage $options is refused" refuses "${pattern%%:*}" "${pattern#*:}" \
         foil run emc2 train.foil test.foil -r new --epochs 1 --batch 8 \
         --train "$net" "${tiny[@]::4}" "--$stage" "$options"
-    ok 'nothing is made' exits 1 test -e new
+    ok "refused $options leaves no run" exits 1 test -e new
 done <<'END'
 select 2:foil-select:.*--remainder --remainder=neither
 negatives 2:foil-negatives:.*--command-limit --command-limit=3
@@ -296,32 +310,35 @@ augment 2:foil-augment:.*no.recipe.'cifr' --recipe cifr
 embed 2:foil-embed:.*no.option.'--nonsense' --nonsense
 embed 2:foil-embed:.*no.recipe.'cifr' --recipe cifr
 END
-ok 'a command that weighs takes the place of the method and its images' \
+ok '--weigh-command replaces method and extra images' \
     timeout 60 foil run emc2 train.foil -r weighed --epochs 1 --batch 8 \
     --train "$net" "${tiny[@]}" \
     --weigh-command "perl '$here/../../pipelines/commands/weigh.pl'"
-ok 'and is asked in each step' jq -se 'length == 2 and all(.alone | not)' \
+ok '--weigh-command is called in each step' jq -se 'length == 2 and all(.alone | not)' \
     weighed/metrics.jsonl
-ok 'a command that is not there is refused: 1' exits 1 simclr new \
+ok 'a missing command of a stage exits with 1' exits 1 simclr new \
     "${own[@]}" --negatives-command nope --objective emc2
-ok 'by name' grep -q "^foil run simclr: .*no command 'nope' for 'negatives'" said
-ok 'nothing is made' exits 1 test -e new
+ok 'the error names the missing command' \
+    grep -q "^foil run simclr: .*no command 'nope' for 'negatives'" messages
+ok 'a missing command leaves no run' exits 1 test -e new
 cat >mine.py <<'end'
 import json, os, sys
 json.dump([os.environ["RUN"], sys.argv[1:]], open("mine.json", "w"))
 end
-ok 'a trainer of the user'\''s own' simclr mine "${own[@]}" \
+ok "a user's trainer runs" simclr mine "${own[@]}" \
     --train-command '/usr/bin/python3 mine.py --mine' --train '--its-own 3'
-ok 'has the options of ours, and those meant for it' jq -e '.[0] == "mine" and
+ok "a user's trainer gets foil's options and its own" jq -e '.[0] == "mine" and
     (.[1] | .[0] == "--mine" and index("-r") and index("simclr") and
     .[-2:] == ["--its-own", "3"])' mine.json
-ok 'a failing one: its exit code' exits 4 simclr fails "${own[@]}" \
+ok "a user's trainer that fails ends the run with its exit code" \
+    exits 4 simclr fails "${own[@]}" \
     --train-command "sh -c 'exit 4'"
 
-# ----------------------------------------------- what to do is in the sentence
+# ----------------------------------------------- messages that say what to do
 
 while read -r ours theirs; do
-    ok "$theirs is $ours" refuses 2 "no option '$theirs': it is ${ours/_/ }\$" \
+    ok "the error for $theirs names $ours" \
+        refuses 2 "no option '$theirs': it is ${ours/_/ }\$" \
         foil run simclr train.foil -r new "$theirs" 1
 done <<'END'
 --lr --learning-rate
@@ -333,151 +350,170 @@ done <<'END'
 --epochs --num-epochs
 --arch --model
 END
-ok 'there is no device to choose' refuses 2 "no option '--device': .*processors" \
+ok '--device exits with 2 and says that there is no choice' \
+    refuses 2 "no option '--device': .*processors" \
     foil run simclr train.foil -r new --device cuda
-ok 'nor by a flag' refuses 2 "no option '--gpu': .*leave it out" \
+ok '--gpu exits with 2 and says to leave it out' \
+    refuses 2 "no option '--gpu': .*leave it out" \
     foil train -r new --gpu
-ok 'an option given twice is said with both values' refuses 2 \
+ok 'an option given twice exits with 2 and prints both values' refuses 2 \
     "lr is given twice: as '1' and as '2'" foil train -r new --lr 1 --lr=2
-ok 'also where one is within --train' refuses 2 "given twice: as '1' and as '2'" \
+ok 'an option given twice, once in --train, exits with 2' \
+    refuses 2 "given twice: as '1' and as '2'" \
     foil run simclr train.foil -r new --lr 1 --train '--lr 2'
 mkdir -p photos
-ok 'a folder that is no run' refuses 1 "'photos' is no run of 'foil run'.*or start a run" \
+ok '--resume of a folder without a run exits with 1' \
+    refuses 1 "'photos' is no run of 'foil run'.*or start a run" \
     foil run --resume -r photos
-ok 'nor for a pipeline' refuses 1 "'photos' is no run: .*without --resume" \
+ok '--resume of a pipeline in a folder without a run exits with 1' \
+    refuses 1 "'photos' is no run: .*without --resume" \
     timeout 60 foil run simclr train.foil --resume -r photos
 cp -r whole moved
 sed -i 's/^DATA .*/DATA \/nowhere\/train.foil/' moved/command
-ok 'data that are not there any more' refuses 1 \
+ok '--resume with data that were deleted exits with 1' refuses 1 \
     "no '/nowhere/train.foil'.* PLACE --resume -r moved --override DATA" \
     foil run --resume -r moved
 echo >>moved/latest/model.safetensors
 last=$(readlink moved/latest)
-ok 'a damaged checkpoint' refuses 1 "'rm -r moved/$last' and --resume continue after step" \
+ok '--resume with a damaged checkpoint says how to use the one before' \
+    refuses 1 "'rm -r moved/$last' and --resume continue after step" \
     foil run simclr train.foil --resume -r moved --override DATA
-ok 'the only one' refuses 1 'no other checkpoint' bash -c "
+ok '--resume with the only checkpoint damaged exits with 1' \
+    refuses 1 'no other checkpoint' bash -c "
     ls -d moved/step-* | grep -v $last | xargs rm -r
     foil run simclr train.foil --resume -r moved --override DATA"
-ok 'a picture as data' refuses 1 "'image.jpg' is not a tar.*want a tar, a folder" \
+ok 'foil data index of an image exits with 1' \
+    refuses 1 "'image.jpg' is not a tar.*want a tar, a folder" \
     foil data index image.jpg
-ok 'a folder as features' refuses 1 "'photos/' is a folder.*foil embed" \
+ok 'foil eval of a folder exits with 1' refuses 1 "'photos/' is a folder.*foil embed" \
     foil eval knn photos/
-ok 'blocks of nothing' refuses 1 'want block=2 or more' \
+ok '--strategy spectral,block=0 exits with 1' refuses 1 'want block=2 or more' \
     foil run spectral train.foil -r new --strategy spectral,block=0
-ok 'nothing is made' exits 1 test -e new
-ok 'foil top RUN' foil top whole --once
-ok 'is as with -r' cmp out <(foil top -r whole --once)
-ok 'foil view RUN' foil view whole --export whole.html
-ok 'foil stop RUN' refuses 3 "no trainer runs in 'whole'" foil stop whole
-ok 'and with -r' refuses 3 "no trainer runs in 'whole'" foil stop -r whole
-ok 'one that is named both ways is refused' refuses 2 \
+ok 'a refused strategy leaves no run' exits 1 test -e new
+ok 'foil top RUN succeeds' foil top whole --once
+ok 'foil top RUN prints what foil top -r RUN prints' cmp out <(foil top -r whole --once)
+ok 'foil view RUN --export succeeds' foil view whole --export whole.html
+ok 'foil stop RUN without a trainer exits with 3' \
+    refuses 3 "no trainer runs in 'whole'" foil stop whole
+ok 'foil stop -r RUN without a trainer exits with 3' \
+    refuses 3 "no trainer runs in 'whole'" foil stop -r whole
+ok 'a run that is given twice exits with 2' refuses 2 \
     "run is given twice: as 'whole' and as 'parts'" foil view -r whole parts
 foil tap whole 2>tapped &
 tap=$!
-ok 'foil tap RUN waits for its events' becomes_true \
+ok 'foil tap RUN waits for the events of the run' becomes_true \
     grep -q "no message from 'ipc://whole/events'" tapped
 kill "$tap"
 wait "$tap"
 
-# options of stages that stand for themselves
+# options of stages without a prefix
 listed() {
     foil run simclr train.foil -r new --stages --lr .1 --max-batch=64 --optim ,no-nesterov \
         --train.objective ,tau=.3 --window 4 --size 20 --augment.plan 'ipc://a b' --layer z |
         grep "^$1 "
 }
-ok 'go to the one that has them, in place of the defaults' eval \
+ok 'options without a prefix go to the stage that has them' eval \
     "listed train | grep -q 'objective simclr,tau=.3 .* 500 --warmup 5 --lr .1\
  --max-batch 64 --optim ,no-nesterov --window 4$' && listed augment | grep -q -- '1 --size 20 --plan .ipc://a b. '"
-ok 'none of several stages: 2' refuses 2 \
+ok 'an option of several stages exits with 2' refuses 2 \
     'several stages have --tau: use one of --select.tau --train.tau' \
     foil run simclr train.foil -r new --tau .1
-ok 'none that the stage has: 2' refuses 2 "no option '--train.block'" \
+ok 'an option that the named stage does not have exits with 2' \
+    refuses 2 "no option '--train.block'" \
     foil run simclr train.foil -r new --train.block 3
-ok 'a word that is mistyped: 2' refuses 2 "no option '--wimdow': did you mean '--window'" \
+ok 'a misspelled option exits with 2 and a suggestion' \
+    refuses 2 "no option '--wimdow': did you mean '--window'" \
     foil run simclr train.foil -r new --wimdow 3
-ok 'a value for what has none: 2' refuses 2 '--partial takes no value' \
+ok 'a value for a flag exits with 2' refuses 2 '--partial takes no value' \
     foil run simclr train.foil -r new --partial=3
-ok 'without its value: 2' refuses 2 '--lr wants a value' \
+ok 'an option without its value exits with 2' refuses 2 '--lr wants a value' \
     foil run simclr train.foil -r new --lr
-ok '--stages of a pipeline that makes its data: 2' refuses 2 "wants the pipeline's data" \
+ok '--stages of a pipeline that makes its data exits with 2' refuses 2 "wants the pipeline's data" \
     foil run quickstart -r new --stages
-ok 'quickstart' timeout 200 foil run quickstart -r quick --epochs 1 --augmenters 1 --threads 1
-ok 'ends on a pipe in a sentence' grep -qxE \
+ok 'foil run quickstart succeeds' \
+    timeout 200 foil run quickstart -r quick --epochs 1 --augmenters 1 --threads 1
+ok 'quickstart prints its result in a sentence' grep -qxE \
     'The 10 nearest .*: accuracy 0?\.[0-9]+, where guessing has 0.125.' out
-ok 'and prints no line above 200 characters' awk 'length > 200 { exit 1 }' out
-ok 'the whole result is kept' jq -e '.measure == "knn" and .k == 10' quick/knn.json
+ok 'quickstart prints no line above 200 characters' awk 'length > 200 { exit 1 }' out
+ok 'quickstart leaves the whole result' \
+    jq -e '.measure == "knn" and .k == 10' quick/knn.json
 examples=$(cd "$here/../../pipelines/examples" && pwd)
 if has_python numpy; then
-    ok 'a strategy of another kind' simclr python "${own[@]}" \
+    ok 'a run with a strategy in Python succeeds' simclr python "${own[@]}" \
         --train '--keep-features 2' \
         --select "--strategy-command '/usr/bin/python3 $examples/../python/curriculum.py train.foil'"
-    ok 'trains as many steps' past python 6
-    ok 'the example of a list' env DATA=train.foil PATH="$PATH" bash -c \
+    ok 'a strategy in Python trains all steps' past python 6
+    ok 'the example of a list of stages succeeds' \
+        env DATA=train.foil PATH="$PATH" bash -c \
         "ln -s '${examples%/*}' . && foil run ./pipelines/examples/python.list"
-    ok 'trains its ten epochs' past run/python 10
+    ok 'the example of a list trains ten epochs' past run/python 10
 else
     skip 'a strategy in Python' 'no python3-numpy'
 fi
 
 # ------------------------------------------------------------- a living run
 
-# second RUN ARG... : a second start of a living run changes nothing in it
+# second RUN ARG... : a second start of a run in training changes nothing in it
 second() {
     local run=$1 code=0
     shift
     find "$run/log" "$run/command" -type f -exec cksum {} + >before
-    cp living.said living.before
-    timeout "$patience" foil run "$@" -r "$run" 2>said || code=$?
-    cat said
+    cp living.messages living.before
+    timeout "$patience" foil run "$@" -r "$run" 2>messages || code=$?
+    cat messages
     find "$run/log" "$run/command" -type f -exec cksum {} + | cmp before - &&
-        cmp living.said living.before && return "$code"
+        cmp living.messages living.before && return "$code"
 }
 foil run simclr train.foil -r living --epochs 1000000 --batch 8 \
-    --train "$net" "${tiny[@]}" 2>living.said &
+    --train "$net" "${tiny[@]}" 2>living.messages &
 living=$!
 becomes_true past living 50
-ok 'a second --resume of a living run: 1' exits 1 second living --resume
-ok 'and why' grep -q "another foil run uses 'living'" said
-ok 'a second start' exits 1 second living simclr train.foil
+ok '--resume of a run in training exits with 1' exits 1 second living --resume
+ok 'the error names the run in training' grep -q "another foil run uses 'living'" messages
+ok 'a second start of a run in training exits with 1' \
+    exits 1 second living simclr train.foil
 kill -TERM "$living"
 wait "$living"
 mkdir lone
 foil-train -r lone 2>/dev/null &
 lone=$!
-: >living.said
+: >living.messages
 becomes_true test -e lone/batch
 mkdir lone/log
 touch lone/command
-ok 'a run whose trainer was started by hand: 1' exits 1 second lone \
+ok 'a start in a run of foil-train exits with 1' exits 1 second lone \
     simclr train.foil
-ok 'and why' grep -q "another foil-train has 'lone'" said
+ok 'the error names the run of foil-train' \
+    grep -q "another foil-train has 'lone'" messages
 kill "$lone"
 wait "$lone" 2>/dev/null
 
-# -------------------------------------------------- nothing is left behind
+# -------------------------------------------------- refused starts leave no files
 
-# leaves_nothing CODE PATTERN ARG... : refused, and no folder
+# leaves_nothing CODE PATTERN ARG... : it is refused, and no folder is left
 leaves_nothing() {
     exits "$1" simclr new "${@:3}" || return
-    grep -E -- "$2" said || return
+    grep -E -- "$2" messages || return
     ! test -e new
 }
-ok 'no such data: no folder' leaves_nothing 1 "cannot open 'nope'" nope
-ok 'no such objective' leaves_nothing 2 "no objective 'nope'" set.tar \
+ok 'missing data leave no run' leaves_nothing 1 "cannot open 'nope'" nope
+ok 'an unknown objective leaves no run' leaves_nothing 2 "no objective 'nope'" set.tar \
     --objective nope
-ok 'a wrong option of the trainer' leaves_nothing 2 "no option '--nope'" \
+ok 'a wrong option of the trainer leaves no run' leaves_nothing 2 "no option '--nope'" \
     set.tar --train '--nope 1'
-ok 'a wrong option of the selector' leaves_nothing 2 "'1': want a whole" \
+ok 'a wrong option of the selector leaves no run' leaves_nothing 2 "'1': want a whole" \
     set.tar --batch 1
-ok 'a strategy that does not fit' leaves_nothing 2 "no strategy 'nope'" \
+ok 'an unknown strategy leaves no run' leaves_nothing 2 "no strategy 'nope'" \
     set.tar --select '--strategy nope'
 mkdir flat
 tar xf set.tar -C flat --wildcards '*.jpg' --transform 's,.*/,,'
-ok 'TEST without labels' leaves_nothing 1 "'flat' has no labels" set.tar flat
-ok 'DATA without, with TEST' leaves_nothing 1 "'flat' has no labels" flat \
+ok 'TEST without labels leaves no run' \
+    leaves_nothing 1 "'flat' has no labels" set.tar flat
+ok 'DATA without labels leaves no run' leaves_nothing 1 "'flat' has no labels" flat \
     set.tar
 long=$(printf 'x%.0s' {1..98})
-ok 'a name too long for sockets: 1' refuses 1 'at most 97' foil run simclr \
+ok 'a name that is too long for sockets exits with 1' \
+    refuses 1 'at most 97' foil run simclr \
     set.tar -r "$long"
-ok 'no folder' exits 1 test -e "$long"
+ok 'a name that is too long leaves no run' exits 1 test -e "$long"
 done_testing

@@ -1,22 +1,22 @@
-"""second_client.py DIR WHAT [EDGE [holding]]: a well-formed peer beside the stages of
-a run, for second-client.sh. It joins DIR's edges (EDGE: items, of a filter, in place of
-plan) as an augmenter and
+"""second_client.py DIR WHAT [EDGE [holding]]: a peer with valid messages in a run, for
+second-client.sh.  It joins DIR's edges (EDGE: items, of a filter, instead of plan) as an
+augmenter and
 
-    hold         takes one item, shows life, passes progress on, delivers nothing
-    hoard        the same with all the items it can get
-    end-batch    tells the trainer that nothing is left
-    end-plan     tells the selector that the run is over
-    done-far     tells the selector that all but the last epoch is trained
-    done-near    ... that all is trained which was handed out
-    done-epochs  ... that four epochs more are
-    held-all     ... that the trainer has all that was handed out
-    next-newer   names a session 80 years ahead
+    hold         takes one item, sends beats and snapshots, delivers nothing
+    hoard        the same with all items that it can get
+    end-batch    sends the trainer the end of the plan
+    end-plan     sends the selector the end of the run
+    done-far     claims to the selector that all epochs but the last are trained
+    done-near    ... that all items handed out are trained
+    done-epochs  ... that four more epochs are trained
+    held-all     ... that the trainer has all items handed out
+    next-newer   sends a session 80 years ahead
     next-near    ... one that begins a second after the trainer's
 
-The last eight say it once, when 20 steps are trained; with `holding` behind EDGE, as
-soon as they hold an item, so that the run cannot be over before the selector has
-heard them, and print `said`. Prints what it is told by `error`. Ends when the run
-does, or after a minute. RECIPE in the environment is that of the run.
+The last eight send it once, when 20 steps are trained; with `holding` after EDGE, as soon
+as they hold an item, so that the run cannot end before the selector has received it, and
+print `sent`.  Prints the reasons of errors.  Ends with the run, or after a minute.  The
+environment variable RECIPE is the recipe of the run.
 """
 import os
 import struct
@@ -36,29 +36,29 @@ def join(edge):
     sock.linger = 500
     sock.connect(f"ipc://{folder}/{edge}")
     poller.register(sock, zmq.POLLIN)
-    say(sock, "hello", {"stage": "augment", "version": 2, "run": "",
-                        "peer": "second-client", "recipe": os.environ["RECIPE"],
-                        "dataset": {"digest": "", "size": 0}})
+    send(sock, "hello", {"stage": "augment", "version": 2, "run": "",
+                         "peer": "second-client", "recipe": os.environ["RECIPE"],
+                         "dataset": {"digest": "", "size": 0}})
     return sock
 
 
-def say(sock, kind, head, *parts):
+def send(sock, kind, head, *parts):
     sock.send_multipart([b"foil2." + kind.encode(), msgpack.packb(head), *parts])
 
 
 plan, batch = join(sys.argv[3] if len(sys.argv) > 3 else "plan"), join("batch")
-place, ready, said, beat, until = None, False, False, 0, time.monotonic() + 60
-newest, have = None, []  # what the trainer said last: header, tensors
+place, ready, sent, beat, until = None, False, False, 0, time.monotonic() + 60
+newest, have = None, []  # the trainer's last snapshot: header, tensors
 holding, held = "holding" in sys.argv, False
 room = 1 if holding else {"hold": 1, "hoard": 4096}.get(what)
 
 
 def once():
-    """What is said once, as soon as the run's place is known."""
+    """Sends the one message of WHAT, when the run's place is known."""
     if what == "end-batch":
-        say(batch, "end", {**place, "epoch": 0, "step": 0})
+        send(batch, "end", {**place, "epoch": 0, "step": 0})
     elif what == "end-plan":
-        say(plan, "end", {**place, "over": True})
+        send(plan, "end", {**place, "over": True})
     elif what == "done-far":
         lie({"epoch": 99, "step": 0})
     elif what == "done-near":
@@ -76,13 +76,13 @@ def once():
 
 
 def lie(more, *parts):
-    say(plan, "next", {**place, "serial": newest["serial"] + 10 ** 6,
-                       "window": 8, "room": 1, **more}, *parts)
+    send(plan, "next", {**place, "serial": newest["serial"] + 10 ** 6,
+                        "window": 8, "room": 1, **more}, *parts)
 
 
 def pass_on():
     if room:
-        say(plan, "next", {**newest, "room": room}, *have)
+        send(plan, "next", {**newest, "room": room}, *have)
 
 
 while time.monotonic() < until:
@@ -99,19 +99,19 @@ while time.monotonic() < until:
             print(head["reason"], flush=True)
         elif kind == "end" and sock is batch:
             sys.exit()
-    if place and not said and (held if holding else
+    if place and not sent and (held if holding else
                                place["step"] >= 20 or place["epoch"]):
-        said = True
+        sent = True
         once()
         if holding:
             room = None
-            print("said", flush=True)
+            print("sent", flush=True)
     if place and not ready:
         ready = True
         print("ready", flush=True)
     if time.monotonic() > beat + 1:
         beat = time.monotonic()
-        say(batch, "beat", {})
-        say(plan, "beat", {})
+        send(batch, "beat", {})
+        send(plan, "beat", {})
         if newest:
             pass_on()

@@ -1,34 +1,34 @@
 #!/usr/bin/env bash
-# What scripts/setup installs, and what it tells who may not: dpkg, apt-get, sudo
-# and id are played.
-# Not for sanitizers: a script alone.
+# scripts/setup: what it installs, and its messages to users without permission; dpkg,
+# apt-get, sudo and id are stubs.
+# Not for sanitizers: only a script.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 setup=$(cd "${0%/*}/../../scripts" && pwd)/setup
 
-# The only commands that there are.
+# The only commands on PATH.
 stubs=$work/stubs
 mkdir "$stubs"
 for command in bash env sed awk tr cat setsid flock; do
     ln -s "$(type -P "$command")" "$stubs"
 done
 
-# play COMMAND LINE : that command is this line of shell
+# play COMMAND LINE : makes that command, a line of shell
 play() {
     printf '#!/usr/bin/env bash\n%s\n' "$2" >"$stubs/$1"
     chmod 755 "$stubs/$1"
 }
 
-# set_up LIST... : without a terminal; what apt-get was told is in $work/told
+# set_up LIST... : runs setup without a terminal; $work/apt.log has the calls of apt-get
 set_up() {
-    : >"$work/told"
+    : >"$work/apt.log"
     PATH=$stubs setsid -w "$setup" "$@" </dev/null
 }
 
-# told WORDS : one call of apt-get had exactly these
-told() {
-    cat "$work/told"
-    grep -qxF -- "$1" "$work/told"
+# apt_ran WORDS : apt-get was called with exactly these words
+apt_ran() {
+    cat "$work/apt.log"
+    grep -qxF -- "$1" "$work/apt.log"
 }
 
 export work missing=' '
@@ -38,62 +38,67 @@ play dpkg-query 'for name in "${@:4}"; do
 done
 exit "${none:-0}"'
 # shellcheck disable=SC2016
-play apt-get 'echo "$*" >>"$work/told"
+play apt-get 'echo "$*" >>"$work/apt.log"
 [[ $* == *" install "* ]] || exit 0
 echo "debconf: delaying package configuration, since" >&2
 echo "dlstatus:1:20.5:Retrieving file 1 of 2"; [[ ! -e $work/broken ]] || { echo "E: no room" >&2; exit 100; }'
 play id 'echo 0'
 
-ok 'nothing is missing' set_up demo test lint
-ok 'nothing is said' test ! -s "$work/out"
-ok 'nothing is asked of apt-get' test ! -s "$work/told"
+ok 'setup with all packages installed exits with 0' set_up demo test lint
+ok 'setup with all packages installed prints nothing' test ! -s "$work/out"
+ok 'setup with all packages installed does not call apt-get' test ! -s "$work/apt.log"
 
 read -ra all < <(set_up none 2>&1 | sed 's/.*: there are //')
-ok 'every list that there is' set_up "${all[@]}"
-ok 'which are some' test "${#all[@]}" -ge 8
+ok 'setup accepts every list' set_up "${all[@]}"
+ok 'setup has at least eight lists' test "${#all[@]}" -ge 8
 
 missing=' gcc gnuplot-nox shellcheck mandoc strace '
-ok 'the demo' set_up demo
-ok 'how many packages is said, and no more' \
+ok 'setup demo succeeds' set_up demo
+ok 'setup demo prints the number of packages and nothing else' \
     cmp "$work/out" <(echo 'setup: installing 2 packages: gcc gnuplot-nox')
-ok 'wants no tools of tests and lint' \
-    told '-qq install -y --no-install-recommends gcc gnuplot-nox'
-ok 'the tests' set_up test
-ok 'want what the demo wants, but not what lint does' told \
+ok 'setup demo installs no tools of tests and lint' \
+    apt_ran '-qq install -y --no-install-recommends gcc gnuplot-nox'
+ok 'setup test succeeds' set_up test
+ok 'setup test installs packages of demo, but not of lint' apt_ran \
     '-qq install -y --no-install-recommends gcc gnuplot-nox strace mandoc'
-ok 'lint and tests' set_up lint test
-ok 'name no package twice' told '-qq install -y --no-install-recommends gcc mandoc shellcheck gnuplot-nox strace'
+ok 'setup lint test succeeds' set_up lint test
+ok 'setup lint test names each package once' apt_ran \
+    '-qq install -y --no-install-recommends gcc mandoc shellcheck gnuplot-nox strace'
 on_terminal() {
-    : >"$work/told"
+    : >"$work/apt.log"
     PATH=$stubs /usr/bin/python3 "${0%/*}/terminal.py" 80 24 -- "$setup" demo >"$work/screen" &&
         grep 'setup: 20 %  Retrieving file 1 of 2' "$work/screen" &&
-        told '-o APT::Status-Fd=1 -qq install -y --no-install-recommends gcc gnuplot-nox'
+        apt_ran '-o APT::Status-Fd=1 -qq install -y --no-install-recommends gcc gnuplot-nox'
 }
-ok 'on a terminal it is said how far it is' on_terminal
+ok 'setup on a terminal prints its progress' on_terminal
 touch "$work/broken"
-ok 'an apt-get that fails: its code, and its words' exits 100 set_up demo
-ok 'and its words' grep -qx 'E: no room' "$work/out"
+ok 'setup exits with the code of apt-get' exits 100 set_up demo
+ok 'setup prints the error of apt-get' grep -qx 'E: no room' "$work/out"
 rm "$work/broken"
-ok 'no list: 2' refuses 2 "no list 'strace': there are .*lint" set_up strace
+ok 'setup of an unknown list exits with 2' \
+    refuses 2 "no list 'strace': there are .*lint" set_up strace
 
 play id 'echo 1000'
 ask='^setup: ask an administrator for: apt-get install'
 ask+=' --no-install-recommends gcc gnuplot-nox$'
-ok 'a user without sudo: 1, and what to ask for' refuses 1 "$ask" set_up demo
-ok 'in one line' test "$(wc -l <"$work/refuses.err")" -eq 1
+ok 'setup without root and sudo exits with 1 and prints what to install' \
+    refuses 1 "$ask" set_up demo
+ok 'setup without root and sudo prints one line' \
+    test "$(wc -l <"$work/refuses.err")" -eq 1
 
 # shellcheck disable=SC2016
 play sudo '[[ $1 == -n ]] && shift; "$@"'
-ok 'with sudo' set_up demo
-ok 'it is installed' \
-    told '-qq install -y --no-install-recommends gcc gnuplot-nox'
+ok 'setup with sudo succeeds' set_up demo
+ok 'setup with sudo installs the packages' \
+    apt_ran '-qq install -y --no-install-recommends gcc gnuplot-nox'
 play sudo 'echo "sudo: a password is required" >&2; exit 1'
-ok 'sudo that wants a password, and no terminal: 1' refuses 1 "$ask" \
+ok 'setup with sudo that wants a password exits with 1' refuses 1 "$ask" \
     set_up demo
-ok 'in one line' test "$(wc -l <"$work/refuses.err")" -eq 1
-ok 'nothing was asked of apt-get' test ! -s "$work/told"
+ok 'setup with sudo that wants a password prints one line' \
+    test "$(wc -l <"$work/refuses.err")" -eq 1
+ok 'setup with sudo that wants a password does not call apt-get' test ! -s "$work/apt.log"
 
 rm "$stubs/apt-get" "$stubs/dpkg-query"
-ok 'another system: 1, and what is needed' \
+ok 'setup without apt-get exits with 1 and prints what is needed' \
     refuses 1 'no apt-get here; .* gcc libc6-dev make' set_up demo
 done_testing

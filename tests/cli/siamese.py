@@ -1,10 +1,10 @@
-"""A loss that is a module: it has a predictor, and a slow copy of that moves at each
+"""A loss that is a module: it has a predictor and a slow copy of it, which moves at each
 step.  usage: siamese.py KIND NAME=VALUE...
 
-  encode   the encoder of foil-train; after nan=STEP the loss of that step is nan
-  foreign  the loss is a function, and the optimiser has its parameters all the same
-  loop     an ordinary loop on the views of data=DATA, normalised as in run=RUN; it
-           prints the loss of each step and leaves out the step nan=STEP
+  encode   the encoder of foil-train; with nan=STEP the loss of that step is nan
+  foreign  the loss is a function, but the optimiser has its parameters
+  loop     an ordinary loop on the views of data=DATA, normalised as in run=RUN; prints
+           the loss of each step and skips the step nan=STEP
 """
 import copy
 import json
@@ -40,11 +40,11 @@ class Siamese(nn.Module):
 
 
 def loop(net, loss, optim):
-    with open(said["run"] + "/latest/config.json") as f:
+    with open(options["run"] + "/latest/config.json") as f:
         about = json.load(f)["encoder"]
     mean, deviation = (torch.tensor(about[k]).view(1, 3, 1, 1)
                        for k in ("mean", "deviation"))
-    for step, b in enumerate(foil.views(said["data"], batch=16, epochs=3, size=8)):
+    for step, b in enumerate(foil.views(options["data"], batch=16, epochs=3, size=8)):
         if step == bad:
             continue
         x = torch.from_numpy(b.images()).permute(0, 3, 1, 2) / 255
@@ -57,8 +57,8 @@ def loop(net, loss, optim):
 
 
 kind, *words = sys.argv[1:]
-said = dict(w.split("=", 1) for w in words)
-bad = int(said.get("nan", -1))
+options = dict(w.split("=", 1) for w in words)
+bad = int(options.get("nan", -1))
 net, loss = nn.Sequential(nn.Flatten(), nn.Linear(3 * 8 * 8, 16)), Siamese()
 optim = torch.optim.SGD([*net.parameters(), *loss.parameters()], 0.05, 0.9)
 if kind == "loop":

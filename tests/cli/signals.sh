@@ -1,18 +1,18 @@
 #!/bin/bash
 # Every tool and verb under SIGINT, SIGTERM and SIGHUP: foil(7), EXIT STATUS.
-# Each waits for input that never comes, or has much to do.
+# Each waits for input that never comes, or has a long task.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 terminal=$(cd "${0%/*}" && pwd)/terminal.py
 
 export OMP_NUM_THREADS=1
-unset GOMP_SPINCOUNT # as users do without
+unset GOMP_SPINCOUNT # as for users
 cd "$work" || exit
-ok 'a data set' "$BIN/foil-data" generate --size 8 -o set.tar 16
-ok 'its index' "$BIN/foil-data" index set.tar
+ok 'foil-data generate makes a data set' "$BIN/foil-data" generate --size 8 -o set.tar 16
+ok 'foil-data index makes its index' "$BIN/foil-data" index set.tar
 
-# awaits PID NAME : the tool's own threads block SIGTERM: it watches for it.  Up
-# to exec the process is a bash, with its own ways.
+# awaits PID NAME : the tool's threads block SIGTERM, so it waits for it.  Before exec,
+# the process is a bash.
 awaits() {
     local mask
     grep -qsx "Name:.$2" "/proc/$1/status" || return
@@ -20,13 +20,13 @@ awaits() {
     (((0x$mask >> 14) & 1))
 }
 
-# ready PID NAME VERB : it may be told to end, or has ended by itself
+# ready PID NAME VERB : it can be ended, or has ended by itself
 ready() {
     kill -0 "$1" 2>/dev/null || return 0
     awaits "$1" "$2" && { test "$3" != generate || compgen -G '*.new'; }
 }
 
-# as_nice PID : it has our priority
+# as_nice PID : it has the priority of this test
 as_nice() {
     local theirs ours
     read -ra theirs <"/proc/$1/stat"
@@ -35,8 +35,8 @@ as_nice() {
     test "${theirs[18]}" = "${ours[18]}"
 }
 
-# ended SIGNAL CODE TOOL ARGUMENT... : in a folder of its own, with pipes that
-# nobody writes to, one in place of the manifest of a checkpoint
+# ended SIGNAL CODE TOOL ARGUMENT... : in a new folder, with pipes to which nothing is
+# written, one of them the manifest of a checkpoint
 ended() {
     local signal=$1 want=$2 tool=$3 got=0 pid waited_for=yes
     mkdir -m 700 "$signal"
@@ -60,7 +60,7 @@ ended() {
     find . ! -type s | sort | diff ../"$signal.before" -
 }
 
-# all CODE TOOL ARGUMENT... : under each of the three, at a time
+# all CODE TOOL ARGUMENT... : under all three signals in parallel
 all() {
     local signal pids=() pid bad=0
     for signal in INT TERM HUP; do
@@ -74,10 +74,10 @@ all() {
     return "$bad"
 }
 
-# what has something to save, or to tell others, does so: 0
+# a tool that has something to save or to send does so: 0
 while read -r tool arguments; do
     # shellcheck disable=SC2086 # arguments are words
-    ok "$tool $arguments: 0" all 0 "foil-$tool" $arguments
+    ok "foil-$tool $arguments exits with 0 after a signal" all 0 "foil-$tool" $arguments
 done <<'EOF'
 select -r . set.tar
 augment -r . set.tar
@@ -88,29 +88,29 @@ tap -r . events
 tap proxy ipc://here ipc://there
 EOF
 
-# typed SOCKET TOOL ARGUMENT... : Ctrl-C on a terminal once it waits at a socket
+# typed SOCKET TOOL ARGUMENT... : Ctrl-C on a terminal when the tool has its socket
 typed() {
     # shellcheck disable=SC2016 # sh expands them
     /usr/bin/python3 "$terminal" 60 24 '^C' ready -- sh -c '(trap "" INT
         until [ -S "$0" ]; do sleep .01; done; echo ready) & exec "$@"' "$1" \
-        "$BIN/$2" "${@:3}" >said
+        "$BIN/$2" "${@:3}" >messages
 }
 while read -r socket tool arguments; do
     # shellcheck disable=SC2086
-    ok "Ctrl-C at foil-$tool, which waits: 0" typed "$socket" "foil-$tool" \
+    ok "foil-$tool that waits exits with 0 after Ctrl-C" typed "$socket" "foil-$tool" \
         $arguments
-    ok 'a word stands between ^C and the prompt' grep -qa \
-        "foil-$tool: stopped" said
+    ok "foil-$tool prints a word between ^C and the prompt" grep -qa \
+        "foil-$tool: stopped" messages
 done <<'EOF'
 batch train -r . --arch linear
 plan select -r . set.tar
 EOF
 
-# what makes files, or prints figures, makes and prints none: 1; a user waits for
-# it, so that it does not lower its priority
+# a tool that makes files or prints figures makes and prints none: 1; it has the normal
+# priority, since a user waits for it
 while read -r tool arguments; do
     # shellcheck disable=SC2086
-    ok "$tool $arguments: 1" all 1 "foil-$tool" $arguments
+    ok "foil-$tool $arguments exits with 1 after a signal" all 1 "foil-$tool" $arguments
 done <<'EOF'
 data index none
 data import -o o.tar idx none none
@@ -135,7 +135,7 @@ select --score none none
 augment --sheet o.png none.foil
 EOF
 
-# under nohup a hang-up is nothing
+# SIGHUP is ignored under nohup
 outlives() {
     local pid
     mkfifo none.foil
@@ -146,16 +146,19 @@ outlives() {
 }
 ok 'an ignored SIGHUP does not end a tool' outlives
 
-# what a killed writer leaves is swept by the next one of the same file
+# temporary files of a killed writer are deleted by the next writer of the same file
 "$BIN/foil-data" generate -o long.tar 100000000 2>/dev/null &
 writer=$!
 becomes_true compgen -G 'long.tar.*.new' >/dev/null
-ok 'the file of a living writer stays' "$BIN/foil-data" generate -o long.tar 4
-ok 'where it is' test -e "long.tar.$writer.new"
+ok 'a second writer of a file succeeds' "$BIN/foil-data" generate -o long.tar 4
+ok 'a second writer does not delete the temporary file of a live one' \
+    test -e "long.tar.$writer.new"
 kill -KILL "$writer"
 wait "$writer" 2>/dev/null
-ok 'that of another file, too' "$BIN/foil-data" generate -o long 4
-ok 'where it is' test -e "long.tar.$writer.new"
-ok 'that of a dead writer goes' "$BIN/foil-data" generate -o long.tar 4
-ok 'it is gone' exits 1 compgen -G 'long.tar.*.new'
+ok 'a writer of another file succeeds' "$BIN/foil-data" generate -o long 4
+ok 'a writer of another file does not delete the temporary file' \
+    test -e "long.tar.$writer.new"
+ok 'a writer after a killed one succeeds' "$BIN/foil-data" generate -o long.tar 4
+ok 'a writer deletes the temporary file of a killed one' \
+    exits 1 compgen -G 'long.tar.*.new'
 done_testing

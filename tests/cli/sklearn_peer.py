@@ -1,5 +1,5 @@
-"""sklearn_peer.py FOIL-EVAL: neighbours and probes on random features, beside those
-of scikit-learn. Ends with how many differ."""
+"""sklearn_peer.py FOIL-EVAL: compares neighbours and probes on random features with those
+of scikit-learn.  The exit code is the number of differences."""
 import json, os, subprocess, sys
 import numpy as np
 from sklearn.linear_model import LogisticRegression

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# examples/slurm.sh by Slurm itself, on two machines, which are network namespaces: a
-# job that is told of its end saves and queues itself again, and the next one goes on
-# to the same bits.
+# examples/slurm.sh run by Slurm on two machines (network namespaces): a job that gets
+# USR1 before its end saves and requeues itself; the next one continues, with the bits of
+# one process.
 # Not for sanitizers: MPI does not give all of its memory back
 # Mostly waits, 20 s
 job=$(cd "${0%/*}/../../pipelines/examples" && pwd)/slurm.sh
@@ -14,28 +14,28 @@ needs_network 'a job of Slurm'
 cd "$work" || exit
 daemons=()
 
-# at HOST COMMAND... : there, in place of this shell; with this machine's /sys, of which
-# slurmd wants the control groups
+# at HOST COMMAND... : replaces this shell by COMMAND on that host, but with this
+# machine's /sys, since slurmd needs its control groups
 at() {
     # shellcheck disable=SC2016 # for that bash
     exec nsenter --net="/run/netns/$1" unshare --uts \
         bash -c 'hostname "$0"; exec "$@"' "$@"
 }
 
-# slurm COMMAND... : on the host that is near
+# slurm COMMAND... : on host $near
 slurm() (at "$near" "$@")
 
-# no_job : what runs is ended
+# no_job : cancels all jobs; succeeds when none is left
 no_job() {
     slurm scancel --user=root
     [[ -z $(slurm squeue --noheader 2>&1) ]]
 }
-# before the daemons, which would leave it
+# jobs first: the daemons would leave them running
 trap '[[ -z ${id-} ]] || becomes_true no_job
     kill "${daemons[@]}" 2>/dev/null; wait; cd /; rm -rf "$work"; unlink_hosts' EXIT
 trap 'exit 1' INT TERM HUP
 
-# configure : Slurm with two nodes, and its own munged
+# configure : writes the configuration of Slurm with two nodes, and a key for munged
 configure() {
     mkdir -p state munge {spool,tmp}/{"$near","$far"}
     chmod 711 "$work"
@@ -63,13 +63,13 @@ PartitionName=all Nodes=$near,$far Default=YES State=UP
 END
 }
 
-# daemon COMMAND... : in the background
+# daemon COMMAND... : runs it in the background
 daemon() {
     "$@" >>daemons.log 2>&1 &
     daemons+=($!)
 }
 
-# is_up : both nodes wait for work
+# is_up : both nodes are idle
 is_up() {
     [[ $(slurm sinfo --noheader --format '%T %D' 2>&1) == 'idle 2' ]]
 }
@@ -79,12 +79,12 @@ ok 'two hosts are connected' link_hosts
 daemon munged --force --foreground --key-file="$work/munge.key" \
     --socket="$work/munge/socket" --pid-file="$work/munge/pid" \
     --log-file="$work/munge/log" --seed-file="$work/munge/seed"
-ok 'munged' becomes_true test -S munge/socket
+ok 'munged starts' becomes_true test -S munge/socket
 daemon at "$near" slurmctld -D
 for host in "$near" "$far"; do
     daemon at "$host" slurmd -D -N "$host"
 done
-ok 'Slurm with two nodes' becomes_true is_up
+ok 'Slurm starts with two nodes' becomes_true is_up
 
 "$BIN/foil-data" generate --size 12 -o pics.tar 60 2>/dev/null
 "$BIN/foil-data" index -o set.foil pics.tar 2>/dev/null
@@ -94,32 +94,33 @@ submit() {
         --cpus-per-task=1 --time=10 --output=job.out --open-mode=append "$job" \
         "$work/set.foil" "$work/run" "${net[@]}"
 }
-ok 'a job' submit
+ok 'sbatch queues the job' submit
 id=$(<out)
 
-# is_told N : after so many steps it is, as it would be before the end of its time
-is_told() {
+# send_usr1 N : sends USR1 after N steps, as Slurm does before the end of the time limit
+send_usr1() {
     becomes_true has_steps run "$1" && slurm scancel --batch --signal=USR1 "$id"
 }
 
-# is_again N : it waits or runs for the Nth time
-is_again() {
+# is_requeued N : it is queued or runs for the Nth time after the first
+is_requeued() {
     slurm scontrol show job "$id" | grep " Restarts=$1 "
 }
-ok 'is told of its end after 5 steps' is_told 5
-ok 'and queues itself again' becomes_true is_again 1
+ok 'the job gets USR1 after 5 steps' send_usr1 5
+ok 'the job requeues itself' becomes_true is_requeued 1
 before=$(steps run)
-ok 'its next one goes on' is_told $((before + 5))
-ok 'and is queued again, too' becomes_true is_again 2
-ok 'no job is left' becomes_true no_job
+ok 'the requeued job continues' send_usr1 $((before + 5))
+ok 'the requeued job requeues itself' becomes_true is_requeued 2
+ok 'no job is left after scancel' becomes_true no_job
 after=$(steps run)
 alone() {
     "$BIN/foil-augment" -r alone set.foil 2>/dev/null &
     "$BIN/foil-select" -r alone -b 16 -e 100000 set.foil 2>/dev/null &
     "$BIN/foil-train" -r alone "${net[@]}" --steps "$after" 2>&1 </dev/null
 }
-ok 'as many steps by one process' alone
+ok 'a run by one process trains as many steps' alone
 for file in model head optim samples; do
-    ok "leave the same $file" cmp {run,alone}/latest/$file.safetensors
+    ok "the jobs and one process have the same $file" \
+        cmp {run,alone}/latest/$file.safetensors
 done
 done_testing

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Weighs negatives by their softmax, with which emc2 is dcl, for tests.
+"""Weighs negatives by their softmax, so that emc2 becomes dcl, for tests.
 usage: foil-negatives --weigh-command softmax.py"""
 import pathlib
 import sys

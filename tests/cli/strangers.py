@@ -1,18 +1,17 @@
-"""Strangers at the sockets of a run, in turn, until each has had two goes.
+"""Attacks on the sockets of a run, one after the other, each at least twice.
 
 usage: strangers.py RUN BATCH TRAIN_PID SELECT_PID
 
-RUN is the run directory, with plan, events and features in it; BATCH the
-endpoint tcp://HOST:PORT of the trainer, which wants keys.  None of these
-strangers has a key, and none uses ZeroMQ.
+RUN is the run directory, with plan, events and features in it; BATCH the endpoint
+tcp://HOST:PORT of the trainer, which requires keys.  The attackers have no key and do
+not use ZeroMQ.
 
-Prints, for each attack, its name, how often it was made, the memory that the
-trainer and the selector had while it lasted beyond what they had before all
-attacks, in KiB, and how much it could send until it was cut off, in KiB, the
-most of each; then "steps" and how many were made under attack, for which the
-strangers begin again until there are STEPS.  "rate" and "work" are for a
-reader: steps per second under attack as a share of those in the pauses between,
-and the same per second of processor time of trainer and selector.
+Prints for each attack its name, how often it was made, and the maxima of: the memory of
+the trainer and of the selector during it, beyond that before all attacks, in KiB, and
+how much it could send until it was cut off, in KiB.  Then prints "steps" and the number
+of steps during attacks; the attacks are repeated until it is at least STEPS.  "rate" and
+"work" are for information: steps per second during attacks relative to the pauses, and
+the same per second of processor time of trainer and selector.
 """
 import os
 import select
@@ -27,10 +26,10 @@ from zmtp import frame, greeting, memory, read
 
 RUN, BATCH, TRAIN, SELECT = sys.argv[1:]
 PAUSE = 0.15  # seconds
-LASTS = 4  # seconds at most, where it is not cut off: a busy machine changes nothing
-GOES = 2  # of each attack at least
+LASTS = 4  # seconds at most, if it is not cut off; the same on a busy machine
+GOES = 2  # at least, of each attack
 STEPS = 40
-END = time.time() + 180  # what hangs is told from what is slow
+END = time.time() + 180  # later, the run hangs
 MIB = 1 << 20
 zeros = bytes(MIB)
 
@@ -44,7 +43,7 @@ def steps():
 
 
 def processor(pid):
-    """seconds that it has used; 0 when it is gone"""
+    """Seconds of processor time; 0 when the process has ended."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             user, system = file.read().rsplit(")", 1)[1].split()[11:13]
@@ -67,7 +66,8 @@ def shake(edge, kind):
 
 
 def push(socks, chunk):
-    """send the same for as long as anybody takes it: how many bytes they took"""
+    """Sends the chunk again and again until all sockets are closed; returns how many
+    bytes were taken."""
     taken, until = 0, time.time() + LASTS
     for s in socks:
         s.setblocking(False)
@@ -89,7 +89,7 @@ def push(socks, chunk):
 
 
 def prehandshake():
-    """30 connections, each with a frame of 1 GiB where CURVE's HELLO belongs"""
+    """30 connections, each with a frame of 1 GiB instead of CURVE's HELLO."""
     socks = []
     for _ in range(30):
         s = reach("batch")
@@ -99,32 +99,32 @@ def prehandshake():
 
 
 def huge():
-    """one part of 900 MiB"""
+    """One part of 900 MiB."""
     s = shake("plan", b"DEALER")
     s.sendall(struct.pack(">BQ", 2, 900 * MIB))
     return push([s], zeros)
 
 
 def endless():
-    """messages of large and of small parts that never end"""
+    """Messages of large and of small parts without end."""
     socks = [shake(edge, b"DEALER") for edge in ("plan", "features") * 2]
     return (push(socks[:2], frame(1, zeros)) +
             push(socks[2:], frame(1, zeros[:100]) * 1000))
 
 
-def greeted():
-    """the same from a peer that said hello before, and was taken for one"""
+def after_hello():
+    """The same from a peer after a valid hello."""
     s = shake("plan", b"DEALER")
     hello = (b"\x85\xa4peer\xa1x\xa5stage\xa7augment\xa7version\2\xa3run\xa0\xa7dataset"
              b"\x82\xa6digest\xa0\xa4size\0")
     s.sendall(frame(1, b"foil2.hello") + frame(0, hello))
     if b"foil2.hello" not in read(s, 40):
-        sys.exit("the selector does not greet us")
+        sys.exit("the selector does not answer hello")
     return push([s], frame(1, zeros[:60000]))
 
 
 def subscriptions():
-    """to random topics, short and long"""
+    """Subscriptions to random topics, short and long."""
     socks = [shake("events", b"SUB") for _ in range(2)]
     long = b"".join(frame(0, b"\1" + os.urandom(1000)) for _ in range(1000))
     short = b"".join(frame(0, b"\1" + os.urandom(30)) for _ in range(9000))
@@ -132,7 +132,7 @@ def subscriptions():
 
 
 def many():
-    """more connections than the run may have files"""
+    """More connections than the run may have files."""
     socks = []
     for edge in ("plan", "events"):
         for _ in range(1100):
@@ -157,7 +157,7 @@ def watch():
 
 
 def pace(what):
-    """what it returned; and the steps, seconds, processor seconds it took"""
+    """The result of what(), and the steps, seconds and processor seconds it took."""
     used = processor(TRAIN) + processor(SELECT)
     a, t = steps(), time.time()
     got = what()
@@ -166,10 +166,10 @@ def pace(what):
 
 
 def main():
-    attacks = (prehandshake, huge, many, endless, greeted, subscriptions)
+    attacks = (prehandshake, huge, many, endless, after_hello, subscriptions)
     while steps() < 50:
         if not memory(TRAIN) or time.time() > END:
-            sys.exit("the run does not begin: no 50 steps")
+            sys.exit("the run has not trained 50 steps")
         time.sleep(0.01)
     time.sleep(PAUSE)
     before = {pid: memory(pid) for pid in (TRAIN, SELECT)}

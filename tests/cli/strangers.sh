@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Strangers at the sockets of a run: what they send is bounded before they are
-# known, the memory of the run stays, steps go on, and so do its bits.
+# Attacks on the sockets of a run: before a peer is known, the bytes that it can send are
+# bounded; the run's memory stays bounded, its steps continue, and its bits do not change.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
-python=/usr/bin/python3 # has what Debian packages
+python=/usr/bin/python3 # the Python with Debian's packages
 
 data=$work/data.tar
 if ! "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null ||
@@ -20,13 +20,13 @@ for role in select augment train; do
 done
 batch=$(endpoint 0)
 
-# what the sanitizer keeps of freed memory is no peer's
+# the sanitizer keeps freed memory
 checked=1
 if grep -q __asan_init "$BIN/foil-train"; then
     checked=0
 fi
 
-# stage ROLE RUN OPTIONS... : starts it, with its key and 1,024 files
+# stage ROLE RUN OPTIONS... : starts it with its key and at most 1,024 files
 stage() {
     (
         ulimit -n 1024
@@ -35,8 +35,8 @@ stage() {
     ) &
 }
 
-# begin RUN TRAIN-OPTION... : all stages; plan, features and events are ipc,
-# batch is tcp; so many epochs that no run comes to the end of its plan
+# begin RUN TRAIN-OPTION... : starts all stages; plan, features and events are ipc, batch
+# is tcp; no run reaches its last epoch
 begin() {
     mkdir -m 700 "$work/$1"
     stage train "$1" --arch linear --head 64-32 --lr 0.05 --warmup 0 --seed 5 \
@@ -49,7 +49,7 @@ begin() {
     selector=$!
 }
 
-# end RUN : the trainer ends well, asked to or by itself, and then the others
+# end RUN : the trainer exits with 0, by itself or after SIGTERM, and then the others
 end() {
     if wait "$trainer"; then
         kill "$augmenter" "$selector" 2>/dev/null
@@ -59,8 +59,8 @@ end() {
     return 1
 }
 
-# attacked NAME : it was made, took less than 64 MiB, and could not send for long:
-# what the system keeps for 30 connections is in it
+# attacked NAME : the attack was made, cost less than 64 MiB, and was cut off before it
+# sent 300 MB (which includes the system's buffers of 30 connections)
 attacked() {
     awk -v name="$1" -v checked="$checked" '
         $1 == name {
@@ -72,14 +72,14 @@ attacked() {
 }
 
 begin storm
-ok 'each stranger has two goes' "$python" "${0%/*}/strangers.py" "$work/storm" \
+ok 'each attack is made twice' "$python" "${0%/*}/strangers.py" "$work/storm" \
     "$batch" "$trainer" "$selector"
 cp "$work/out" "$work/strangers"
 kill "$trainer"
-ok 'a run under attack goes on, and ends well when it is asked to' end storm
+ok 'a run under attack continues and exits with 0 after SIGTERM' end storm
 begin calm --steps "$(steps storm)"
-ok 'a calm run of as many steps' end calm
-ok 'has the same bits' cmp "$work/calm/latest/model.safetensors" \
+ok 'a run of as many steps without attacks succeeds' end calm
+ok 'the attacks do not change the bits' cmp "$work/calm/latest/model.safetensors" \
     "$work/storm/latest/model.safetensors"
 sed 's/^/# /' "$work/strangers"
 while read -r name what; do
@@ -88,18 +88,18 @@ done <<'END'
 prehandshake a frame of 1 GiB before the handshake takes no memory
 huge a part of 900 MiB takes no memory
 endless a message without end takes no memory
-greeted nor does one of a peer that said hello
+after_hello a message without end after hello takes no memory
 subscriptions subscriptions without end take no memory
-many nor do 1,100 connections to one edge
+many 1,100 connections to one edge take no memory
 END
-[[ $checked = 1 ]] || skip 'memory was compared' 'the sanitizer keeps more'
-ok 'who was cut off or turned away is said' \
+[[ $checked = 1 ]] || skip 'memory during attacks' 'the sanitizer keeps more'
+ok 'the log reports peers that were cut off or refused' \
     grep -qE 'was disconnected: it sent more|refused: a stage has room' "$work/storm/log"
-# told : how many lines the stages wrote
-told() {
+# log_lines : prints how many lines the stages logged
+log_lines() {
     wc -l <"$work/storm/log"
 }
-ok 'but not of each of thousands' holds "$(told) < 60"
-ok 'steps are made while strangers are at it' \
+ok 'the log does not report each of thousands of attacks' holds "$(log_lines) < 60"
+ok 'steps are trained during the attacks' \
     holds "$(sed -n 's/^steps //p' "$work/strangers") >= 40"
 done_testing

@@ -1,9 +1,8 @@
-"""terminal.py COLUMNS ROWS [KEYS [WHEN]] -- COMMAND...: runs a command on a
-terminal of that size and prints all that it wrote there.  Once it has written
-WHEN, or anything, the keys are typed; ^C is Ctrl-C.  ^W halves the terminal's
-width and height; what is behind it is typed when WHEN was written twice more, for
-the first may have been on its way.  Ends with the command's code, 99 if the
-terminal is left in another mode than before."""
+"""terminal.py COLUMNS ROWS [KEYS [WHEN]] -- COMMAND...: runs a command on a terminal of
+that size and prints its output.  When it has printed WHEN (default: anything), the keys
+are typed; ^C is Ctrl-C.  ^W halves width and height of the terminal; the keys after it
+are typed when WHEN was printed twice more, since the first may be older.  Exits with the
+command's code, or 99 if the terminal is left in another mode."""
 import fcntl
 import os
 import pty
@@ -17,7 +16,7 @@ columns, rows = int(sys.argv[1]), int(sys.argv[2])
 keys = sys.argv[3] if at > 3 else ""
 when = sys.argv[4].encode() if at > 4 else b""
 written = b""
-times, since = 1, 0  # WHEN has to be there so often behind here
+times, since = 1, 0  # WHEN must occur so often after this position
 master, slave = pty.openpty()
 
 

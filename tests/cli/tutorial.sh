@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The commands of foil-tutorial(7), in its order: with fewer images and one epoch.
-# Not for sanitizers: pipelines, whose stages are in others.
+# The commands of foil-tutorial(7), in its order, with fewer images and one epoch.
+# Not for sanitizers: pipelines; other tests cover their stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 root=$(cd "${0%/*}/../.." && pwd)
 export PATH=$BIN:/usr/bin:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-unset PYTHONPATH # foil has foil.py found
+unset PYTHONPATH # foil makes foil.py importable
 
-# commands : those of the page, each behind a line "=", as a shell reads them
+# commands : prints the commands of the page, each after a line "=", as a shell reads them
 commands() {
     sed -n '/^\.Bd -literal$/,/^\.Ed$/p' "$root/tools/foil-tutorial.7" |
         sed -n '/^\./!p' | sed 's/\\e$/\\/; s/^\$ /=\n/' |
@@ -19,7 +19,7 @@ commands() {
 cd "$work" || exit
 commands >page
 n=$(grep -c '^=$' page)
-ok 'the page has its commands' test "$n" -ge 18
+ok 'the page has at least 18 commands' test "$n" -ge 18
 for ((i = 1; i <= n; i++)); do
     awk -v i="$i" '/^=$/ { at++; next } at == i' page >typed
     first=$(head -n 1 typed)
@@ -30,6 +30,7 @@ for ((i = 1; i <= n; i++)); do
     grep -q '^foil run ' typed && sed -i '$s/$/ --augmenters 1 --threads 1/' typed
     ok "$first" timeout -k 5 200 bash -eo pipefail typed
 done
-ok 'pictures are there' test -s alike.png -a -s views.png -a -s first.html -a -s map.png
-ok 'as is the folder for others' test -s first.d/README.md
+ok 'the commands of the page make their pictures' \
+    test -s alike.png -a -s views.png -a -s first.html -a -s map.png
+ok 'the commands of the page make the exported folder' test -s first.d/README.md
 done_testing

@@ -31,19 +31,19 @@ killed() {
     train "$1"
     augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
     plan "$1"
-    expect 'at step 10' past "$1" 10
+    expect 'at step 10' reaches "$1" 10
     kill_now "$augmenter"
     : >"$work/$1.program"
     augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
     augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
-    expect 'at step 30' past "$1" 30
+    expect 'at step 30' reaches "$1" 30
     # both, since one of them may not be called again
     xargs kill -9 <"$work/$1.program"
-    expect 'at step 45' past "$1" 45
+    expect 'at step 45' reaches "$1" 45
     kill_now "$selector" "$trainer"
     train "$1" --resume
     plan "$1"
-    expect 'at step 70' past "$1" 70
+    expect 'at step 70' reaches "$1" 70
     kill_now "$trainer" "$augmenter"
     train "$1" --resume
     ends "$1"
@@ -56,8 +56,8 @@ with_pid() {
 kinds=(perl)
 if has_python numpy; then kinds+=(numpy); fi
 for kind in "${kinds[@]}"; do
-    begun "calm-$kind" whole "calm-$kind" "$(with_pid "$kind")"
-    begun "killed-$kind" killed "killed-$kind" "${!kind}"
+    start_job "calm-$kind" whole "calm-$kind" "$(with_pid "$kind")"
+    start_job "killed-$kind" killed "killed-$kind" "${!kind}"
 done
 killed_as_calm views "${kinds[@]}"
 ok 'foil-data cannot make these views: 1' refuses 1 "made by a user's program" \

@@ -105,7 +105,7 @@ epochs=20 arch=resnet8
 mkdir -m 700 killed
 train killed --checkpoint-every 20
 feed killed set.tar --size 16
-ok 'a live run' past killed 45
+ok 'a live run' reaches killed 45
 ok 'a sheet of its newest step' drawn newest.png killed
 step=$(<"$work/out")
 ok 'which is recent' test "$step" -ge 45

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every stage that waits says for whom, also where that one is there and does
-# nothing: stages are stopped in turn, and the others name them.
-# Not for sanitizers: its stages are in others.
+# Every stage that waits prints for which stage, also for one that is connected and idle:
+# stages are stopped one after the other, and the others name them.
+# Not for sanitizers: other tests cover its stages.
 # Mostly waits, 40 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -13,14 +13,14 @@ data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 8 64 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# stage RUN NAME OPTIONS... : starts it, its messages in a log there
+# stage RUN NAME OPTIONS... : starts it; its messages go to a log
 stage() {
     "$BIN/foil-$2" -r "$work/$1" "${@:3}" 2>>"$work/$1/$2.log" &
     process[$1 $2]=$!
 }
 declare -A process
 
-# begin RUN FILTER : all stages, of which FILTER is to be one or not
+# begin RUN FILTER : starts all stages; FILTER: true or false
 begin() {
     local filter=()
     mkdir -m 700 "$work/$1"
@@ -35,25 +35,25 @@ begin() {
     stage "$1" augment --size 8 "${filter[@]}" "$data"
 }
 
-# stopped RUN STAGE : while that one does nothing, and others name it
+# stopped RUN STAGE : stops it after 20 steps
 stopped() {
-    past "$1" $(($(steps "$1") + 20)) && kill -STOP "${process[$1 $2]}"
+    reaches "$1" $(($(steps "$1") + 20)) && kill -STOP "${process[$1 $2]}"
 }
 
-# goes_on RUN STAGE : again
+# goes_on RUN STAGE : continues it and waits for 20 steps
 goes_on() {
-    kill -CONT "${process[$1 $2]}" && past "$1" $(($(steps "$1") + 20))
+    kill -CONT "${process[$1 $2]}" && reaches "$1" $(($(steps "$1") + 20))
 }
 
-# says RUN STAGE PATTERN : on stderr
-says() {
+# log_has RUN STAGE PATTERN : the log of the stage matches
+log_has() {
     becomes_true grep -qE "$3" "$work/$1/$2.log" || {
         tail -n 5 "$work/$1"/*.log
         return 1
     }
 }
 
-# one RUN : by a filter, or without
+# one RUN FILTER : a run with or without a filter
 one() {
     local source=select
     trap 'kill -KILL $(jobs -p) 2>/dev/null; wait' EXIT # one may be stopped
@@ -62,34 +62,34 @@ one() {
         source=negatives
     fi
 
-    expect 'it begins' stopped "$1" select
+    expect '20 steps' stopped "$1" select
     expect 'the trainer names the stage that items come from' \
-        says "$1" train "from 1 augmenters; .* they wait for items from foil-$source"
+        log_has "$1" train "from 1 augmenters; .* they wait for items from foil-$source"
     if $2; then
-        expect 'the filter names the selector' says "$1" negatives \
+        expect 'the filter names the selector' log_has "$1" negatives \
             "waiting for selector 'select-.*', which hands out no epoch"
     fi
-    expect 'the augmenter names it' says "$1" augment \
+    expect 'the augmenter names it' log_has "$1" augment \
         "waiting for an item: foil-$source '$source-.*' is connected"
-    expect 'it goes on' goes_on "$1" select
+    expect 'steps after the selector was stopped' goes_on "$1" select
 
-    expect 'and on' stopped "$1" train
-    expect 'the augmenter names the trainer' says "$1" augment \
+    expect '20 further steps' stopped "$1" train
+    expect 'the augmenter names the trainer' log_has "$1" augment \
         "waiting for trainer 'train-.*': it is connected and sends nothing"
-    $2 || expect 'so does the selector' says "$1" select \
+    $2 || expect 'the selector names the trainer' log_has "$1" select \
         'waiting for the trainer, which reports no progress'
-    expect 'it goes on after that' goes_on "$1" train
+    expect 'steps after the trainer was stopped' goes_on "$1" train
 
-    expect 'and on again' stopped "$1" augment
-    expect 'the trainer lacks augmenters' says "$1" train \
-        'still waiting for augmenters: none has been connected'
-    expect 'who hands out does' says "$1" "$source" \
+    expect '20 further steps' stopped "$1" augment
+    expect 'the trainer reports that it has no augmenter' \
+        log_has "$1" train 'still waiting for augmenters: none has been connected'
+    expect 'the stage that hands out items does so, too' log_has "$1" "$source" \
         'waiting for augmenters: none is connected'
-    expect 'it goes on with them' goes_on "$1" augment
+    expect 'steps after the augmenter was stopped' goes_on "$1" augment
 }
 
-begun plain one plain false
-begun filtered one filtered true
-ok 'without a filter each stage says for whom it waits' ended plain
-ok 'with one, too' ended filtered
+start_job plain one plain false
+start_job filtered one filtered true
+ok 'without a filter, each stage names the stage for which it waits' job_ok plain
+ok 'with a filter, each stage names the stage for which it waits' job_ok filtered
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# foil-negatives --weigh-command: weights by a program of the user's, the same to
-# the bit whatever is killed; what it does wrongly is told.
+# foil-negatives --weigh-command: weights by a user's program are the same, bit for bit,
+# whichever process is killed; wrong answers are reported.
 # Mostly waits, 10 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -15,7 +15,7 @@ data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 16 256 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# whole RUN COMMAND
+# whole RUN COMMAND : an undisturbed run
 whole() {
     train "$1" --objective emc2
     augment "$1"
@@ -24,23 +24,24 @@ whole() {
     ends "$1" && kill -TERM "$weigher" && wait "$weigher"
 }
 
-# killed RUN COMMAND : the service, its program, the trainer, both
+# killed RUN COMMAND : the service, its program, the trainer, and both stages are killed
 killed() {
     local pid="echo \$\$ >>'$work/$1.program'; exec $2"
     train "$1" --objective emc2
     augment "$1"
     plan "$1"
     weigh "$1" --weigh-command "$pid"
-    expect 'at step 10' past "$1" 10
+    expect 'at step 10' reaches "$1" 10
     kill_now "$weigher"
     weigh "$1" --weigh-command "$pid"
-    expect 'at step 30' past "$1" 30
+    expect 'at step 30' reaches "$1" 30
     kill -9 "$(tail -n 1 "$work/$1.program")"
-    expect 'its program again' becomes_true grep -q 'it is started again' "$work/$1/log"
-    expect 'at step 45' past "$1" 45
+    expect 'a restart of the program' \
+        becomes_true grep -q 'it is started again' "$work/$1/log"
+    expect 'at step 45' reaches "$1" 45
     kill_now "$trainer"
     train "$1" --objective emc2 --resume
-    expect 'at step 70' past "$1" 70
+    expect 'at step 70' reaches "$1" 70
     kill_now "$trainer" "$weigher"
     weigh "$1" --weigh-command "$pid"
     train "$1" --objective emc2 --resume
@@ -51,11 +52,11 @@ kinds=(perl)
 perl="perl '$examples/weigh.pl'" numpy="/usr/bin/python3 '$examples/weigh.py'"
 if has_python numpy; then kinds+=(numpy); fi
 for kind in "${kinds[@]}"; do
-    begun "calm-$kind" whole "calm-$kind" "${!kind}"
-    begun "killed-$kind" killed "killed-$kind" "${!kind}"
+    start_job "calm-$kind" whole "calm-$kind" "${!kind}"
+    start_job "killed-$kind" killed "killed-$kind" "${!kind}"
 done
 killed_as_calm weights "${kinds[@]}"
-[[ ${#kinds[@]} -eq 1 ]] || ok 'its numbers are in the metrics' \
+[[ ${#kinds[@]} -eq 1 ]] || ok 'metrics have the numbers of the program' \
     jq -se 'all(.hardest > 0 and .hardest < 1.001)' "$work/calm-numpy/metrics.jsonl"
 
 # fails COMMAND OPTION... : a run with that service, which the trainer ends
@@ -71,39 +72,49 @@ fails() {
     rm -r "$work/fails"
     return "$code"
 }
-# says PATTERN COMMAND OPTION...
-says() {
-    exits 1 fails "${@:2}" >"$work/says" 2>&1
-    cat "$work/says"
-    grep -qE "foil-train: .*weights: $1" "$work/says"
+# ends_with PATTERN COMMAND OPTION... : the run ends with 1 and an error that matches
+ends_with() {
+    exits 1 fails "${@:2}" >"$work/result" 2>&1
+    cat "$work/result"
+    grep -qE "foil-train: .*weights: $1" "$work/result"
 }
-ok 'one that is not there' says '.* code 127.*no such command' /none/such
-ok 'its own error' says 'no weights today' 'read x; echo error no weights today'
-ok 'what is no answer' says ".* answered 'hello' where 'ok' or" 'read x; echo hello'
-ok 'lines without end' says ".* answered 'y' where 'ok' or" 'read x; exec yes'
-ok 'a line without end' says '.* answered a line of over 4096 bytes' \
+ok 'a missing program ends the run with its error' \
+    ends_with '.* code 127.*no such command' /none/such
+ok 'an error of the program ends the run' \
+    ends_with 'no weights today' 'read x; echo error no weights today'
+ok 'an invalid answer ends the run' \
+    ends_with ".* answered 'hello' where 'ok' or" 'read x; echo hello'
+ok 'endless lines end the run' \
+    ends_with ".* answered 'y' where 'ok' or" 'read x; exec yes'
+ok 'an endless line ends the run' ends_with '.* answered a line of over 4096 bytes' \
     'read x; exec tr "\0" x </dev/zero'
-ok 'messages without end' says '.* did not answer in time' 'read x; yes >&2; :' \
+ok 'endless messages end the run' \
+    ends_with '.* did not answer in time' 'read x; yes >&2; :' \
     --command-limit 0.2
-ok 'rows that do not sum to 1' says '.* wrote a row 0 that sums to 0: want 1' \
+ok 'rows that do not sum to 1 end the run' \
+    ends_with '.* wrote a row 0 that sums to 0: want 1' \
     'read x; echo ok'
-ok 'words that are no numbers' says ".* answered 'x': want up to 16 NAME=NUMBER" \
+ok 'an answer that is not NAME=NUMBER ends the run' \
+    ends_with ".* answered 'x': want up to 16 NAME=NUMBER" \
     "perl -e '<>; open F, qq(+<), \$ENV{FOIL_MEMORY}; for (1 .. 16)
     { syswrite F, pack q(f*), (1, (0) x 15) } print qq(ok y=3 x\n)'"
-ok 'a weight below zero' says '.* wrote -1 in row 0, column 0' \
+ok 'a negative weight ends the run' ends_with '.* wrote -1 in row 0, column 0' \
     "perl -e '<>; open F, qq(+<), \$ENV{FOIL_MEMORY}; syswrite F, pack q(f*), (-1, 2);
     print qq(ok\n)'"
-ok 'no answer in time' says '.* did not answer in time' 'read x; sleep 1000' \
+ok 'no answer before --command-limit ends the run' \
+    ends_with '.* did not answer in time' 'read x; sleep 1000' \
     --command-limit 0.2
-ok 'a filter beside it: 2' refuses 2 'omit --filter' \
+ok '--weigh-command with --filter exits with 2' refuses 2 'omit --filter' \
     "$BIN/foil-negatives" -r "$work/x" --weigh-command x --filter
-ok 'a method: 2' refuses 2 'takes the place of --method' \
+ok '--weigh-command with --proposals exits with 2' \
+    refuses 2 'takes the place of --method' \
     "$BIN/foil-negatives" -r "$work/x" --weigh-command x --proposals ,burn-in=3
-ok 'a limit of no command: 2' refuses 2 'belongs to --weigh-command' \
+ok '--command-limit without --weigh-command exits with 2' \
+    refuses 2 'belongs to --weigh-command' \
     "$BIN/foil-negatives" -r "$work/x" --command-limit 3
 
-# It takes longer than a peer may be silent, and is waited for; SIGTERM ends the
-# service well meanwhile.
+# A program that takes longer than the time after which a silent peer is dropped; SIGTERM
+# ends the service during its second answer.
 slow() {
     train slow --objective emc2
     augment slow
@@ -121,5 +132,5 @@ slow() {
     cat "$work/slow/log"
     return "$code"
 }
-ok 'a slow program is waited for, and SIGTERM ends the wait well: 0' slow
+ok 'a slow program is waited for; SIGTERM then exits with 0' slow
 done_testing

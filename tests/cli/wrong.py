@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""A selector and a trainer that make an author's mistakes, for tests: both
+"""A selector and a trainer that make mistakes of implementors, for tests: both
 neighbours of one foil-augment.
 
 usage: wrong.py DIR SIZE [MISTAKE]
 
-Binds DIR/plan and DIR/batch.  Without MISTAKE it sends one item with each
-mistake in turn, and prints for each of them the reason of the `error` that it
-gets, after a tab.  Then it sends 200 bad items at once and prints how many of
-them were answered within two seconds of the first ("flood"), and at last it
-sends good ones until two batches have come ("batches").  With MISTAKE, one of
-hello's, it says hello like that and prints the reason.
+Binds DIR/plan and DIR/batch.  Without MISTAKE it sends one item for each kind of
+mistake, and prints for each the reason and the kind of the `error` that it gets, after
+tabs.  Then it sends 200 bad items at once and prints how many of them were answered
+within two seconds of the first ("flood").  Then it sends valid items until it has two
+batches, and prints their number ("batches").  With MISTAKE, its hello has that mistake,
+and it prints the reason of the error.
 """
 import struct
 import sys
@@ -26,7 +26,7 @@ context = zmq.Context()
 plan, batch = context.socket(zmq.ROUTER), context.socket(zmq.ROUTER)
 plan.bind(f"ipc://{folder}/plan")
 batch.bind(f"ipc://{folder}/batch")
-errors, asked, came, augmenter = [], 0, 0, None
+errors, asked, received, augmenter = [], 0, 0, None
 
 
 def item(step, mistake=""):
@@ -83,9 +83,9 @@ def send(socket, peer, kind, head):
     socket.send_multipart([peer, b"foil2." + kind, msgpack.packb(head)])
 
 
-def turn(seconds):
-    """Takes what comes for so long: errors, what is wanted, batches."""
-    global asked, came, augmenter
+def handle_messages(seconds):
+    """Handles messages for that long: errors, snapshots, batches."""
+    global asked, received, augmenter
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         for socket in plan, batch:
@@ -103,16 +103,16 @@ def turn(seconds):
                     asked = head["room"]
                 elif kind == b"error":
                     errors.append(head)
-                came += kind == b"batch"
+                received += kind == b"batch"
 
 
 def wait(true):
     until = time.monotonic() + 60
     while not true() and time.monotonic() < until:
-        turn(0.02)
+        handle_messages(0.02)
 
 
-def told(mistake):
+def print_errors(mistake):
     wait(lambda: errors)
     for head in errors:
         print(mistake, head["reason"], head.get("kind", ""), sep="\t",
@@ -121,27 +121,27 @@ def told(mistake):
 
 
 if greeting:
-    told(greeting)
+    print_errors(greeting)
     context.destroy(linger=2000)
     sys.exit()
 wait(lambda: asked)
 for mistake in ("i4", "outside", "twice", "size", "nosteps", "float",
                 "stepover", "otherrun", "empty", "kind", "prefix", "v1",
                 "part", "noheader"):
-    turn(0.12)  # it answers ten times a second at most
+    handle_messages(0.12)  # it answers ten times a second at most
     plan.send_multipart([augmenter, *item(0, mistake)])
-    told(mistake)
+    print_errors(mistake)
 for _ in range(200):
     plan.send_multipart([augmenter, *item(0, "nosteps")])
 wait(lambda: errors)
-turn(2)
+handle_messages(2)
 print("flood", len(errors), sep="\t", flush=True)
 step, until = 0, time.monotonic() + 60
-while came < 2 and time.monotonic() < until:
+while received < 2 and time.monotonic() < until:
     plan.send_multipart([augmenter, *item(step % 8)])
     step += 1
-    turn(0.1)
-print("batches", came, sep="\t", flush=True)
+    handle_messages(0.1)
+print("batches", received, sep="\t", flush=True)
 for peer_socket in plan, batch:
-    turn(0.05)
+    handle_messages(0.05)
 context.destroy(linger=2000)

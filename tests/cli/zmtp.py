@@ -1,4 +1,4 @@
-"""ZMTP by hand, for peers that keep to no rule: what goes over a socket."""
+"""ZMTP for peers that break its rules: the bytes on a socket."""
 import struct
 
 
@@ -18,7 +18,7 @@ def read(s, n):
 
 
 def shake(s, kind):
-    """the whole handshake without keys, on a connected socket"""
+    """The handshake without keys, on a connected socket."""
     s.settimeout(5)
     s.sendall(greeting(b"NULL"))
     read(s, 64)
@@ -33,7 +33,7 @@ def frame(flags, body):
 
 
 def memory(pid):
-    """KiB of RSS; 0 when the process is gone"""
+    """RSS in KiB; 0 when the process has ended."""
     try:
         with open(f"/proc/{pid}/status") as file:
             return next(int(l.split()[1]) for l in file if l[:6] == "VmRSS:")

@@ -1,4 +1,4 @@
-"""TAP for tests in Python: as tests/t.h and tests/tap.sh."""
+"""TAP for tests in Python, as tests/t.h and tests/tap.sh."""
 import sys
 import traceback
 
@@ -6,7 +6,7 @@ count = failed = 0
 
 
 def ok(fact, name):
-    """Reports a check; its name is a statement."""
+    """Reports a check; its name is a statement that must hold."""
     global count, failed
     count += 1
     failed += not fact
@@ -15,7 +15,7 @@ def ok(fact, name):
 
 
 def refuses(error, pattern, call, *args):
-    """Whether the call raises that, with a sentence that has the pattern."""
+    """Whether the call raises that error with the pattern in its message."""
     try:
         call(*args)
     except error as e:
@@ -26,12 +26,12 @@ def refuses(error, pattern, call, *args):
 
 
 def run(*tests):
-    """Runs the tests, and says how many checks there were."""
+    """Runs the tests and prints the number of checks."""
     for test in tests:
         try:
             test()
         except Exception:
             print("# " + traceback.format_exc().replace("\n", "\n# "))
-            ok(False, f"{test.__name__} comes to its end")
+            ok(False, f"{test.__name__} raises no exception")
     print(f"1..{count}")
     sys.exit(failed > 0)

@@ -1,4 +1,4 @@
-"""Data sets, checkpoints and the page of foil.py, against the tools of foil.
+"""Data sets, checkpoints and the man page of foil.py, compared with foil's tools.
 usage: test_files.py SCRATCH-FOLDER FOLDER-OF-PAGES, with foil's tools on PATH
 """
 import os
@@ -15,13 +15,13 @@ os.chdir(sys.argv[1])
 
 
 def words(line):
-    """The arguments of a line of mdoc: quotes are its own."""
+    """The arguments of a line of mdoc, with its own quotes."""
     cells = re.findall(r'"((?:[^"]|"")*)"|(\S+)', line)
     return [a or b for a, b in cells]
 
 
 def examples_of_the_page():
-    """Each text in foil-python(7) that looks like Python, as it is printed."""
+    """Each text in foil-python(7) that looks like Python, as printed."""
     with open(os.path.join(sys.argv[2], "foil-python.7")) as f:
         lines = f.read().splitlines()
     texts, block = [], None
@@ -33,10 +33,10 @@ def examples_of_the_page():
         elif block is not None:
             block.append(line)
         elif re.match(r"\.([LQ]l|Li) ", line):
-            said = words(line[4:])
-            while said[-1] in (".", ",", ";", ":"):
-                said.pop()
-            texts.append(" ".join(said))
+            cells = words(line[4:])
+            while cells[-1] in (".", ",", ";", ":"):
+                cells.pop()
+            texts.append(" ".join(cells))
     wrong, seen = [], 0
     for text in texts:
         text = text.replace(r"\(dq", '"')
@@ -47,7 +47,7 @@ def examples_of_the_page():
                 compile(re.sub(r"^with .*", r"\g<0>: 0", body), "page", "exec")
             except SyntaxError:
                 wrong.append(text)
-    ok(seen > 8 and not wrong, f"all Python in foil-python(7) is Python: {seen} "
+    ok(seen > 8 and not wrong, f"the examples of foil-python(7) compile: {seen} "
        f"pieces, {wrong}")
 
 
@@ -58,14 +58,14 @@ def data_sets():
                    shell=True, check=True, stderr=subprocess.DEVNULL)
     d = foil.Dataset("d.tar")
     with open("000007.jpg", "rb") as f:
-        ok(d[7] == f.read(), "a data set gives the JPEG of a sample")
+        ok(d[7] == f.read(), "Dataset[i] is the JPEG of sample i")
     ok(len(d) == 40 and d.labels[7] == 7 and d.names[7] == "000007.jpg" and
-       len(d.captions[7]) == 2, "with label, name and captions")
+       len(d.captions[7]) == 2, "a data set has labels, names and captions")
     five = foil.Dataset("five.foil")
     ok(five[0] == d[d.names.index(five.names[0])],
-       "of a part, the same as of the whole")
+       "a sample of a part is that of the whole set")
     ok(refuses(OSError, "no.tar", foil.Dataset, "no.tar"),
-       "what cannot be opened is said as foil-data says it")
+       "a missing data set raises foil-data's error")
 
 
 def checkpoints():
@@ -84,23 +84,23 @@ def checkpoints():
     ok(np.abs(x.reshape(40, -1) @ ck.model["fc.weight"].T +
               ck.model["fc.bias"] - h.x).max() < 1e-4 and
        (h.labels == foil.Dataset("d.tar").labels).all(),
-       "a checkpoint has the weights that foil-embed computes by")
+       "a checkpoint has the weights that foil-embed uses")
     ok(ck.head["head.0.weight"].shape == (8, 12) and not ck.text and
        "config.json" in ck.files and ck.folder.endswith("step-00000005") and
-       ck.config["state"]["total"] == 5, "with its head, and all about it")
+       ck.config["state"]["total"] == 5, "a checkpoint has head, files, folder and state")
     with open("ck/latest/model.safetensors", "r+b") as f:
         f.seek(-1, 2)
         last = f.read(1)
         f.seek(-1, 2)
         f.write(bytes([last[0] ^ 1]))
     ok(refuses(ValueError, "model.safetensors", foil.checkpoint, "ck"),
-       "a file that has changed is refused, also at its size")
+       "a changed file of the same size is refused")
     ok(refuses(FileNotFoundError, "nothing", foil.checkpoint, "nothing"),
-       "so is none")
+       "a missing checkpoint is refused")
 
 
 def texts():
-    # of bytes alone: one for each but blanks, and one at both ends
+    # of bytes only: one token for each byte except spaces, and one at each end
     subprocess.run("foil-data vocabulary --size 514 -o bytes.txt d.tar",
                    shell=True, check=True, stderr=subprocess.DEVNULL)
     captions, seen, right = foil.Dataset("d.tar").captions, [], True
@@ -114,10 +114,10 @@ def texts():
             b.tokens.shape == (8, max(want))
         seen += b.ids.tolist()
         b.done(z=np.ones((16, 1), "f4"))
-    ok(right and sorted(seen) == list(range(40)), "captions come as tokens")
+    ok(right and sorted(seen) == list(range(40)), "views have the tokens of captions")
     ok(refuses(RuntimeError, "none.txt", list,
                foil.views("d.tar", batch=8, size=8, vocabulary="none.txt")),
-       "a vocabulary that is not there is a sentence")
+       "a missing vocabulary raises an error with its name")
 
 
 def loops():
@@ -125,17 +125,17 @@ def loops():
     places = [(b.epoch, b.step, b.steps, b.epochs, len(b), b.views.shape)
               for b in foil.views("d.tar", **plan)]
     ok(places == [(e, s, 5, 2, 8, (2, 8, 8, 8, 3)) for e in range(2)
-                  for s in range(5)], "views come in the order of the plan")
+                  for s in range(5)], "views are in the order of the plan")
     seen = [b.views.copy() for b in foil.views("d.tar", seed=3, **plan)]
     again = [b.views.copy() for b in foil.views("d.tar", seed=3, **plan)]
     ok(all((a == b).all() for a, b in zip(seen, again)),
-       "the same with the same seed")
+       "the same seed gives the same views")
     for batch in foil.views("d.tar", **plan):
         break
-    ok(True, "a loop may be left")
+    ok(True, "a loop over views can be left")
     ok(refuses(RuntimeError, "--no-such", list,
                foil.views("d.tar", augment="--no-such", **plan)),
-       "what a stage cannot do is its own sentence")
+       "an option that a stage refuses raises its error")
     texts()
     epochs, rng = [], np.random.default_rng(0)
     for batch in foil.views("d.tar", keep_features=1, dim=4, epochs=3, batch=8,
@@ -143,9 +143,9 @@ def loops():
         z = rng.normal(size=(len(batch.images()), 4)).astype("f4")
         batch.done(z=z, loss=1, mine=batch.step)
         epochs.append(batch.epoch)
-    ok(epochs == sorted(5 * [0, 1, 2]), "a strategy plans from what done() says")
+    ok(epochs == sorted(5 * [0, 1, 2]), "a strategy plans from the features of done()")
     ok(refuses(ValueError, "done(z=...)", list, foil.views(
-        "d.tar", keep_features=1, **plan)), "which has to be said then")
+        "d.tar", keep_features=1, **plan)), "a strategy with features needs done(z=...)")
 
 
 run(examples_of_the_page, data_sets, checkpoints, loops)

@@ -1,4 +1,4 @@
-"""foil.objective: losses in process, against formulas in numpy.
+"""foil.objective: losses in this process, compared with formulas in numpy.
 usage: test_objective.py SCRATCH-FOLDER, with libfoil in LIBFOIL
 """
 import importlib.util
@@ -40,37 +40,37 @@ def values():
     z = Z.astype("f8")
     loss = foil.objective("simclr", tau=0.3)
     value, dz = loss(IDS, Z)
-    ok(abs(value - simclr(z, 0.3)) < 1e-6, "simclr is the formula")
+    ok(abs(value - simclr(z, 0.3)) < 1e-6, "simclr has the value of its formula")
     ok(all(abs(dz.flat[i] - slope(lambda x: simclr(x, 0.3), z, i)) < 1e-5
-           for i in range(0, dz.size, 7)), "dz is its slope")
+           for i in range(0, dz.size, 7)), "dz of simclr is the slope of its formula")
     loss.set(tau=0.6)
-    ok(abs(loss(IDS, Z)[0] - simclr(z, 0.6)) < 1e-6, "a parameter is set")
-    ok(abs(loss.metrics["infonce"] - simclr(z, 0.6)) < 1e-6, "metrics are there")
+    ok(abs(loss(IDS, Z)[0] - simclr(z, 0.6)) < 1e-6, "set() changes a parameter")
+    ok(abs(loss.metrics["infonce"] - simclr(z, 0.6)) < 1e-6, "metrics have the last loss")
     ok(len(foil.objectives()) >= 21 and "isogclr" in foil.objectives(),
-       "all objectives have names")
+       "objectives() lists all objectives")
 
 
 def states():
     a = foil.objective("isogclr", n=N, rho=0.3)
     before = a(IDS, Z, look=True)[0]
-    ok(a(IDS, Z)[0] == before, "a look moves nothing")
+    ok(a(IDS, Z)[0] == before, "look=True does not change the state")
     tau = a.state["tau"]
     ok(tau.shape == (N,) and (np.sort(np.flatnonzero(a.state["seen"])) ==
                               np.sort(IDS)).all(),
-       "a step moves the state of its samples")
+       "a step changes the state of its samples")
     a.save(".")
     b = foil.objective("isogclr", n=N, rho=0.3)
     b.load(".")
     x, y = a(IDS, Z), b(IDS, Z)
     ok(x[0] == y[0] and (x[1] == y[1]).all() and
        all((a.state[k] == b.state[k]).all() for k in a.state),
-       "state is saved and loaded")
+       "load() restores a saved state")
     c = foil.objective("sogclr_bimodal", n=N, captions=3)
     c(IDS, Z, captions=np.arange(B) % 3)
     ok({len(x) for x in c.state.values()} == {N, 3 * N},
-       "captions have state of their own")
+       "captions have their own state")
     ok(refuses(ValueError, "captions", lambda: c(
-        IDS, Z, captions=np.full(B, 3))), "a caption that there is none of")
+        IDS, Z, captions=np.full(B, 3))), "a caption number above the last is refused")
 
 
 def scalars():
@@ -82,14 +82,14 @@ def scalars():
         loss.set(**{name: at})
         ends.append(loss(IDS, Z)[0])
     ok(abs((ends[1] - ends[0]) / (2 * h) - moves) < 1e-3 * abs(moves) + 1e-4,
-       "a scalar that is learnt has its slope")
+       "a learnt scalar has the slope of the loss")
 
 
 def others():
     weights = np.zeros((2 * B, 2 * B), "f4")
     weights[:B, B:] = weights[B:, :B] = (1 - np.eye(B)) / (B - 1)
     value, dz = foil.objective("emc2", n=N)(IDS, Z, weights=weights)
-    ok(np.isfinite(value) and dz.shape == Z.shape, "weights are the caller's")
+    ok(np.isfinite(value) and dz.shape == Z.shape, "emc2 takes the caller's weights")
     more = np.concatenate([Z, Z[:3] + 1])
     value, dz = foil.objective("simclr")(IDS, more, extra=3, constant=3)
     ok(dz.shape == Z.shape, "constant rows have no gradient")
@@ -103,16 +103,16 @@ def tensors():
     value = 2 * loss.tensor(IDS, z) + (z ** 2).sum()
     value.backward()
     ok(abs(value.item() - 2 * simclr(Z, 0.3) - (Z ** 2).sum()) < 1e-3,
-       "a value as a tensor adds up with others")
+       "tensor() returns a value that can be added to others")
     dz = loss(IDS, Z)[1]
     ok(np.abs(z.grad.numpy() - 2 * dz - 2 * Z).max() < 1e-5,
-       "its gradient goes backward, too")
+       "backward() adds the gradient of tensor()")
     half = torch.tensor(Z).bfloat16().requires_grad_()
     ids = torch.from_numpy(IDS)
     loss.tensor(ids, half).backward()
     ok(half.grad.dtype == torch.bfloat16 and
        np.abs(half.grad.float().numpy() - dz).max() < 0.02 and
-       loss(ids, half)[1].dtype == torch.bfloat16, "embeddings may be of bfloat16")
+       loss(ids, half)[1].dtype == torch.bfloat16, "embeddings can be bfloat16")
     more = torch.tensor(np.concatenate([Z, Z[:3] + 1]), requires_grad=True)
     loss.tensor(IDS, more, extra=3, constant=3).backward()
     ok(more.grad[:-3].any() and not more.grad[-3:].any(),
@@ -122,19 +122,20 @@ def tensors():
 def mistakes():
     loss = foil.objective("sogclr", n=N)
     for what, error, words, call in (
-            ("no objective", ValueError, "there are",
+            ("an unknown objective", ValueError, "there are",
              lambda: foil.objective("nothing")),
-            ("no parameter", ValueError, "'rh'",
+            ("an unknown parameter", ValueError, "'rh'",
              lambda: foil.objective("isogclr", n=N, rh=1)),
-            ("no n", ValueError, "n must be at least",
+            ("an objective without n", ValueError, "n must be at least",
              lambda: foil.objective("sogclr")),
-            ("an id beyond n", ValueError, "ids", lambda: loss(IDS + N, Z)),
-            ("rows that do not fit", ValueError, "want z",
+            ("an id above n", ValueError, "ids", lambda: loss(IDS + N, Z)),
+            ("z with another number of rows", ValueError, "want z",
              lambda: loss(IDS, Z[:-1])),
-            ("what is not finite", FloatingPointError, "not finite",
+            ("z that is not finite", FloatingPointError, "not finite",
              lambda: loss(IDS, Z * np.nan))):
         ok(refuses(error, words, call), what + " is refused")
-    ok(not any(x.any() for x in loss.state.values()), "and nothing has moved")
+    ok(not any(x.any() for x in loss.state.values()),
+       "a refused call does not change the state")
 
 
 run(values, states, scalars, others, tensors, mistakes)
