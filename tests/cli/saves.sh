@@ -2,6 +2,7 @@
 # A trainer is killed at any system call of a save, or the call fails; after --resume the
 # checkpoints, `latest` and metrics are those of an undisturbed run, and no other files
 # are left.  The feeders continue; a killed trainer does not end them.
+# Not for sanitizers: kills by strace; faults.sh and tests/nn save under them.
 #
 #   saves.sh                  as in CI: points spread over a run of four saves, and
 #                             every point of the last save
