@@ -152,7 +152,7 @@ end_run(struct train *t, int rc, struct err *err)
             wire_wait(t->stage.wire, -1, part_s, &why);
     }
     if (t->trained)
-        train_journal_end(&t->journal, t->checkpoints.saved == t->state.total);
+        train_journal_end(&t->journal, t->checkpoints.saved);
     return rc;
 }
 

@@ -95,9 +95,9 @@ void train_journal_print(struct train_journal *journal, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* train_journal_end() prints how many steps were done since the journal was
- * opened.
- *   saved  1: and the path of their checkpoint */
-void train_journal_end(struct train_journal *journal, int saved);
+ * opened, and where they are saved.
+ *   saved  step of the newest checkpoint; <= 0: none */
+void train_journal_end(struct train_journal *journal, int64_t saved);
 
 /* train_journal_part() returns the journal as a part of a checkpoint: the lines
  * of a step are on the disk before the step is committed. */

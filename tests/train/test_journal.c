@@ -108,7 +108,7 @@ a_line_has_the_outcome_of_a_step(void)
           value_find(published.value, published.n, "loss") == 0.75 &&
           value_find(published.value, published.n, "total") == 3,
       "the listener gets the same numbers");
-    train_journal_end(&journal, 1);
+    train_journal_end(&journal, 3);
     messages[strcspn(messages, "\n")] = 0;
     T(strstr(messages, "3 steps, 24 images") &&
           strstr(messages, "loss 0.7500;") && strstr(messages, "; saved"),
@@ -131,9 +131,13 @@ lines_of_repeated_steps_are_removed(void)
     T(lines("metrics.jsonl", &last) == 5 && number(last, "total") == 5,
       "and appends to them");
     json_decref(last);
-    train_journal_end(&journal, 0);
+    train_journal_end(&journal, -1);
     T(strstr(messages, "3 steps, 24 images") && strstr(messages, "not saved"),
       "its end counts its own steps");
+    messages[0] = 0;
+    train_journal_end(&journal, 4);
+    T(strstr(messages, "; step 4 is saved in '"),
+      "an older checkpoint is named: %s", messages);
     train_journal_close(&journal);
 }
 
