@@ -93,10 +93,10 @@ export patience=$((${LIMIT:-600} * 3 / 10))
 
 # becomes_true COMMAND... : the command succeeds within $patience seconds
 becomes_true() {
-    local until=$((SECONDS + patience + 1)) tries=0 # a try may start processes
+    local until=$((SECONDS + patience + 1))
     until "$@"; do
         [[ $SECONDS -lt $until ]] || return
-        nap "0.0$((++tries < 50 ? 2 : 9))"
+        nap 0.02
     done
 }
 
