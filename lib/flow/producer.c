@@ -275,7 +275,7 @@ flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
         return FLOW_NOTHING;
     is_new = peer->session >= 0 &&
              (peer->session != next->at.session || peer->serial < next->serial);
-    if (order > 0 && peer->session >= 0)
+    if (order > 0 && is_new)
         p->received = now;
     peer->session = next->at.session;
     peer->serial = next->serial;

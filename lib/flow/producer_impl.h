@@ -59,7 +59,7 @@ struct flow_producer {
     struct flow_peers peers;
     struct flow_leases leases;
     struct flow_window newest;
-    double received;  /* last new snapshot, not counting the first of a peer */
+    double received;  /* last new snapshot that was also new from its peer */
     double confirmed; /* when a peer last sent the newest snapshot */
     double older;     /* since when only older ones are sent; 0: they are not */
     double moved;     /* last change of the place, or the first end of a peer */

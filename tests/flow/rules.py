@@ -29,6 +29,7 @@ TESTS = {P: PRODUCER, T: PRODUCER, R: ("flow/test_relay",),
          K: ("flow/test_handover",)}
 # tested by their witnesses alone: 20,000 schedules pass without them
 UNSEEN = ("producer: nor by the first snapshot of a peer",
+          "producer: nor by one that its peer repeats",
           "binder: a silent peer leaves")
 SIMULATIONS = {E: ("flow/test_services",), A: ("flow/test_services",),
                K: ("flow/test_services", "flow/test_simulation")}
@@ -113,9 +114,13 @@ RULES = [
      "lease->since + p->lease_s",
      "a producer that was stopped for long reads a snapshot"),
     ("producer: nor by the first snapshot of a peer", P,
-     "order > 0 && peer->session >= 0",
+     "order > 0 && is_new",
      "order > 0",
      "no peer is late by the first snapshot of a peer"),
+    ("producer: nor by one that its peer repeats", P,
+     "order > 0 && is_new",
+     "order > 0 && peer->serial > 0",
+     "no peer is late by a snapshot that its peer sent before"),
     ("producer: a late peer is suspended", T,
      "peer->suspended = now + late->aside;",
      "",

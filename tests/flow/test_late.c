@@ -54,6 +54,29 @@ first_of_a_peer(void)
     flow_producer_free(p);
 }
 
+/* After a false snapshot an older one is adopted; that of another peer is newer
+ * again, but may be from long before the lease. */
+static void
+repeated_by_its_peer(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+    double now = 4;
+
+    next(p, 2, 5, 0, "", 1, 0);
+    next(p, 1, 9, 3, "", 1, 1);
+    while (now < 20 && next(p, 1, 4, 0, "", 1, now) != FLOW_REWOUND)
+        now += 0.5;
+    T(now < 20 && hand_out(p, now), "the older snapshot is adopted");
+    now += LEASE + 1;
+    is_late(p, now);
+    next(p, 2, 5, 0, "", 1, now + 1);
+    T(!is_late(p, now + 1), "no peer is late by a snapshot that its peer sent "
+                            "before");
+    next(p, 2, 6, 0, "", 1, now + 2);
+    T(is_late(p, now + 2), "but by a new one");
+    flow_producer_free(p);
+}
+
 static void
 late(void)
 {
@@ -210,6 +233,7 @@ main(void)
 {
     arrive_at_once();
     first_of_a_peer();
+    repeated_by_its_peer();
     late();
     set_aside();
     another_session();
