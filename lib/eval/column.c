@@ -5,9 +5,10 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* A number and its index. */
+/* An index with its number or its key; the other one is 0. */
 struct item {
     double x;
+    int64_t key;
     size_t at;
 };
 
@@ -29,19 +30,23 @@ static int
 rising_items(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    int order = (x->x > y->x) - (x->x < y->x);
 
-    return order ? order : (x->at > y->at) - (x->at < y->at);
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->x < y->x || x->x > y->x)
+        return x->x < y->x ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
-size_t *
-eval_order(size_t n, const double *x)
+/* Returns the order of numbers x or of keys; the other one is NULL. */
+static size_t *
+order_items(size_t n, const double *x, const int64_t *key)
 {
     struct item *item = mem_array(n, sizeof *item);
     size_t *order = mem_array(n, sizeof *order);
 
     for (size_t i = 0; i < n; i++)
-        item[i] = (struct item){x[i], i};
+        item[i] = (struct item){x ? x[i] : 0, key ? key[i] : 0, i};
     qsort(item, n, sizeof *item, rising_items);
     for (size_t i = 0; i < n; i++)
         order[i] = item[i].at;
@@ -49,35 +54,16 @@ eval_order(size_t n, const double *x)
     return order;
 }
 
-/* A key and its index. */
-struct keyed {
-    int64_t key;
-    size_t at;
-};
-
-static int
-rising_keys(const void *a, const void *b)
+size_t *
+eval_order(size_t n, const double *x)
 {
-    const struct keyed *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    return order_items(n, x, NULL);
 }
 
 size_t *
 eval_order_by_key(size_t n, const int64_t *key)
 {
-    struct keyed *keyed = mem_array(n, sizeof *keyed);
-    size_t *order = mem_array(n, sizeof *order);
-
-    for (size_t i = 0; i < n; i++)
-        keyed[i] = (struct keyed){key[i], i};
-    qsort(keyed, n, sizeof *keyed, rising_keys);
-    for (size_t i = 0; i < n; i++)
-        order[i] = keyed[i].at;
-    free(keyed);
-    return order;
+    return order_items(n, NULL, key);
 }
 
 double
