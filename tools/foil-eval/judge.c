@@ -558,9 +558,11 @@ read_events(void *arg)
 {
     struct followed *run = arg;
     struct run_live *live = &run->live;
-    struct err ignored;
+    struct err err;
+    int rc;
 
-    while (wire_wait(run->stage.wire, run->end[0], POLL_EVERY_S, &ignored) > 0)
+    while ((rc = wire_wait(run->stage.wire, run->end[0], POLL_EVERY_S, &err)) >
+           0)
         while (run_live_next(live)) {
             if (live->over)
                 atomic_store(&run->over, 1);
@@ -568,6 +570,8 @@ read_events(void *arg)
                 !strcmp(live->event.what, "checkpoint"))
                 (void)!write(run->news[1], "", 1); // full: news enough
         }
+    if (rc < 0)
+        die("%s", err.msg);
     return NULL;
 }
 
