@@ -229,23 +229,23 @@ train_journal_end(struct train_journal *journal, int64_t saved)
     const double seconds = clock_now() - journal->started;
     const int64_t images = state->images - journal->first_images;
     const int64_t steps = state->total - journal->first;
-    char loss[64], odd[128] = "", at[64] = "not saved";
+    char loss[64], odd[128] = "", step[32] = "", *place;
 
     write_loss(&journal->last, loss);
     add_times(odd, state->substituted, "image replaced", "images replaced");
     add_times(odd, state->skipped, "step skipped", "steps skipped");
     add_times(odd, state->steps_without_service,
               "without the negatives service", "without the negatives service");
-    if (saved > 0 && saved == state->total)
-        snprintf(at, sizeof at, "saved in '");
-    else if (saved > 0)
-        snprintf(at, sizeof at, "step %jd is saved in '", (intmax_t)saved);
+    if (saved != state->total)
+        snprintf(step, sizeof step, "step %jd is ", (intmax_t)saved);
+    place = saved > 0 ? mem_format("%ssaved in '%s/latest'", step, journal->run)
+                      : mem_text("not saved");
     train_journal_print(
-        journal, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s%s%s",
+        journal, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s",
         (intmax_t)steps, steps == 1 ? "" : "s", (intmax_t)images,
         images == 1 ? "" : "s", seconds,
-        seconds > 0 ? (double)images / seconds : 0, loss, odd, at,
-        saved > 0 ? journal->run : "", saved > 0 ? "/latest'" : "");
+        seconds > 0 ? (double)images / seconds : 0, loss, odd, place);
+    free(place);
 }
 
 static int
