@@ -14,8 +14,7 @@
  * little-endian), a check sum of the length, the event, a check sum of the
  * event.  A sum is the CRC-32C c of the bytes, rotated and offset: (c >> 15 | c
  * << 17) + 0xa282ead8.  The event is a message of protocol buffers
- * (tensorflow's event.proto and summary.proto), of which these fields are
- * written:
+ * (tensorflow's event.proto and summary.proto) with these fields:
  *
  *     Event      1 wall time, 2 step, 3 version of the file, 5 Summary
  *     Summary    1 Value

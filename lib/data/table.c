@@ -188,7 +188,7 @@ read_json(const char *path, const char *text, size_t len,
  */
 enum way { NAME, STEM, FILE_NAME, FILE_STEM, WAYS };
 
-/* Samples by one of these names. */
+/* Samples by their names of one way. */
 struct table_names {
     struct lexicon lexicon;
     int64_t *sample; /* [lexicon.n]; UNCLEAR: several have this name */

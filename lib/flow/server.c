@@ -260,8 +260,8 @@ on_hello(struct flow_server *server, const struct wire_id *from,
     return 1;
 }
 
-/* A request gets its cached answer, or is news.  A late one, or one of a peer
- * whose ids do not rise, fails. */
+/* Answers a request from the cache, or makes it news.  A request with an id
+ * that is too low fails: it is late, or the ids of the peer do not rise. */
 static int
 on_request(struct flow_server *server, struct flow_known_peer *peer,
            const struct wire_subject *subject, struct flow_news *news)

@@ -18,7 +18,7 @@ struct nn_bytes {
     size_t n, room;
 };
 
-/* Each of these appends a field to a message; nn_bytes_take() appends a message
+/* Each function appends a field to a message; nn_bytes_take() appends a message
  * and frees it. */
 void nn_bytes_whole(struct nn_bytes *to, unsigned field, int64_t x);
 void nn_bytes_put(struct nn_bytes *to, unsigned field, const void *data,
