@@ -7,7 +7,7 @@
 
 /*
  * The connecting end of an edge.  It sends hello, and again whenever the binder
- * does not know it (after a restart or a lost connection), and a beat each
+ * does not know it (after a restart or a lost connection), and a heartbeat each
  * second.  Messages that arrive before the binder's answer belong to an earlier
  * connection and are dropped (lib/flow/greeting.h).
  *
@@ -62,8 +62,9 @@ flow_client_binder_hello(const struct flow_client *client);
  */
 int flow_client_refuse(struct flow_client *client, struct err *why);
 
-/* flow_client_beat() sets the content of all later beats. */
-void flow_client_beat(struct flow_client *client, const struct wire_beat *beat);
+/* flow_client_heartbeat() sets the content of all later heartbeats. */
+void flow_client_heartbeat(struct flow_client *client,
+                           const struct wire_heartbeat *heartbeat);
 
 /* flow_client_send() returns 1 when the message was sent, 0 when it was not:
  * the binder does not know us, or the queue is full.  The caller keeps

@@ -1,7 +1,7 @@
 #ifndef FLOW_CONSUMER_H
 #define FLOW_CONSUMER_H
 
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /*
  * The receiving side of a plan: which items are wanted, which ones arrived
@@ -16,7 +16,7 @@
  *     place     the first step that is not trained
  *     window    how many items are wanted, counted from our place
  *     held      items that arrived, including the one in training
- *     snapshot  these three (struct wire_next), with a rising serial
+ *     snapshot  these three (struct wire_want), with a rising serial
  *
  * A new snapshot is made when the place changes, 10 ms after the set of held
  * items changed, and each second while the item of our place is missing.  The
@@ -100,7 +100,7 @@ void flow_consumer_mark_waiting(struct flow_consumer *consumer, double now);
  */
 struct flow_send_snapshot {
     uint64_t peer;
-    struct wire_next next;
+    struct wire_want next;
 };
 int flow_consumer_next_snapshot(struct flow_consumer *consumer, double now,
                                 struct flow_send_snapshot *ask);

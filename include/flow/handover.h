@@ -4,7 +4,7 @@
 #include "flow/service.h"
 #include "wire/hello.h"
 #include "wire/negatives.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /*
  * How the state of a service is handed over, for both ends, as state machines

@@ -11,7 +11,8 @@ enum flow_news_kind {
     FLOW_NOTHING, /* nothing that the tool has to act on */
     FLOW_JOINED,  /* a peer joined by hello; comes again after a reconnection */
     FLOW_LEFT,    /* a peer is gone: its leases are free */
-    FLOW_MESSAGE, /* news.msg is for the tool: item, batch, reject, pairs ... */
+    FLOW_MESSAGE, /* news.msg is for the tool: item, batch, reject, weights.get
+                     ... */
     FLOW_NEW_SESSION, /* a newer session: hand out everything again from news.at
                        */
     FLOW_PROGRESS,    /* every step before news.at is trained */
@@ -28,7 +29,7 @@ struct flow_news {
     uint64_t peer;          /* number of the peer; 0 on the connecting side */
     struct wire_place at;   /* where the list above names it */
     struct wire_msg *msg;   /* FLOW_MESSAGE: valid until the next call */
-    struct wire_next *next; /* msg decoded, if it is a snapshot; else NULL */
+    struct wire_want *next; /* msg decoded, if it is a snapshot; else NULL */
     const struct wire_item *item; /* likewise, if a client received an item */
     struct err why; /* FLOW_REPORT: to be printed; FLOW_ITEM_REFUSED: likewise,
                      * "" when there is nothing to print */

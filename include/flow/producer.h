@@ -12,7 +12,7 @@
  * decreasing), and asks it what to send to which peer.  flow/outlet.h connects
  * it to a socket.
  *
- *     snapshot  the newest one that a peer forwarded (struct wire_next): place,
+ *     snapshot  the newest one that a peer forwarded (struct wire_want): place,
  *               window, and what the consumer has of it.  A snapshot that no
  *               peer repeats for FLOW_LAPSE seconds, while peers send older
  *               ones, was false, and the next older one replaces it.  Once a
@@ -69,7 +69,7 @@ size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
  */
 enum flow_news_kind flow_producer_on_snapshot(struct flow_producer *producer,
                                               uint64_t peer,
-                                              const struct wire_next *next,
+                                              const struct wire_want *next,
                                               double now);
 
 /* flow_producer_on_end() records a peer's report that the run is over. */

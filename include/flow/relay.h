@@ -1,7 +1,7 @@
 #ifndef FLOW_RELAY_H
 #define FLOW_RELAY_H
 
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /*
  * The augmenter between a producer and a consumer: it receives items from the
@@ -41,7 +41,7 @@ void flow_relay_free(struct flow_relay *relay);
 /* flow_relay_on_snapshot() takes a snapshot of the consumer.  Returns 1 when it
  * is newer than ours; then call flow_relay_stale(). */
 int flow_relay_on_snapshot(struct flow_relay *relay,
-                           const struct wire_next *next);
+                           const struct wire_want *next);
 
 /* flow_relay_forget() discards the newest snapshot, which cannot be true; the
  * next one may be older. */
@@ -93,7 +93,7 @@ int flow_relay_drop(struct flow_relay *relay, void **item, void **batch);
  * was sent.
  */
 int flow_relay_next_snapshot(const struct flow_relay *relay, double now,
-                             struct wire_next *next);
+                             struct wire_want *next);
 void flow_relay_mark_snapshot_sent(struct flow_relay *relay, int sent,
                                    double now);
 

@@ -4,7 +4,7 @@
 #include "flow/news.h"
 #include "wire/error.h"
 #include "wire/hello.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 #include "wire/sock.h"
 
 /*
@@ -76,10 +76,10 @@ uint64_t flow_server_peer(const struct flow_server *server, size_t i);
 const struct wire_hello *
 flow_server_peer_hello(const struct flow_server *server, uint64_t peer);
 
-/* flow_server_beat() returns the last beat of a peer (wire/next.h), owned by
- * the server, or NULL. */
-const struct wire_beat *flow_server_beat(const struct flow_server *server,
-                                         uint64_t peer);
+/* flow_server_heartbeat() returns the last heartbeat of a peer
+ * (wire/progress.h), owned by the server, or NULL. */
+const struct wire_heartbeat *
+flow_server_heartbeat(const struct flow_server *server, uint64_t peer);
 
 /*
  * flow_server_send() sends one message to a peer.  Returns 1, or 0 when it was

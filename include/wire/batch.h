@@ -3,12 +3,13 @@
 
 #include "util/batch.h"
 #include "wire/codec.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
-/* The messages of edges plan and batch with samples; wire/next.h has those
+/* The messages of edges plan and batch with samples; wire/progress.h has those
  * about progress. */
 
-/* Limits of the fields of a batch (util/batch.h) in item, batch and pairs. */
+/* Limits of the fields of a batch (util/batch.h) in item, batch and
+ * weights.get. */
 enum {
     WIRE_VIEW_MAX = 65535,
     WIRE_BATCH_MAX = 65536,
@@ -19,7 +20,7 @@ enum {
 
 /* item: one step of the plan, from selector to augmenter. */
 struct wire_item {
-    int64_t session;    /* as in wire/next.h */
+    int64_t session;    /* as in wire/progress.h */
     char run[128];      /* of the sender's hello; or "" */
     int64_t size;       /* images in the data set, >= 1; the bound of ids */
     char plan[256];     /* the options of the selector, for people; or "" */

@@ -2,7 +2,7 @@
 #define WIRE_ERROR_H
 
 #include "wire/codec.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /* The message that an error is about, as far as it could be read. */
 struct wire_subject {
@@ -16,13 +16,13 @@ void wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg);
 
 /*
  * error: the answer to a refused message, with the reason.  It is never
- * answered with an error.  An error without again, id (-1) and kind ("") ends
+ * answered with an error.  An error without rehello, id (-1) and kind ("") ends
  * the tool that connected.
  */
 struct wire_error {
     char reason[512]; /* one sentence */
-    int again;        /* 1: send hello again, and continue */
-    int state;        /* 1: the service has no state for this run: send
+    int rehello;      /* 1: send hello again, and continue */
+    int need_state;   /* 1: the service has no state for this run: send
                        * state.put and the request again */
     int64_t id;       /* of the request that this answers, >= 0; -1: none */
     struct wire_subject of; /* the message that was refused: it changed nothing,

@@ -48,11 +48,11 @@ struct wire_status {
 WIRE_PLAIN(status, WIRE_STATUS)
 
 /*
- * drawn: the k negatives with the most weight from the sampler in a step, for
- * each anchor; trainer to subscribers, while there are any.  An anchor with
- * fewer weighed negatives has -1 with a weight of 0 for the rest.
+ * top_negatives: the k negatives with the most weight from the sampler in a
+ * step, for each anchor; trainer to subscribers, while there are any.  An
+ * anchor with fewer weighed negatives has -1 with a weight of 0 for the rest.
  */
-struct wire_drawn {
+struct wire_top_negatives {
     int64_t sequence;         /* counts the publisher's messages from 0 */
     char sampler[64];         /* name and version, "emc2 1"; or "" */
     size_t columns;           /* negatives that were weighed for an anchor */
@@ -61,6 +61,6 @@ struct wire_drawn {
     struct wire_msg *msg;     /* held by a decoded one; else NULL */
 };
 
-WIRE_SIZED(drawn, WIRE_DRAWN)
+WIRE_SIZED(top_negatives, WIRE_TOP_NEGATIVES)
 
 #endif

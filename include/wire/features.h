@@ -15,11 +15,11 @@
 struct wire_features {
     int64_t sequence; /* counts the publisher's messages from 0; -1: missing, in
                        * an answer */
-    int64_t id;   /* of the request that this answers, from 1; 0: published */
-    int64_t next; /* with id: the first sample of the next piece; the size of
-                   * the data set when this is the last */
-    char mode[8]; /* "train": from training steps; "eval": from a pass over
-                   * all samples with the same weights */
+    int64_t id; /* of the request that this answers, from 1; 0: published */
+    int64_t next_id; /* with id: the first sample of the next piece; the size of
+                      * the data set when this is the last */
+    char mode[8];    /* "train": from training steps; "eval": from a pass over
+                      * all samples with the same weights */
     struct batch batch;   /* epoch, step, b, v, ids; dim, up to WIRE_DIM_MAX;
                            * z, or NULL, and then */
     const uint16_t *half; /* [v,b,d] the same in half precision (util/half.h),
@@ -37,12 +37,12 @@ WIRE_SIZED(features, WIRE_FEATURES)
  * time of a step.  It answers with an error that has
  *
  *     this id             when the epoch is not over yet: request it later
- *     this id and state   when features of that epoch were not stored and never
+ *     this id, need_state when features of that epoch were not stored and never
  *                         will be; or they are dropped, and the epoch to be
  *                         planned is over, too
  *     no id               when it does not store features for long enough
  */
-struct wire_fetch {
+struct wire_features_request {
     int64_t id;    /* of the request, from 1 */
     int64_t epoch; /* the features at its end */
     int64_t from;  /* the first sample of the piece */
@@ -50,12 +50,12 @@ struct wire_fetch {
     int64_t plan;  /* the epoch to be planned from them; -1: missing */
 };
 
-WIRE_PLAIN(fetch, WIRE_FEATURES_GET)
+WIRE_PLAIN(features_request, WIRE_FEATURES_GET)
 
 /*
  * plan: figures about the plan of an epoch, such as how hard its batches are;
  * selector to trainer, before it hands out the epoch's first item.  The trainer
- * answers with state.ok (wire/negatives.h) and writes it into the metrics of
+ * answers with ok (wire/negatives.h) and writes it into the metrics of
  * the epoch's first step.
  */
 enum { WIRE_PLAN_MAX = 32 };

@@ -26,7 +26,8 @@ void wire_feed_event(struct wire_feed *feed, struct wire_event *event);
 void wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics);
 void wire_feed_status(struct wire_feed *feed, struct wire_status *status);
 void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
-void wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn);
+void wire_feed_top_negatives(struct wire_feed *feed,
+                             struct wire_top_negatives *drawn);
 
 /*
  * wire_feed_has_subscribers() returns 1 when messages of a kind have a

@@ -25,11 +25,11 @@ struct wire_hello {
     int64_t max_batch; /* of a trainer: most bytes of a tensor of a batch; 0:
                         * missing */
     int64_t width;     /* of a trainer: width of an embedding; 0: missing */
-    int64_t part[2];   /* of a trainer: r, W, it is rank r of W; 0, 0: the only
+    int64_t rank[2];   /* of a trainer: r, W, it is rank r of W; 0, 0: the only
                         * one.  No stage of foil uses it */
 
-    char making[1024]; /* of a peer that sends views: how it makes them, a JSON
-                        * object (foil-wire(5)); "": not known */
+    char view_options[1024]; /* of a peer that sends views: how it makes them, a
+                              * JSON object (foil-wire(5)); "": not known */
 };
 
 struct wire_msg *wire_hello_put(const struct wire_hello *hello);

@@ -10,7 +10,7 @@
 /*
  * One message of foil's protocol, in memory.
  *
- *     part 0   "foil2.<kind>"                     magic, version, kind
+ *     part 0   "foil3.<kind>"                     magic, version, kind
  *     part 1   a msgpack map: the header          at most 64 KiB, depth 4
  *     part 2+  tensors, raw, little-endian, C order, in the order of the
  *              header's "tensors": [[name, dtype, [size ...]] ...]
@@ -23,7 +23,8 @@
 struct wire_msg;
 
 enum {
-    WIRE_VERSION = 2,
+    WIRE_VERSION = 3,
+    WIRE_VERSION_OLD = 2,    /* is read, and sent to peers that speak it */
     WIRE_HEADER_MAX = 65536, /* bytes of a header */
     WIRE_DEPTH_MAX = 4,      /* maps and arrays inside each other */
     WIRE_TENSORS_MAX = 64,   /* tensors of a message */
@@ -41,27 +42,27 @@ enum {
 enum wire_kind {
     WIRE_HELLO,
     WIRE_ERROR,
-    WIRE_NEXT,
+    WIRE_WANT,
     WIRE_END,
-    WIRE_BEAT,
+    WIRE_HEARTBEAT,
     WIRE_REJECT,
     WIRE_ITEM,
     WIRE_BATCH,
     WIRE_FEATURES,
-    WIRE_PAIRS,
+    WIRE_WEIGHTS_GET,
     WIRE_WEIGHTS,
     WIRE_STATE_PUT,
-    WIRE_STATE_OK,
+    WIRE_OK,
     WIRE_EVENT,
     WIRE_METRICS,
     WIRE_FEATURES_GET,
     WIRE_PLAN,
     WIRE_STATUS,
-    WIRE_DRAWN,
+    WIRE_TOP_NEGATIVES,
     WIRE_KINDS
 };
 
-/* wire_kind_name() returns the part after "foil2.": "hello", "state.put". */
+/* wire_kind_name() returns the part after "foil3.": "hello", "state.put". */
 const char *wire_kind_name(enum wire_kind kind);
 
 /* The types of util/dtype.h that can be sent. */
@@ -106,8 +107,8 @@ struct wire_part {
 /*
  * wire_msg_from() makes a message from copies of raw parts: for tests,
  * recordings and fuzzers.  NULL with a sentence when they are not a message of
- * this version ("peer speaks foil1, this is foil2").  It checks kind, header,
- * tensors with their lengths, and that floats are finite.
+ * a version that we read ("peer speaks foil1, this is foil3").  It checks kind,
+ * header, tensors with their lengths, and that floats are finite.
  */
 struct wire_msg *wire_msg_from(size_t n, const struct wire_part *parts,
                                struct err *err);

@@ -6,15 +6,15 @@
 #include "wire/batch.h"
 #include "wire/codec.h"
 
-/* The messages of edge negatives; state.ok is also one of edge features. */
+/* The messages of edge negatives; ok is also one of edge features. */
 
 /*
- * pairs: a request for the weights of a batch's negatives, with its embeddings;
- * trainer to negatives service, answered by weights.
+ * weights.get: a request for the weights of a batch's negatives, with its
+ * embeddings; trainer to negatives service, answered by weights.
  */
-struct wire_pairs {
+struct wire_weights_request {
     int64_t id;         /* of the request; the answer repeats it */
-    int64_t session;    /* as in wire/next.h */
+    int64_t session;    /* as in wire/progress.h */
     struct batch batch; /* epoch, step, b, v, ids, fixed, view_of, texts,
                          * captions; beta, up to 1e9, dim, up to WIRE_DIM_MAX,
                          * z; of extra all but pixels */
@@ -24,9 +24,9 @@ struct wire_pairs {
     struct wire_msg *msg;      /* held by a decoded one; else NULL */
 };
 
-WIRE_SIZED(pairs, WIRE_PAIRS)
+WIRE_SIZED(weights_request, WIRE_WEIGHTS_GET)
 
-/* weights: how much each negative counts; the answer to `pairs`. */
+/* weights: how much each negative counts; the answer to `weights.get`. */
 enum { WIRE_VALUES_MAX = 16 };
 
 struct wire_weights {
@@ -42,15 +42,15 @@ WIRE_SIZED(weights, WIRE_WEIGHTS)
 
 /*
  * state.put: the state of a negatives service that the trainer stored, returned
- * to it in pieces; each piece is answered with state.ok.  A piece has rows of
- * one table; tables come in their order, rows from the first to the last.
+ * to it in pieces; each piece is answered with ok.  A piece has rows of one
+ * table; tables come in their order, rows from the first to the last.
  */
 struct wire_state {
     int64_t id;                     /* of the request */
     int64_t session, epoch, step;   /* the first step that is not in it */
     char sampler[SAMPLER_NAME_MAX]; /* the state's sampler, as in its hello */
     int64_t total;                  /* steps trained */
-    int fresh;    /* 1: the trainer has no state, however many steps are
+    int empty;    /* 1: the trainer has no state, however many steps are
                    * trained, and sends no tables */
     size_t n;     /* up to TABLES_MAX */
     int64_t from; /* first row of this piece */
@@ -62,12 +62,12 @@ struct wire_state {
 
 WIRE_HELD(state, WIRE_STATE_PUT)
 
-/* state.ok: the piece was accepted. */
-struct wire_state_ok {
+/* ok: the piece was accepted. */
+struct wire_ok {
     int64_t id;
     int64_t session, epoch, step;
 };
 
-WIRE_PLAIN(state_ok, WIRE_STATE_OK)
+WIRE_PLAIN(ok, WIRE_OK)
 
 #endif

@@ -55,8 +55,8 @@ void wire_close(struct wire *wire);
 
 /*
  * wire_wait() waits until some socket has a message, stop_fd (or -1) is
- * readable, or so many seconds have passed.  It sends the beats that become
- * due.
+ * readable, or so many seconds have passed.  It sends the heartbeats that
+ * become due.
  *
  * Returns 1: try wire_sock_recv() on each socket (also when the time is over),
  * 0: stop_fd is readable, -1: error.
@@ -64,13 +64,13 @@ void wire_close(struct wire *wire);
 int wire_wait(struct wire *wire, int stop_fd, double seconds, struct err *err);
 
 /*
- * wire_beat() sends the beats that are due and returns at once.  Call it inside
- * work that takes longer than a second: a peer that is silent for WIRE_SILENCE
- * seconds counts as gone.
+ * wire_tick() sends the heartbeats that are due and returns at once.  Call it
+ * inside work that takes longer than a second: a peer that is silent for
+ * WIRE_SILENCE seconds counts as gone.
  */
-void wire_beat(struct wire *wire);
+void wire_tick(struct wire *wire);
 
-#define WIRE_BEAT_EVERY 1.0
+#define WIRE_HEARTBEAT_S 1.0
 #define WIRE_SILENCE 3.0
 
 /*
@@ -119,9 +119,11 @@ void wire_sock_close(struct wire_sock *sock);
  * "tcp://...:*". */
 const char *wire_sock_endpoint(const struct wire_sock *sock);
 
-/* A routing id: the address of a peer on a ROUTER. */
+/* A routing id: the address of a peer on a ROUTER, and the version of the
+ * protocol in which it is answered (0: ours). */
 struct wire_id {
     uint8_t len, byte[255];
+    int version;
 };
 
 /*
@@ -131,6 +133,11 @@ struct wire_id {
  * Returns 1 with a message, to be freed by wire_msg_free(), 0 when none is
  * pending, -1 with a sentence when a message was refused and dropped: continue;
  * wire_sock_subject() describes it.
+ *
+ * A peer of version 2 is sent messages of version 2 from its first message on.
+ * A binder of version 2 answers our hello with an error; that is dropped, and
+ * the hello that is sent next, after a second, has its version.  One that does
+ * not answer is sent hello in both versions.
  */
 int wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
                    struct wire_msg **msg, struct err *err);
@@ -149,13 +156,13 @@ int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
                    struct wire_msg *msg);
 
 /*
- * wire_sock_beat() sends msg each second from now on, as a sign of life; NULL
- * stops that.  The socket holds it.
+ * wire_sock_heartbeat() sends msg each second from now on, as a sign of life;
+ * NULL stops that.  The socket holds it.
  */
-void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
+void wire_sock_heartbeat(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
- * wire_sock_on_tick() sets a function that wire_wait() and wire_beat() call to
+ * wire_sock_on_tick() sets a function that wire_wait() and wire_tick() call to
  * send the messages of a socket that are due.  on_tick() returns the latest
  * time, by clock_now(), of its next call.
  *
@@ -205,7 +212,8 @@ int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
  * and that is to be printed (the 1st, 2nd, 4th ... of all), with the last
  * reason: unknown key, no key, the other end does not know ours, a peer that
  * sent too much, too many connections.  It also returns 1, once, when a tcp
- * endpoint was bound without keys: any user of this machine can connect to it.
+ * endpoint was bound without keys: any user of this machine can connect to it;
+ * and once when a peer speaks version 2 of the protocol.
  */
 int wire_refused(struct wire *wire, struct err *why);
 
@@ -224,9 +232,14 @@ void wire_sock_expect(struct wire_sock *sock, size_t bytes);
  * without messages of up to WIRE_PUBLISHED_SMALL. */
 size_t wire_sock_unsent(const struct wire_sock *sock);
 
-/* wire_sock_subscribe() subscribes a SUB to a kind, such as "metrics"; "": all.
+/*
+ * wire_sock_subscribe() subscribes a SUB to a kind, such as "metrics"; "": all.
+ * wire_sock_unsubscribe() ends that.
+ *   version   WIRE_VERSION, or WIRE_VERSION_OLD for a publisher that speaks it
  */
-void wire_sock_subscribe(struct wire_sock *sock, const char *kind);
+void wire_sock_subscribe(struct wire_sock *sock, int version, const char *kind);
+void wire_sock_unsubscribe(struct wire_sock *sock, int version,
+                           const char *kind);
 
 /*
  * wire_sock_topic() returns the next change of the topics subscribed at a PUB:

@@ -28,13 +28,14 @@ send_due_hello(void *self, int up, double now)
 
 /* Beats go only to a binder that knows us. */
 static void
-update_beat(struct flow_client *client)
+update_heartbeat(struct flow_client *client)
 {
-    struct wire_msg *beat =
-        flow_client_joined(client) ? wire_beat_put(&client->beat) : NULL;
+    struct wire_msg *heartbeat = flow_client_joined(client)
+                                     ? wire_heartbeat_put(&client->heartbeat)
+                                     : NULL;
 
-    wire_sock_beat(client->link.sock, beat);
-    wire_msg_free(beat);
+    wire_sock_heartbeat(client->link.sock, heartbeat);
+    wire_msg_free(heartbeat);
 }
 
 int
@@ -147,7 +148,7 @@ on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
     if (!flow_greeting_hello(&client->greeting))
         return 0;
     client->who = who;
-    update_beat(client);
+    update_heartbeat(client);
     news->what = FLOW_JOINED;
     return 1;
 }
@@ -162,7 +163,7 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
     switch (flow_error_about(&error)) {
     case FLOW_ABOUT_GREETING:
         flow_greeting_again(&client->greeting);
-        update_beat(client);
+        update_heartbeat(client);
         return 0;
     case FLOW_ABOUT_REQUEST:
         return wire_edge_is_service(client->link.edge);
@@ -235,7 +236,7 @@ check_lost(struct flow_client *client)
     if (client->lost) {
         client->lost = 0;
         flow_greeting_lost(&client->greeting);
-        update_beat(client);
+        update_heartbeat(client);
         return 0;
     }
     client->lost = wire_sock_lost(client->link.sock);
@@ -288,10 +289,11 @@ flow_client_binder_hello(const struct flow_client *client)
 }
 
 void
-flow_client_beat(struct flow_client *client, const struct wire_beat *beat)
+flow_client_heartbeat(struct flow_client *client,
+                      const struct wire_heartbeat *heartbeat)
 {
-    client->beat = *beat;
-    update_beat(client);
+    client->heartbeat = *heartbeat;
+    update_heartbeat(client);
 }
 
 int

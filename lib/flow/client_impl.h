@@ -17,8 +17,8 @@ struct flow_client {
     struct flow_greeting greeting;
     int lost; /* the connection is lost; what it received is still read */
     struct flow_refusal refusal;
-    struct wire_beat beat; /* ours */
-    struct wire_item item; /* of the last news, where it is an item */
+    struct wire_heartbeat heartbeat; /* ours */
+    struct wire_item item;           /* of the last news, where it is an item */
 };
 
 /* flow_client_renew() closes the connection, if there is one, and makes a new

@@ -2,7 +2,7 @@
 #define FLOW_GREETING_H
 
 #include "wire/hello.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 #include "wire/sock.h"
 
 #include "link.h"
@@ -84,11 +84,11 @@ struct flow_known_peer {
     uint64_t number;
     struct wire_id id;
     struct wire_hello hello;
-    struct wire_beat beat; /* the last */
-    double last_seen;      /* time of its last message: the caller sets it */
-    double overdue; /* since when its silence is too long; 0: it is not */
-    int over_sent;  /* the end of the run was sent to it */
-    int gone;       /* sending failed: it leaves when all messages are read */
+    struct wire_heartbeat heartbeat; /* the last */
+    double last_seen; /* time of its last message: the caller sets it */
+    double overdue;   /* since when its silence is too long; 0: it is not */
+    int over_sent;    /* the end of the run was sent to it */
+    int gone;         /* sending failed: it leaves when all messages are read */
     struct flow_refusal refusal; /* of its messages */
 };
 
@@ -159,7 +159,7 @@ void flow_peer_table_remove_gone(struct flow_peer_table *table);
 /*
  * flow_peer_table_expire() removes peers that were silent for WIRE_SILENCE and
  * still are at a second check 0.1 s later: at the first check after a pause of
- * ours, their beats may be in transit.  The addresses of the last
+ * ours, their heartbeats may be in transit.  The addresses of the last
  * FLOW_PEERS_MAX are stored in `silent`.
  */
 void flow_peer_table_expire(struct flow_peer_table *table, double now);

@@ -51,11 +51,11 @@ flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
 
 /* Encoded once for all peers. */
 static struct wire_msg *
-encode_snapshot(struct flow_inlet *inlet, const struct wire_next *next)
+encode_snapshot(struct flow_inlet *inlet, const struct wire_want *next)
 {
     if (inlet->serial != next->serial) {
         wire_msg_free(inlet->snapshot);
-        inlet->snapshot = wire_next_put(next);
+        inlet->snapshot = wire_want_put(next);
         inlet->serial = next->serial;
     }
     return inlet->snapshot;

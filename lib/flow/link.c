@@ -29,7 +29,7 @@ flow_refusal_add(struct flow_refusal *refusal, double now)
 void
 flow_refusal_good(struct flow_refusal *refusal, enum wire_kind kind)
 {
-    if (kind != WIRE_HELLO && kind != WIRE_BEAT && kind != WIRE_NEXT &&
+    if (kind != WIRE_HELLO && kind != WIRE_HEARTBEAT && kind != WIRE_WANT &&
         kind != WIRE_ERROR)
         refusal->streak = 0;
 }
@@ -37,7 +37,7 @@ flow_refusal_good(struct flow_refusal *refusal, enum wire_kind kind)
 enum flow_about
 flow_error_about(const struct wire_error *error)
 {
-    if (error->again)
+    if (error->rehello)
         return FLOW_ABOUT_GREETING;
     if (*error->of.kind)
         return FLOW_ABOUT_MESSAGE;
@@ -58,7 +58,7 @@ void
 flow_link_release(struct flow_link *link)
 {
     wire_sock_close(link->sock);
-    wire_next_release(&link->next);
+    wire_want_release(&link->next);
     wire_msg_free(link->msg);
 }
 
@@ -75,7 +75,7 @@ flow_link_read(struct flow_link *link, struct wire_id *from,
 {
     int rc;
 
-    wire_next_release(&link->next);
+    wire_want_release(&link->next);
     wire_msg_free(link->msg);
     link->msg = NULL;
     *news = (struct flow_news){.what = FLOW_MESSAGE};
@@ -90,9 +90,9 @@ flow_link_decode(struct flow_link *link, struct flow_news *news)
     const enum wire_kind kind = wire_msg_kind(link->msg);
     struct wire_end end;
 
-    if (kind == WIRE_NEXT) {
+    if (kind == WIRE_WANT) {
         news->next = &link->next;
-        return wire_next_get(&link->next, link->msg, &news->why);
+        return wire_want_get(&link->next, link->msg, &news->why);
     }
     if (kind != WIRE_END)
         return 0;

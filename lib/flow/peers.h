@@ -1,7 +1,7 @@
 #ifndef FLOW_PEERS_H
 #define FLOW_PEERS_H
 
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /*
  * The peers of a producer or consumer, some tens: searches are linear.

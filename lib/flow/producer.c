@@ -212,7 +212,7 @@ update_leases(struct flow_producer *p)
 }
 
 static enum flow_news_kind
-adopt_snapshot(struct flow_producer *p, const struct wire_next *next,
+adopt_snapshot(struct flow_producer *p, const struct wire_want *next,
                double now)
 {
     const int newer = flow_window_order(&p->newest, next) > 0,
@@ -265,7 +265,7 @@ has_lapsed(struct flow_producer *p, int is_new, double now)
 
 enum flow_news_kind
 flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
-                          const struct wire_next *next, double now)
+                          const struct wire_want *next, double now)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
     const int order = flow_window_order(&p->newest, next);

@@ -85,7 +85,7 @@ is_past(const struct flow_relay *r, const struct wire_place *at)
 }
 
 int
-flow_relay_on_snapshot(struct flow_relay *r, const struct wire_next *next)
+flow_relay_on_snapshot(struct flow_relay *r, const struct wire_want *next)
 {
     if (flow_window_order(&r->newest, next) <= 0)
         return 0;
@@ -232,7 +232,7 @@ count_room(const struct flow_relay *r)
 
 int
 flow_relay_next_snapshot(const struct flow_relay *r, double now,
-                         struct wire_next *next)
+                         struct wire_want *next)
 {
     const int is_new = !r->notified || r->room_sent != count_room(r);
 

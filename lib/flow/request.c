@@ -30,7 +30,9 @@ flow_request_receive(struct flow_request *request, int64_t id,
     if (id != request->id || !request->waits)
         return 0;
     request->waits = 0;
-    *what = !error ? FLOW_ANSWERED : error->state ? FLOW_NO_STATE : FLOW_FAILED;
+    *what = !error              ? FLOW_ANSWERED
+            : error->need_state ? FLOW_NO_STATE
+                                : FLOW_FAILED;
     return 1;
 }
 

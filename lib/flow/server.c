@@ -14,7 +14,7 @@
 /* Seconds for which the last message waits for room in a peer's full queue. */
 static const double over_wait_s = 2;
 
-/* Bytes for messages other than batches: beats, errors. */
+/* Bytes for messages other than batches: heartbeats, errors. */
 static const size_t other_bytes = 1 << 20;
 
 struct flow_server {
@@ -104,7 +104,7 @@ send_failure(struct flow_server *server, struct flow_known_peer *peer,
 
 /* Errors for a connection that is refused, or has to send hello. */
 static const struct wire_error refused = {.id = -1};
-static const struct wire_error hello_wanted = {.id = -1, .again = 1};
+static const struct wire_error hello_wanted = {.id = -1, .rehello = 1};
 
 /* ---- refusals: 1 when one is to be printed ----------------------------- */
 
@@ -325,9 +325,10 @@ on_message(struct flow_server *server, const struct wire_id *from,
     peer->last_seen = clock_now();
     news->peer = peer->number;
     if (flow_link_check(&server->link, kind, &subject, &news->why) ||
-        (kind == WIRE_BEAT && wire_beat_get(&peer->beat, msg, &news->why)))
+        (kind == WIRE_HEARTBEAT &&
+         wire_heartbeat_get(&peer->heartbeat, msg, &news->why)))
         return refuse_message(server, peer, &subject, news);
-    if (kind == WIRE_BEAT)
+    if (kind == WIRE_HEARTBEAT)
         return 0;
     if (kind == WIRE_ERROR)
         return on_error(server, peer, &subject, news);
@@ -423,12 +424,12 @@ flow_server_peer_hello(const struct flow_server *server, uint64_t peer)
     return p ? &p->hello : NULL;
 }
 
-const struct wire_beat *
-flow_server_beat(const struct flow_server *server, uint64_t peer)
+const struct wire_heartbeat *
+flow_server_heartbeat(const struct flow_server *server, uint64_t peer)
 {
     struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
 
-    return p ? &p->beat : NULL;
+    return p ? &p->heartbeat : NULL;
 }
 
 int

@@ -37,7 +37,7 @@ flow_window_release(struct flow_window *w)
 }
 
 void
-flow_window_set(struct flow_window *w, const struct wire_next *next)
+flow_window_set(struct flow_window *w, const struct wire_want *next)
 {
     w->at = next->at;
     w->serial = next->serial;
@@ -48,10 +48,10 @@ flow_window_set(struct flow_window *w, const struct wire_next *next)
         memcpy(w->have, next->have, w->n * sizeof *w->have);
 }
 
-struct wire_next
+struct wire_want
 flow_window_get(const struct flow_window *w)
 {
-    return (struct wire_next){.at = w->at,
+    return (struct wire_want){.at = w->at,
                               .serial = w->serial,
                               .window = w->window,
                               .n_have = w->n,
@@ -59,7 +59,7 @@ flow_window_get(const struct flow_window *w)
 }
 
 int
-flow_window_order(const struct flow_window *w, const struct wire_next *comes)
+flow_window_order(const struct flow_window *w, const struct wire_want *comes)
 {
     if (comes->at.session != w->at.session)
         return comes->at.session < w->at.session ? -1 : 1;

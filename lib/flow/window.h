@@ -1,10 +1,10 @@
 #ifndef FLOW_WINDOW_H
 #define FLOW_WINDOW_H
 
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /*
- * A copy of a consumer's snapshot (struct wire_next) that can be queried for
+ * A copy of a consumer's snapshot (struct wire_want) that can be queried for
  * places.  A consumer fills it in; producer and relay store the newest that
  * they received.
  */
@@ -29,13 +29,13 @@ void flow_window_release(struct flow_window *w);
 
 /* flow_window_set() stores a copy; flow_window_get() returns the snapshot,
  * which points into *w. */
-void flow_window_set(struct flow_window *w, const struct wire_next *next);
-struct wire_next flow_window_get(const struct flow_window *w);
+void flow_window_set(struct flow_window *w, const struct wire_want *next);
+struct wire_want flow_window_get(const struct flow_window *w);
 
 /* flow_window_order() returns < 0, 0, > 0 when `comes` is older than ours, the
  * same or newer. */
 int flow_window_order(const struct flow_window *w,
-                      const struct wire_next *comes);
+                      const struct wire_want *comes);
 
 /*
  * flow_window_has() returns 1 for a place that is held, flow_window_wants() for

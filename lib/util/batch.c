@@ -21,7 +21,7 @@ batch_captions(struct batch *batch, int64_t *memory)
         view[i] = 1 + batch->extra.texts[2 * i + 1];
     }
     batch->v = 2;
-    batch->fixed = 1 + batch->texts;
+    batch->fixed = 1 + batch->most_captions;
     batch->view_of = memory;
     batch->extra.n = s;
     batch->extra.ids = ids;

@@ -4,7 +4,7 @@
 #include "wire/batch.h"
 #include "wire/hello.h"
 #include "wire/negatives.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 #include "codec_impl.h"
 
@@ -137,33 +137,34 @@ wire_check_batch_texts(struct wire_decoder *d)
     if (batch->batch.extra.texts && !batch->tokens)
         wire_read_fail(&d->r, "extra_texts without tokens");
     check_texts(&d->r, batch->batch.extra.n_texts, batch->batch.extra.texts,
-                d->size, batch->batch.texts);
+                d->size, batch->batch.most_captions);
 }
 
 void
 wire_check_kind(struct wire_decoder *d)
 {
-    const struct wire_pairs *pairs = d->x;
+    const struct wire_weights_request *request = d->x;
 
-    if (!strcmp(pairs->kind, "pair") &&
-        (pairs->batch.v != 2 || !pairs->batch.texts))
+    if (!strcmp(request->kind, "pair") &&
+        (request->batch.v != 2 || !request->batch.most_captions))
         wire_read_fail(&d->r, "kind pair wants 2 views, and captions");
 }
 
 void
-wire_check_pairs_texts(struct wire_decoder *d)
+wire_check_request_texts(struct wire_decoder *d)
 {
-    const struct wire_pairs *pairs = d->x;
+    const struct wire_weights_request *request = d->x;
 
-    check_texts(&d->r, pairs->batch.extra.n_texts, pairs->batch.extra.texts,
+    check_texts(&d->r, request->batch.extra.n_texts, request->batch.extra.texts,
                 d->size,
-                pairs->batch.texts ? pairs->batch.texts : WIRE_CAPTIONS_MAX);
+                request->batch.most_captions ? request->batch.most_captions
+                                             : WIRE_CAPTIONS_MAX);
 }
 
 void
 wire_check_have(struct wire_decoder *d)
 {
-    const struct wire_next *next = d->x;
+    const struct wire_want *next = d->x;
 
     for (size_t i = 0; next->have && i < next->n_have; i++) {
         const int64_t *at = next->have + 2 * i;
@@ -180,7 +181,7 @@ wire_check_have(struct wire_decoder *d)
 void
 wire_check_window(struct wire_decoder *d)
 {
-    const struct wire_next *next = d->x;
+    const struct wire_want *next = d->x;
 
     if ((int64_t)next->n_have > next->window)
         wire_read_fail(&d->r, "%zu places are held of a window of %jd",

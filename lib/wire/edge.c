@@ -15,7 +15,7 @@ static const struct limit {
     [WIRE_EDGE_PLAN] = {{64 * KIB, 4032 * KIB}, {1 * MIB, 3 * MIB}},
     // batch: the pixels, then tokens; next
     [WIRE_EDGE_BATCH] = {{WIRE_BATCH_PART, 4 * MIB}, {64 * KIB, 64 * KIB}},
-    // pairs: 8,192 rows of 2,048 floats; weights: 8,192 x 8,192 floats
+    // weights.get: 8,192 rows of 2,048 floats; weights: 8,192 x 8,192 floats
     [WIRE_EDGE_NEGATIVES] = {{64 * MIB, 64 * MIB}, {256 * MIB, 256 * MIB}},
     // features.get, plan: a header; features: a piece of about 1 MiB
     [WIRE_EDGE_FEATURES] = {{64 * KIB, 64 * KIB}, {4 * MIB, 4 * MIB}},

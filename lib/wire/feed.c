@@ -6,16 +6,21 @@
 #include "wire/feed.h"
 
 #include "pack.h"
+#include "raw.h"
 
 struct wire_feed {
     struct wire_sock *sock;
-    int64_t events, metrics, features, status, drawn; /* sent so far */
-    unsigned
-        followed[WIRE_KINDS]; /* bit n: the first n bytes of its topic are */
+    int64_t events, metrics, features, status, top_negatives; /* sent so far */
+
+    /* of a kind in a version of the protocol, bit n: the first n bytes of its
+     * topic are subscribed */
+    unsigned followed[WIRE_VERSION + 1][WIRE_KINDS];
 };
 
 struct wire_listener {
     struct wire_sock *sock;
+    char *kinds;              /* subscribed */
+    int version;              /* of the last message; 0: none came yet */
     int64_t next[WIRE_KINDS]; /* sequence to come; -1: none seen yet */
 };
 
@@ -47,6 +52,12 @@ static void
 publish_message(struct wire_feed *feed, struct wire_msg *msg)
 {
     wire_sock_send(feed->sock, NULL, msg);
+    if (feed->followed[WIRE_VERSION_OLD][msg->kind]) {
+        struct wire_msg *old = wire_msg_to_old(msg, WIRE_VERSION_OLD);
+
+        wire_sock_send(feed->sock, NULL, old);
+        wire_msg_free(old);
+    }
     wire_msg_free(msg);
 }
 
@@ -79,27 +90,27 @@ wire_feed_features(struct wire_feed *feed, struct wire_features *features)
 }
 
 void
-wire_feed_drawn(struct wire_feed *feed, struct wire_drawn *drawn)
+wire_feed_top_negatives(struct wire_feed *feed,
+                        struct wire_top_negatives *top_negatives)
 {
-    drawn->sequence = feed->drawn++;
-    publish_message(feed, wire_drawn_put(drawn));
+    top_negatives->sequence = feed->top_negatives++;
+    publish_message(feed, wire_top_negatives_put(top_negatives));
 }
 
 /* Records whether a topic, a prefix, is subscribed, for all its kinds. */
 static void
-note_topic(struct wire_feed *feed, const char *topic, size_t n, int on)
+note_topic(struct wire_feed *feed, int version, const char *topic, size_t n,
+           int on)
 {
     char name[64];
 
     for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++) {
-        snprintf(name, sizeof name, "foil%d.%s", WIRE_VERSION,
-                 wire_kind_name(kind));
-        if (n > strlen(name) || memcmp(topic, name, n) != 0)
-            continue;
-        if (on)
-            feed->followed[kind] |= 1u << n;
-        else
-            feed->followed[kind] &= ~(1u << n);
+        unsigned *followed = &feed->followed[version][kind];
+
+        snprintf(name, sizeof name, "foil%d.%s", version,
+                 wire_kind_in(kind, version));
+        if (n <= strlen(name) && !memcmp(topic, name, n))
+            *followed = on ? *followed | 1u << n : *followed & ~(1u << n);
     }
 }
 
@@ -114,15 +125,38 @@ wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind)
     size_t n;
     int on;
 
-    while (wire_sock_topic(feed->sock, &on, topic, sizeof topic, &n))
-        note_topic(feed, topic, n, on);
-    return feed->followed[kind] != 0;
+    while (wire_sock_topic(feed->sock, &on, topic, sizeof topic, &n)) {
+        note_topic(feed, WIRE_VERSION, topic, n, on);
+        if (n > strlen("foil")) // a shorter one is followed by version 3
+            note_topic(feed, WIRE_VERSION_OLD, topic, n, on);
+    }
+    return feed->followed[WIRE_VERSION][kind] ||
+           feed->followed[WIRE_VERSION_OLD][kind];
 }
 
 size_t
 wire_feed_unsent(const struct wire_feed *feed)
 {
     return wire_sock_unsent(feed->sock);
+}
+
+/* Calls set() for each subscribed kind. */
+static void
+set_topics(struct wire_listener *listener, int version,
+           void (*set)(struct wire_sock *sock, int version, const char *kind))
+{
+    const char *kinds = listener->kinds;
+
+    if (!*kinds)
+        set(listener->sock, version, "");
+    while (*kinds) {
+        size_t n = strcspn(kinds, " ");
+        char *kind = mem_format("%.*s", (int)n, kinds);
+
+        set(listener->sock, version, kind);
+        free(kind);
+        kinds += n + strspn(kinds + n, " ");
+    }
 }
 
 struct wire_listener *
@@ -141,16 +175,9 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
         free(listener);
         return NULL;
     }
-    if (!*kinds)
-        wire_sock_subscribe(listener->sock, "");
-    while (*kinds) {
-        size_t n = strcspn(kinds, " ");
-        char *kind = mem_format("%.*s", (int)n, kinds);
-
-        wire_sock_subscribe(listener->sock, kind);
-        free(kind);
-        kinds += n + strspn(kinds + n, " ");
-    }
+    listener->kinds = mem_text(kinds);
+    for (int version = WIRE_VERSION_OLD; version <= WIRE_VERSION; version++)
+        set_topics(listener, version, wire_sock_subscribe);
     return listener;
 }
 
@@ -160,18 +187,37 @@ wire_listener_close(struct wire_listener *listener)
     if (!listener)
         return;
     wire_sock_close(listener->sock);
+    free(listener->kinds);
     free(listener);
+}
+
+/*
+ * A publisher of version 3 also publishes in version 2 while a topic of that is
+ * subscribed: end the subscription, and drop what came of it.
+ */
+static int
+is_copy(struct wire_listener *listener, const struct wire_msg *msg)
+{
+    if (msg->version == WIRE_VERSION && listener->version != WIRE_VERSION)
+        set_topics(listener, WIRE_VERSION_OLD, wire_sock_unsubscribe);
+    if (msg->version < listener->version)
+        return 1;
+    listener->version = msg->version;
+    return 0;
 }
 
 int
 wire_listener_next(struct wire_listener *listener, struct wire_msg **msg,
                    uint64_t *missed, struct err *err)
 {
-    int rc = wire_sock_recv(listener->sock, NULL, msg, err);
     struct wire_reader r;
     int64_t sequence, *next;
+    int rc;
 
     *missed = 0;
+    while ((rc = wire_sock_recv(listener->sock, NULL, msg, err)) > 0 &&
+           is_copy(listener, *msg))
+        wire_msg_free(*msg);
     if (rc <= 0)
         return rc;
     r = wire_read_start(*msg, err);

@@ -33,16 +33,16 @@ int
 wire_hello_fits(const struct wire_hello *mine, const struct wire_hello *theirs,
                 struct err *err)
 {
-    if (theirs->version != WIRE_VERSION)
+    if (theirs->version != WIRE_VERSION && theirs->version != WIRE_VERSION_OLD)
         return err_set(err, "%s speaks version %jd, %s speaks %d",
                        theirs->stage, (intmax_t)theirs->version, mine->stage,
                        WIRE_VERSION);
-    if (theirs->part[1])
+    if (theirs->rank[1])
         return err_set(err,
                        "%s is part %jd of %jd: runs of several trainers are "
                        "not supported",
-                       theirs->stage, (intmax_t)theirs->part[0],
-                       (intmax_t)theirs->part[1]);
+                       theirs->stage, (intmax_t)theirs->rank[0],
+                       (intmax_t)theirs->rank[1]);
     if (*mine->run && *theirs->run && strcmp(mine->run, theirs->run))
         return err_set(err, "%s is in run '%s', %s in '%s'", theirs->stage,
                        theirs->run, mine->stage, mine->run);

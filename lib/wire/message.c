@@ -21,11 +21,11 @@ static const struct wire_field hello_fields[] = {
     {WHOLE(hello, "size", size, 0, WIRE_SIZE_MAX)},
     {TEXT(hello, "peer", peer), .least = 1},
     {TEXT(hello, "recipe", recipe), .least = 1, .optional = 1},
-    {TEXT(hello, "making", making), .least = 1, .optional = 1},
+    {TEXT(hello, "view_options", view_options), .least = 1, .optional = 1},
     {TEXT(hello, "sampler", sampler), .least = 1, .optional = 1},
     {WHOLE(hello, "max_batch", max_batch, 1, WIRE_SIZE_MAX), .optional = 1},
     {WHOLE(hello, "width", width, 1, WIRE_DIM_MAX), .optional = 1},
-    {SHARE(hello, "part", part, WIRE_RANKS_MAX)},
+    {SHARE(hello, "rank", rank, WIRE_RANKS_MAX)},
     {0},
 };
 
@@ -37,8 +37,8 @@ static const struct wire_check hello_checks[] = {
 
 static const struct wire_field error_fields[] = {
     {TEXT(error, "reason", reason)},
-    {FLAG(error, "again", again)},
-    {FLAG(error, "state", state)},
+    {FLAG(error, "rehello", rehello)},
+    {FLAG(error, "need_state", need_state)},
     {WHOLE(error, "id", id, 0, INT64_MAX), .optional = 1, .missing = -1},
     {TEXT(error, "kind", of.kind), .optional = 1},
     {SESSION(error, of.at.session), .optional = 1, .missing = -1,
@@ -49,21 +49,21 @@ static const struct wire_field error_fields[] = {
     {0},
 };
 
-static const struct wire_field next_fields[] = {
-    PLACE(next),
-    {WHOLE(next, "serial", serial, 1, INT64_MAX)},
-    {WHOLE(next, "window", window, 1, WIRE_WINDOW_MAX)},
-    {TENSOR(next, "have", have, "k2"), .optional = 1},
-    {WHOLE(next, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
+static const struct wire_field want_fields[] = {
+    PLACE(want),
+    {WHOLE(want, "serial", serial, 1, INT64_MAX)},
+    {WHOLE(want, "window", window, 1, WIRE_WINDOW_MAX)},
+    {TENSOR(want, "have", have, "k2"), .optional = 1},
+    {WHOLE(want, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
     {0},
 };
 
-static const struct wire_size next_sizes[] = {
-    {'k', SIZE(next, n_have), WIRE_WINDOW_MAX},
+static const struct wire_size want_sizes[] = {
+    {'k', SIZE(want, n_have), WIRE_WINDOW_MAX},
     {0},
 };
 
-static const struct wire_check next_checks[] = {
+static const struct wire_check want_checks[] = {
     {"have lists places in order", wire_check_have},
     {"no more than the window is held", wire_check_window},
     {0},
@@ -75,12 +75,12 @@ static const struct wire_field end_fields[] = {
     {0},
 };
 
-static const struct wire_field beat_fields[] = {
-    {WHOLE(beat, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
-    {WHOLE(beat, "items", items, 0, WIRE_WINDOW_MAX), .with = "room"},
-    {WHOLE(beat, "ready", ready, 0, WIRE_WINDOW_MAX), .with = "room"},
-    {WHOLE(beat, "made", made, 0, WIRE_STEP_MAX), .with = "room"},
-    {TEXT(beat, "source", source), .optional = 1, .with = "room"},
+static const struct wire_field heartbeat_fields[] = {
+    {WHOLE(heartbeat, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
+    {WHOLE(heartbeat, "items", items, 0, WIRE_WINDOW_MAX), .with = "room"},
+    {WHOLE(heartbeat, "ready", ready, 0, WIRE_WINDOW_MAX), .with = "room"},
+    {WHOLE(heartbeat, "made", made, 0, WIRE_STEP_MAX), .with = "room"},
+    {TEXT(heartbeat, "source", source), .optional = 1, .with = "room"},
     {0},
 };
 
@@ -185,7 +185,7 @@ static const struct wire_field features_fields[] = {
     {TEXT(features, "mode", mode), .words = "train, eval"},
     {WHOLE(features, "dim", batch.dim, 1, WIRE_DIM_MAX)},
     {WHOLE(features, "id", id, 1, INT64_MAX), .optional = 1},
-    {WHOLE(features, "next", next, 1, WIRE_SIZE_MAX), .with = "id"},
+    {WHOLE(features, "next_id", next_id, 1, WIRE_SIZE_MAX), .with = "id"},
     {IDS(features, "ids", batch.ids, "b")},
     {TENSOR(features, "z", batch.z, "vbd"),
      .half = IS(features, half, const uint16_t *, AT(features, half))},
@@ -199,35 +199,37 @@ static const struct wire_size features_sizes[] = {
     {0},
 };
 
-static const struct wire_field pairs_fields[] = {
-    {WHOLE(pairs, "id", id, 0, INT64_MAX)},
-    OF_BATCH(pairs),
-    {REAL(pairs, "beta", batch.beta, DBL_MIN, 1e9)},
-    {IDS(pairs, "ids", batch.ids, "b")},
-    {TENSOR(pairs, "z", batch.z, "vbd")},
-    {IDS(pairs, "extra_ids", batch.extra.ids, "r"), .optional = 1},
-    {TENSOR(pairs, "extra_z", batch.extra.z, "rd"), .with = "extra_ids"},
-    {TEXT(pairs, "kind", kind), .words = "pair, view", .optional = 1},
-    {TEXTS(pairs, "captions")},
-    {CAPTIONS(pairs), .optional = 1},
-    {EXTRA_TEXTS(pairs)},
-    {TENSOR(pairs, "extra_text_z", extra_text_z, "sd"), .with = "extra_texts"},
-    VIEWS(pairs),
+static const struct wire_field weights_request_fields[] = {
+    {WHOLE(weights_request, "id", id, 0, INT64_MAX)},
+    OF_BATCH(weights_request),
+    {REAL(weights_request, "beta", batch.beta, DBL_MIN, 1e9)},
+    {IDS(weights_request, "ids", batch.ids, "b")},
+    {TENSOR(weights_request, "z", batch.z, "vbd")},
+    {IDS(weights_request, "extra_ids", batch.extra.ids, "r"), .optional = 1},
+    {TENSOR(weights_request, "extra_z", batch.extra.z, "rd"),
+     .with = "extra_ids"},
+    {TEXT(weights_request, "kind", kind), .words = "pair, view", .optional = 1},
+    {TEXTS(weights_request, "captions")},
+    {CAPTIONS(weights_request), .optional = 1},
+    {EXTRA_TEXTS(weights_request)},
+    {TENSOR(weights_request, "extra_text_z", extra_text_z, "sd"),
+     .with = "extra_texts"},
+    VIEWS(weights_request),
     {0},
 };
 
-static const struct wire_size pairs_sizes[] = {
-    {'v', SIZE(pairs, batch.v), WIRE_SIZE_MAX},
-    {'b', SIZE(pairs, batch.b), WIRE_SIZE_MAX},
-    {'d', SIZE(pairs, batch.dim), WIRE_DIM_MAX},
-    {'r', SIZE(pairs, batch.extra.n), WIRE_SIZE_MAX},
-    {'s', SIZE(pairs, batch.extra.n_texts), WIRE_SIZE_MAX},
+static const struct wire_size weights_request_sizes[] = {
+    {'v', SIZE(weights_request, batch.v), WIRE_SIZE_MAX},
+    {'b', SIZE(weights_request, batch.b), WIRE_SIZE_MAX},
+    {'d', SIZE(weights_request, batch.dim), WIRE_DIM_MAX},
+    {'r', SIZE(weights_request, batch.extra.n), WIRE_SIZE_MAX},
+    {'s', SIZE(weights_request, batch.extra.n_texts), WIRE_SIZE_MAX},
     {0},
 };
 
-static const struct wire_check pairs_checks[] = {
+static const struct wire_check weights_request_checks[] = {
     {"kind pair has 2 views and captions", wire_check_kind},
-    {"rows of extra_texts are captions", wire_check_pairs_texts},
+    {"rows of extra_texts are captions", wire_check_request_texts},
     {0},
 };
 
@@ -264,7 +266,7 @@ static const struct wire_field state_fields[] = {
     REQUEST(state),
     {TEXT(state, "sampler", sampler)},
     {WHOLE(state, "total", total, 0, WIRE_STEP_MAX)},
-    {FLAG(state, "fresh", fresh)},
+    {FLAG(state, "empty", empty)},
     {TABLE_LIST(state, "tables", tables, n)},
     {WHOLE(state, "from", from, 0, WIRE_SIZE_MAX - 1), .optional = 1},
     {FLAG(state, "last", last)},
@@ -276,8 +278,8 @@ static const struct wire_check state_checks[] = {
     {0},
 };
 
-static const struct wire_field state_ok_fields[] = {
-    REQUEST(state_ok),
+static const struct wire_field ok_fields[] = {
+    REQUEST(ok),
     {0},
 };
 
@@ -301,13 +303,13 @@ static const struct wire_field metrics_fields[] = {
     {0},
 };
 
-static const struct wire_field fetch_fields[] = {
-    {WHOLE(fetch, "id", id, 1, INT64_MAX)},
-    {EPOCH(fetch, epoch)},
-    {WHOLE(fetch, "from", from, 0, WIRE_SIZE_MAX - 1)},
-    {FLAG(fetch, "half", half)},
-    {WHOLE(fetch, "plan", plan, 0, WIRE_EPOCH_MAX - 1), .optional = 1,
-     .missing = -1},
+static const struct wire_field features_request_fields[] = {
+    {WHOLE(features_request, "id", id, 1, INT64_MAX)},
+    {EPOCH(features_request, epoch)},
+    {WHOLE(features_request, "from", from, 0, WIRE_SIZE_MAX - 1)},
+    {FLAG(features_request, "half", half)},
+    {WHOLE(features_request, "plan", plan, 0, WIRE_EPOCH_MAX - 1),
+     .optional = 1, .missing = -1},
     {0},
 };
 
@@ -331,31 +333,32 @@ static const struct wire_field status_fields[] = {
 #define KNOWN(x, key, m, most) \
     TENSOR(x, key, m, "vbk"), .least = -1, .greatest = (most)
 
-static const struct wire_field drawn_fields[] = {
-    {SEQUENCE(drawn)},
-    {EPOCH(drawn, batch.epoch)},
-    {STEP(drawn, batch.step)},
-    {TEXT(drawn, "sampler", sampler)},
-    {REAL(drawn, "beta", batch.beta, DBL_MIN, 1e9)},
-    {WHOLE(drawn, "columns", columns, 1, WIRE_SIZE_MAX)},
-    {IDS(drawn, "ids", batch.ids, "b")},
-    {KNOWN(drawn, "row", heaviest.row, INT32_MAX)},
-    {KNOWN(drawn, "sample", heaviest.sample, WIRE_SIZE_MAX - 1)},
-    {KNOWN(drawn, "view", heaviest.view, WIRE_VIEW_MAX - 1)},
-    {KNOWN(drawn, "of_epoch", heaviest.epoch, WIRE_EPOCH_MAX - 1)},
-    {TENSOR(drawn, "w", heaviest.w, "vbk"), .low = 0, .high = 1.01},
-    {TENSOR(drawn, "cosine", heaviest.cosine, "vbk"), .low = -1.01,
+static const struct wire_field top_negatives_fields[] = {
+    {SEQUENCE(top_negatives)},
+    {EPOCH(top_negatives, batch.epoch)},
+    {STEP(top_negatives, batch.step)},
+    {TEXT(top_negatives, "sampler", sampler)},
+    {REAL(top_negatives, "beta", batch.beta, DBL_MIN, 1e9)},
+    {WHOLE(top_negatives, "columns", columns, 1, WIRE_SIZE_MAX)},
+    {IDS(top_negatives, "ids", batch.ids, "b")},
+    {KNOWN(top_negatives, "row", heaviest.row, INT32_MAX)},
+    {KNOWN(top_negatives, "sample", heaviest.sample, WIRE_SIZE_MAX - 1)},
+    {KNOWN(top_negatives, "view", heaviest.view, WIRE_VIEW_MAX - 1)},
+    {KNOWN(top_negatives, "view_epoch", heaviest.epoch, WIRE_EPOCH_MAX - 1)},
+    {TENSOR(top_negatives, "w", heaviest.w, "vbk"), .low = 0, .high = 1.01},
+    {TENSOR(top_negatives, "cosine", heaviest.cosine, "vbk"), .low = -1.01,
      .high = 1.01},
-    {TENSOR(drawn, "outside", heaviest.outside, "vb"), .low = 0, .high = 1.01},
-    {TENSOR(drawn, "effective", heaviest.effective, "vb"), .low = 0,
+    {TENSOR(top_negatives, "outside", heaviest.outside, "vb"), .low = 0,
+     .high = 1.01},
+    {TENSOR(top_negatives, "effective", heaviest.effective, "vb"), .low = 0,
      .high = FLT_MAX},
     {0},
 };
 
-static const struct wire_size drawn_sizes[] = {
-    {'v', SIZE(drawn, batch.v), WIRE_SIZE_MAX},
-    {'b', SIZE(drawn, batch.b), WIRE_SIZE_MAX},
-    {'k', SIZE(drawn, heaviest.k), HEAVIEST_MAX},
+static const struct wire_size top_negatives_sizes[] = {
+    {'v', SIZE(top_negatives, batch.v), WIRE_SIZE_MAX},
+    {'b', SIZE(top_negatives, batch.b), WIRE_SIZE_MAX},
+    {'k', SIZE(top_negatives, heaviest.k), HEAVIEST_MAX},
     {0},
 };
 
@@ -378,9 +381,9 @@ enum {
 const struct wire_message wire_messages[WIRE_KINDS] = {
     [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks, ALL, ALL},
     [WIRE_ERROR] = {"error", PLAIN(error), no_checks, ALL, ALL},
-    [WIRE_NEXT] = {"next", ARRAYS(next), next_checks, PLAN, BATCH},
+    [WIRE_WANT] = {"want", ARRAYS(want), want_checks, PLAN, BATCH},
     [WIRE_END] = {"end", PLAIN(end), no_checks, PLAN | BATCH, PLAN | BATCH},
-    [WIRE_BEAT] = {"beat", PLAIN(beat), no_checks, ALL, 0},
+    [WIRE_HEARTBEAT] = {"heartbeat", PLAIN(heartbeat), no_checks, ALL, 0},
     [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks, PLAN, 0},
     [WIRE_ITEM] = {"item", sizeof(struct wire_item), AT(item, msg),
                    AT(item, size), item_fields, item_sizes, item_checks, 0,
@@ -388,19 +391,20 @@ const struct wire_message wire_messages[WIRE_KINDS] = {
     [WIRE_BATCH] = {"batch", ARRAYS(batch), batch_checks, BATCH, 0},
     [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks, 0,
                        FEATURES | EVENTS},
-    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), pairs_checks, NEGATIVES, 0},
+    [WIRE_WEIGHTS_GET] = {"weights.get", ARRAYS(weights_request),
+                          weights_request_checks, NEGATIVES, 0},
     [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks, 0, NEGATIVES},
     [WIRE_STATE_PUT] = {"state.put", sizeof(struct wire_state), AT(state, msg),
                         0, state_fields, no_sizes, state_checks, NEGATIVES, 0},
-    [WIRE_STATE_OK] = {"state.ok", PLAIN(state_ok), no_checks, 0,
-                       NEGATIVES | FEATURES},
+    [WIRE_OK] = {"ok", PLAIN(ok), no_checks, 0, NEGATIVES | FEATURES},
     [WIRE_EVENT] = {"event", PLAIN(event), no_checks, 0, EVENTS},
     [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks, 0, EVENTS},
-    [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks, FEATURES,
-                           0},
+    [WIRE_FEATURES_GET] = {"features.get", PLAIN(features_request), no_checks,
+                           FEATURES, 0},
     [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks, FEATURES, 0},
     [WIRE_STATUS] = {"status", PLAIN(status), no_checks, 0, EVENTS},
-    [WIRE_DRAWN] = {"drawn", ARRAYS(drawn), no_checks, 0, EVENTS},
+    [WIRE_TOP_NEGATIVES] = {"top_negatives", ARRAYS(top_negatives), no_checks,
+                            0, EVENTS},
 };
 
 const struct wire_field *

@@ -92,12 +92,12 @@ void wire_check_item_texts(struct wire_decoder *d);
 void wire_check_lengths(struct wire_decoder *d);
 void wire_check_batch_texts(struct wire_decoder *d);
 void wire_check_kind(struct wire_decoder *d);
-void wire_check_pairs_texts(struct wire_decoder *d);
+void wire_check_request_texts(struct wire_decoder *d);
 void wire_check_have(struct wire_decoder *d);
 void wire_check_window(struct wire_decoder *d);
 
 struct wire_message {
-    const char *name;                /* after "foil2." */
+    const char *name;                /* after "foil3." */
     size_t bytes;                    /* of the struct */
     size_t held;                     /* offset of `msg`; 0: none */
     size_t images;                   /* offset of the message's own size of the

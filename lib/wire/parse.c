@@ -23,37 +23,51 @@ make_printable(char to[41], const char *text, size_t n)
     return to;
 }
 
-/* "foil2.batch": magic, version, kind. */
+int64_t
+wire_version_of(const struct wire_part *part, size_t *n)
+{
+    const char *text = part->data;
+    int64_t version = 0;
+    size_t i = 4;
+
+    if (part->len < 5 || memcmp(text, "foil", 4))
+        return -1;
+    for (; i < part->len && i < 8 && text[i] >= '0' && text[i] <= '9'; i++)
+        version = version * 10 + (text[i] - '0');
+    *n = i < part->len && text[i] == '.' ? i + 1 : part->len;
+    return version;
+}
+
+/* "foil3.batch": magic, version, kind. */
 static int
 check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
 {
     const struct wire_part part = wire_msg_part(msg, 0);
     const char *text = part.data;
-    size_t n = 4;
-    int64_t version = 0;
+    size_t n = 0;
+    const int64_t version = wire_version_of(&part, &n);
     char shown[41];
 
-    if (part.len < 5 || memcmp(text, "foil", 4))
+    if (version < 0)
         return err_set(err, "not a message of foil: '%s'",
                        make_printable(shown, text, part.len));
-    for (; n < part.len && n < 8 && text[n] >= '0' && text[n] <= '9'; n++)
-        version = version * 10 + (text[n] - '0');
-    if (n + 1 < part.len)
-        snprintf(subject->kind, sizeof subject->kind, "%.31s",
-                 make_printable(shown, text + n + 1, part.len - n - 1));
-    if (version != WIRE_VERSION) {
+    snprintf(subject->kind, sizeof subject->kind, "%.31s",
+             n < part.len ? make_printable(shown, text + n, part.len - n)
+                          : "?");
+    if (version != WIRE_VERSION && version != WIRE_VERSION_OLD) {
         subject->version = version;
         return err_set(err, "peer speaks foil%jd, this is foil%d",
                        (intmax_t)version, WIRE_VERSION);
     }
-    for (int k = 0; n < part.len && text[n] == '.' && k < WIRE_KINDS; k++) {
-        const char *name = wire_messages[k].name;
+    msg->version = (int)version;
+    for (int k = 0; n < part.len && k < WIRE_KINDS; k++) {
+        const char *name = wire_kind_in((enum wire_kind)k, msg->version);
 
-        if (strlen(name) != part.len - n - 1 ||
-            memcmp(name, text + n + 1, part.len - n - 1))
+        if (strlen(name) != part.len - n ||
+            memcmp(name, text + n, part.len - n))
             continue;
         msg->kind = (enum wire_kind)k;
-        msg->name = name;
+        msg->name = wire_messages[k].name;
         return 0;
     }
     return err_set(err, "no such kind of message: '%s'",
@@ -72,7 +86,27 @@ check_header(struct wire_msg *msg, struct err *err)
             MSGPACK_UNPACK_SUCCESS ||
         used != part.len)
         return err_set(err, "header is not msgpack");
+    if (msg->version == WIRE_VERSION_OLD)
+        wire_rename_old(msg->kind, &msg->header.data);
     return 0;
+}
+
+/* An extension changes what a message means: one that we lack is an error. */
+static int
+check_requires(const struct wire_msg *msg, struct err *err)
+{
+    struct wire_reader r = wire_read_start(msg, err);
+    const msgpack_object_array *list = wire_read_array(&r, "requires");
+    const msgpack_object *first = list && list->size ? list->ptr : NULL;
+    char shown[41];
+
+    if (first)
+        wire_read_fail(
+            &r, "requires '%s', which this foil does not support",
+            first->type == MSGPACK_OBJECT_STR
+                ? make_printable(shown, first->via.str.ptr, first->via.str.size)
+                : "?");
+    return r.rc;
 }
 
 /* [name, dtype, [size ...]] */
@@ -218,7 +252,7 @@ wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
     if (check_kind(msg, subject, err) || check_header(msg, err))
         goto fail;
     wire_subject_of(subject, msg);
-    if (check_tensors(msg, stranger, err))
+    if (check_requires(msg, err) || check_tensors(msg, stranger, err))
         goto fail;
     copy_role(msg);
     return msg;

@@ -143,13 +143,29 @@ wire_unsent_share(struct wire_unsent *unsent, const struct wire_msg *msg,
                               buffer) == 0);
 }
 
-void
-wire_sock_subscribe(struct wire_sock *sock, const char *kind)
+static void
+set_topic(struct wire_sock *sock, int option, int version, const char *kind)
 {
     char prefix[64];
-    int n = snprintf(prefix, sizeof prefix, "foil%d.%s", WIRE_VERSION, kind);
+    int n;
 
-    REQUIRE(!zmq_setsockopt(sock->socket, ZMQ_SUBSCRIBE, prefix, (size_t)n));
+    for (int k = 0; k < WIRE_KINDS; k++)
+        if (!strcmp(kind, wire_kind_name((enum wire_kind)k)))
+            kind = wire_kind_in((enum wire_kind)k, version);
+    n = snprintf(prefix, sizeof prefix, "foil%d.%s", version, kind);
+    REQUIRE(!zmq_setsockopt(sock->socket, option, prefix, (size_t)n));
+}
+
+void
+wire_sock_subscribe(struct wire_sock *sock, int version, const char *kind)
+{
+    set_topic(sock, ZMQ_SUBSCRIBE, version, kind);
+}
+
+void
+wire_sock_unsubscribe(struct wire_sock *sock, int version, const char *kind)
+{
+    set_topic(sock, ZMQ_UNSUBSCRIBE, version, kind);
 }
 
 int

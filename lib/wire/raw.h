@@ -10,6 +10,7 @@
 struct wire_msg {
     size_t holders; /* references */
     enum wire_kind kind;
+    int version;      /* of the protocol, WIRE_VERSION or WIRE_VERSION_OLD */
     const char *name; /* of the kind */
     char role[32];
     size_t n_parts, n_tensors;
@@ -30,6 +31,29 @@ struct wire_msg {
  */
 struct wire_msg *wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
                                 struct wire_subject *subject, struct err *err);
+
+/*
+ * wire_version_of() returns the version of the protocol in part 0 of a message,
+ * "foil3.batch", and sets *n to the bytes before the kind; -1: no message of
+ * foil.
+ */
+int64_t wire_version_of(const struct wire_part *part, size_t *n);
+
+/*
+ * Version 2 of the protocol differs from version 3 in some names
+ * (lib/wire/version2.c).
+ *
+ * wire_kind_in() returns the name of a kind in a version.
+ *
+ * wire_rename_old() gives the keys and tensors in a header of version 2 the
+ * names of version 3.
+ *
+ * wire_msg_to_old() returns a message as one of version 2, to be freed by
+ * wire_msg_free().  A hello in it has the given version.
+ */
+const char *wire_kind_in(enum wire_kind kind, int version);
+void wire_rename_old(enum wire_kind kind, msgpack_object *header);
+struct wire_msg *wire_msg_to_old(const struct wire_msg *msg, int version);
 
 /* wire_msg_share() makes `part` share the bytes of part i. */
 void wire_msg_share(const struct wire_msg *msg, size_t i, zmq_msg_t *part);

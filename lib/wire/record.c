@@ -107,18 +107,6 @@ get_part(FILE *file, struct wire_part *part)
     return fread(data, 1, part->len, file) == part->len ? 0 : -1;
 }
 
-/* The protocol version of a message, 0 when it is not one of foil. */
-static int
-version_of(const struct wire_part *part)
-{
-    const char *text = part->data;
-
-    if (part->len < 6 || memcmp(text, "foil", 4) || text[4] < '1' ||
-        text[4] > '9' || text[5] != '.')
-        return 0;
-    return text[4] - '0';
-}
-
 int
 wire_record_next(FILE *file, struct wire_record *record, struct wire_msg **msg,
                  struct err *err)
@@ -126,7 +114,7 @@ wire_record_next(FILE *file, struct wire_record *record, struct wire_msg **msg,
     struct wire_part part[WIRE_PARTS_MAX] = {{NULL, 0}};
     uint8_t head[HEAD];
     size_t n, got = fread(head, 1, sizeof head, file);
-    int whole, version;
+    int whole;
 
     if (got == 0 && feof(file))
         return 0;
@@ -135,13 +123,7 @@ wire_record_next(FILE *file, struct wire_record *record, struct wire_msg **msg,
     for (size_t i = 0; whole && i < n; i++)
         whole = !get_part(file, &part[i]);
     *msg = NULL;
-    version = whole ? version_of(&part[0]) : 0;
-    if (version && version != WIRE_VERSION)
-        err_set(err,
-                "the recording is of version %d of the protocol: this is foil "
-                "for version %d",
-                version, WIRE_VERSION);
-    else if (whole)
+    if (whole)
         *msg = wire_msg_from(n, part, err);
     else
         err_set(err, "the recording is cut off or damaged");

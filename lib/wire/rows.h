@@ -113,12 +113,14 @@
 /* Texts: a sample and the index of its caption; tokens and their lengths. */
 #define EXTRA_TEXTS(x) \
     TENSOR(x, "extra_texts", batch.extra.texts, "s2"), .optional = 1
-#define TEXTS(x, leader) \
-    WHOLE(x, "texts", batch.texts, 1, WIRE_CAPTIONS_MAX), .with = (leader)
+#define TEXTS(x, leader)                                                  \
+    WHOLE(x, "most_captions", batch.most_captions, 1, WIRE_CAPTIONS_MAX), \
+        .with = (leader)
 #define CAPTIONS(x)                             \
     TENSOR(x, "captions", batch.captions, "b"), \
-        .below = "texts",                       \
-        .below_at = IS(x, batch.texts, int64_t, AT(x, batch.texts))
+        .below = "most_captions",               \
+        .below_at =                             \
+            IS(x, batch.most_captions, int64_t, AT(x, batch.most_captions))
 #define TOKENS(x, key, m, sizes, by)                               \
     TENSOR(x, key, m, sizes),                                      \
         .below = "vocabulary",                                     \

@@ -13,8 +13,12 @@
 #include "util/mem.h"
 #include "wire/gate.h"
 
+#include "pack.h"
 #include "raw.h"
 #include "sock_impl.h"
+
+/* Hellos without an answer in our version before one in both. */
+static const int hellos_ours = 2;
 
 static int
 set_int(void *socket, int option, int value)
@@ -26,7 +30,7 @@ set_int(void *socket, int option, int value)
  * The limits of wire/sock.h.  ZMTP's own heartbeats remain off: libzmq 4.3.4
  * aborts the process when one is due on a connection that was lost while its
  * receiving queue was full (issues 4364 and 4767 of libzmq).  TCP detects a cut
- * link as fast, and our beats a peer that hangs.
+ * link as fast, and our heartbeats a peer that hangs.
  */
 static int
 set_limits(struct wire_sock *sock, const struct wire_limits *limits)
@@ -230,6 +234,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
     sock->type = type;
     sock->binds = binds;
     sock->gate = sock->from = -1;
+    sock->forwards = limits->edge == WIRE_EDGE_ANY;
     sock->unsent = type == WIRE_PUB ? wire_unsent_new() : NULL;
     if (wire_address_check(endpoint, binds, err))
         goto fail;
@@ -300,7 +305,7 @@ wire_sock_close(struct wire_sock *sock)
     }
     if (sock->monitor)
         zmq_close(sock->monitor);
-    wire_msg_free(sock->beat);
+    wire_msg_free(sock->heartbeat);
     wire_msg_free(sock->pending);
     wire_unsent_free(sock->unsent);
     free(sock);
@@ -349,6 +354,44 @@ take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts,
     return n;
 }
 
+/* A hello of version 2 that has version 3 only asks what the binder speaks. */
+static int
+speaks_old(const struct wire_msg *msg)
+{
+    struct err ignored;
+    struct wire_reader r = wire_read_start(msg, &ignored);
+
+    return msg->version == WIRE_VERSION_OLD &&
+           (msg->kind != WIRE_HELLO ||
+            wire_read_whole(&r, "version", 0, INT32_MAX) != WIRE_VERSION);
+}
+
+/*
+ * Its sender is answered in the version of a message.  Returns 1 to drop the
+ * message: the error with which a binder of version 2 refuses our hello.
+ */
+static int
+note_version(struct wire_sock *sock, struct wire_id *from,
+             const struct wire_msg *msg)
+{
+    struct wire *wire = sock->wire;
+    const int was = sock->version;
+
+    sock->hellos = 0;
+    if (sock->forwards || !speaks_old(msg))
+        return 0;
+    if (!wire->met_old++)
+        err_set(&wire->old,
+                "a peer at '%s' speaks version %d of the protocol: update it, "
+                "foil 1.1 will refuse it",
+                sock->endpoint, WIRE_VERSION_OLD);
+    if (from)
+        from->version = WIRE_VERSION_OLD;
+    else
+        sock->version = WIRE_VERSION_OLD;
+    return sock->type == WIRE_DEALER && !was && msg->kind == WIRE_ERROR;
+}
+
 int
 wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
                struct wire_msg **msg, struct err *err)
@@ -365,6 +408,8 @@ wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
         return 0;
     }
     n = take_parts(sock, from, parts, &bytes);
+    if (from)
+        from->version = 0;
     sock->subject = (struct wire_subject){"?", {-1, 0, 0}, 0};
     if (n > WIRE_PARTS_MAX || bytes > sock->most) {
         for (size_t i = 0; i < n && i < WIRE_PARTS_MAX; i++)
@@ -375,7 +420,13 @@ wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
                        n, bytes, WIRE_PARTS_MAX, sock->most);
     }
     *msg = wire_msg_parse(n, parts, 1, &sock->subject, err);
-    return *msg ? 1 : -1;
+    if (!*msg)
+        return -1;
+    if (!note_version(sock, from, *msg))
+        return 1;
+    wire_msg_free(*msg);
+    *msg = NULL;
+    return wire_sock_recv(sock, from, msg, err);
 }
 
 const struct wire_subject *
@@ -416,13 +467,12 @@ send_error(void)
     return errno == EHOSTUNREACH ? -1 : 0;
 }
 
-int
-wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
-               struct wire_msg *msg)
+static int
+send_message(struct wire_sock *sock, const struct wire_id *to,
+             struct wire_msg *msg)
 {
     const size_t n = wire_msg_parts(msg);
 
-    REQUIRE((sock->type == WIRE_ROUTER) == (to != NULL));
     if ((sock->type == WIRE_DEALER && !sock->up) || !has_room(sock, msg))
         return 0;
     if (to && zmq_send(sock->socket, to->byte, to->len,
@@ -444,6 +494,35 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
     return 1;
 }
 
+/* Send a message in version 2, in which a hello has the given version. */
+static int
+send_old(struct wire_sock *sock, const struct wire_id *to,
+         const struct wire_msg *msg, int version)
+{
+    struct wire_msg *old = wire_msg_to_old(msg, version);
+    int rc = send_message(sock, to, old);
+
+    wire_msg_free(old);
+    return rc;
+}
+
+int
+wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
+               struct wire_msg *msg)
+{
+    const int version = to ? to->version : sock->version;
+
+    REQUIRE((sock->type == WIRE_ROUTER) == (to != NULL));
+    if (sock->forwards || msg->version == WIRE_VERSION_OLD)
+        return send_message(sock, to, msg);
+    if (version)
+        return send_old(sock, to, msg, version);
+    if (sock->type == WIRE_DEALER && msg->kind == WIRE_HELLO &&
+        ++sock->hellos > hellos_ours)
+        send_old(sock, to, msg, WIRE_VERSION);
+    return send_message(sock, to, msg);
+}
+
 static void
 replace_message(struct wire_msg **at, struct wire_msg *msg)
 {
@@ -454,11 +533,11 @@ replace_message(struct wire_msg **at, struct wire_msg *msg)
 }
 
 void
-wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg)
+wire_sock_heartbeat(struct wire_sock *sock, struct wire_msg *msg)
 {
-    if (!sock->beat)
-        sock->beat_at = clock_now() + WIRE_BEAT_EVERY;
-    replace_message(&sock->beat, msg);
+    if (!sock->heartbeat)
+        sock->heartbeat_at = clock_now() + WIRE_HEARTBEAT_S;
+    replace_message(&sock->heartbeat, msg);
 }
 
 void

@@ -24,6 +24,8 @@ struct wire {
     int unreported;         /* `why` is */
     struct err open; /* warning for the first tcp endpoint without keys, */
     int opened;      /* which was bound */
+    struct err old;  /* the same for the first peer of version 2, */
+    int met_old;     /* which has sent a message */
 };
 
 struct wire_sock {
@@ -37,10 +39,13 @@ struct wire_sock {
     int from;     /* descriptor of the last message's connection, or -1 */
     int accepted; /* a binder without a gate: it has accepted a connection */
     int up, lost; /* DEALER: connected; was connected, and is no more */
+    int version;  /* of the binder's protocol; 0: ours, or not known */
+    int hellos;   /* sent since the last message of the binder */
+    int forwards; /* messages as they are: of a proxy */
     char endpoint[256];
     struct wire_unsent *unsent; /* PUB: bytes queued for subscribers */
-    struct wire_msg *beat, *pending;
-    double beat_at;
+    struct wire_msg *heartbeat, *pending;
+    double heartbeat_at;
     double (*on_tick)(void *self, int up,
                       double now); /* NULL: nothing is due */
     void *self;

@@ -56,17 +56,17 @@ wire_endpoint(const char *endpoint, const char *dir, const char *edge)
 }
 
 void
-wire_beat(struct wire *wire)
+wire_tick(struct wire *wire)
 {
     const double now = clock_now();
 
     for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
         if (sock->on_tick)
             sock->due = sock->on_tick(sock->self, sock->up, now);
-        if (!sock->beat || now < sock->beat_at)
+        if (!sock->heartbeat || now < sock->heartbeat_at)
             continue;
-        sock->beat_at = now + WIRE_BEAT_EVERY;
-        wire_sock_send(sock, NULL, sock->beat);
+        sock->heartbeat_at = now + WIRE_HEARTBEAT_S;
+        wire_sock_send(sock, NULL, sock->heartbeat);
     }
 }
 
@@ -114,9 +114,13 @@ wire_refused(struct wire *wire, struct err *why)
             read_gate(s);
     for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &key) : 0; n; n--)
         count_refusal(wire, &key);
-    if (*wire->open.msg) {
-        *why = wire->open;
-        *wire->open.msg = '\0';
+    for (int i = 0; i < 2; i++) {
+        struct err *once = i ? &wire->old : &wire->open;
+
+        if (!*once->msg)
+            continue;
+        *why = *once;
+        *once->msg = '\0';
         return 1;
     }
     if (!wire->unreported)
@@ -150,7 +154,7 @@ read_monitor(struct wire_sock *sock)
         }
         if (what == ZMQ_EVENT_DISCONNECTED) {
             sock->lost |= sock->up;
-            sock->up = 0;
+            sock->up = sock->version = sock->hellos = 0;
             continue;
         }
         err_set(&why,
@@ -221,15 +225,15 @@ handle_events(struct wire *wire, const zmq_pollitem_t *item)
     return ready;
 }
 
-/* Milliseconds until the time is over or a beat is due. */
+/* Milliseconds until the time is over or a heartbeat is due. */
 static long
 until_due(const struct wire *wire, double until)
 {
     const double now = clock_now();
 
     for (const struct wire_sock *s = wire->first; s; s = s->next) {
-        if (s->beat)
-            until = fmin(until, s->beat_at);
+        if (s->heartbeat)
+            until = fmin(until, s->heartbeat_at);
         if (s->on_tick)
             until = fmin(until, s->due);
     }
@@ -247,7 +251,7 @@ wait_for(struct wire *wire, const struct wire_sock *only, int any, int stop_fd,
     for (;;) {
         size_t n;
 
-        wire_beat(wire);
+        wire_tick(wire);
         n = fill_items(wire, only, any, stop_fd);
         if (zmq_poll(wire->items, (int)n, until_due(wire, until)) < 0) {
             if (errno == EINTR)

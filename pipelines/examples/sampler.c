@@ -63,7 +63,7 @@ softmax(size_t rows, size_t columns, size_t b, double beta, float *s)
 
 /* Returns the answer to pairs, or NULL with the reason. */
 static struct wire_msg *
-weigh(const struct wire_pairs *pairs, struct err *err)
+weigh(const struct wire_weights_request *pairs, struct err *err)
 {
     const struct batch *batch = &pairs->batch;
     const struct batch_extra *extra = &batch->extra;
@@ -127,8 +127,8 @@ check_peer(const struct sampler *s, uint64_t peer, int64_t session,
 }
 
 static int
-take_pairs(struct sampler *s, uint64_t peer, const struct wire_pairs *p,
-           struct err *err)
+take_pairs(struct sampler *s, uint64_t peer,
+           const struct wire_weights_request *p, struct err *err)
 {
     const struct wire_place at = {p->session, p->batch.epoch, p->batch.step};
     struct wire_msg *weights;
@@ -150,8 +150,8 @@ static int
 take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
            struct err *err)
 {
-    const struct wire_state_ok ok = {state->id, state->session, state->epoch,
-                                     state->step};
+    const struct wire_ok ok = {state->id, state->session, state->epoch,
+                               state->step};
 
     if (check_peer(s, peer, state->session, err))
         return -1;
@@ -165,7 +165,7 @@ take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
     flow_state_owner_add_piece(&s->stand, state, peer,
                                flow_server_peer_hello(s->server, peer)->peer);
     flow_state_owner_commit(&s->stand); // without tables one piece is complete
-    return send_answer(s, peer, state->id, wire_state_ok_put(&ok), 0, err);
+    return send_answer(s, peer, state->id, wire_ok_put(&ok), 0, err);
 }
 
 static int
@@ -173,14 +173,14 @@ handle_message(struct sampler *s, const struct flow_news *news, struct err *err)
 {
     const int64_t size = flow_server_hello(s->server)->size;
     struct wire_state state;
-    struct wire_pairs pairs;
+    struct wire_weights_request pairs;
     int refused;
 
-    if (wire_msg_kind(news->msg) == WIRE_PAIRS) {
-        if (wire_pairs_get(&pairs, news->msg, size, err))
+    if (wire_msg_kind(news->msg) == WIRE_WEIGHTS_GET) {
+        if (wire_weights_request_get(&pairs, news->msg, size, err))
             return -1;
         refused = take_pairs(s, news->peer, &pairs, err);
-        wire_pairs_release(&pairs);
+        wire_weights_request_release(&pairs);
     } else {
         if (wire_state_get(&state, news->msg, err))
             return -1;

@@ -24,7 +24,7 @@ LAST = STEPS * EPOCHS  # steps in all; places are numbers below
 sock = zmq.Context().socket(zmq.ROUTER)
 sock.setsockopt(zmq.ROUTER_MANDATORY, 1)
 sock.bind(f"ipc://{run}/plan")
-hello = {"stage": "select", "version": 2, "run": "",
+hello = {"stage": "select", "version": 3, "run": "",
          "dataset": {"digest": DIGEST, "size": SIZE},
          "peer": f"select-{os.getpid()}-{time.time_ns()}"}
 
@@ -45,7 +45,7 @@ turn = 0
 
 def send(peer, kind, head, *tensors):
     try:
-        sock.send_multipart([peer.conn, b"foil2." + kind, msgpack.packb(head),
+        sock.send_multipart([peer.conn, b"foil3." + kind, msgpack.packb(head),
                              *tensors])
     except zmq.ZMQError:
         leave(peer)
@@ -157,17 +157,17 @@ def is_over(now):
 
 def fault_of(kind, h, tensors):
     """The reason to refuse a message, or None."""
-    if kind not in (b"next", b"end", b"beat", b"reject", b"error"):
+    if kind not in (b"want", b"end", b"heartbeat", b"reject", b"error"):
         return "unexpected kind"
     whole = lambda name, bits: type(h.get(name)) is int and \
         0 <= h[name] < 2 ** bits
-    if kind in (b"next", b"end", b"reject"):
+    if kind in (b"want", b"end", b"reject"):
         if not (whole("session", 63) and whole("epoch", 32) and
                 whole("step", 48)):
             return "invalid place"
         if h["session"] > time.time_ns() + 86400 * 10 ** 9:
             return "the session lies more than a day ahead"
-    if kind == b"next" and not (
+    if kind == b"want" and not (
             whole("serial", 63) and whole("window", 13) and h["window"] and
             len(tensors) <= 1 and all(len(t) % 16 == 0 for t in tensors)):
         return "invalid 'serial', 'window' or 'have'"
@@ -177,8 +177,8 @@ def fault_of(kind, h, tensors):
 def greet(conn, h, now):
     stranger = Peer(conn, h.get("peer", ""), now)
     theirs = h.get("dataset", {})
-    why = f"peer speaks foil{h.get('version')}, this is foil2" \
-        if h.get("version") != 2 else "data sets differ" \
+    why = f"peer speaks foil{h.get('version')}, this is foil3" \
+        if h.get("version") != 3 else "data sets differ" \
         if theirs.get("digest") and (
             theirs["digest"], theirs.get("size")) != (DIGEST, SIZE) else None
     if why:
@@ -196,7 +196,7 @@ def handle(conn, kind, h, tensors, now):
         return greet(conn, h, now)
     if not peer:
         return send(Peer(conn, "", now), b"error",
-                    {"reason": "who are you?", "again": True})
+                    {"reason": "who are you?", "rehello": True})
     peer.last_seen = now
     why = fault_of(kind, h, tensors)
     if why:
@@ -206,7 +206,7 @@ def handle(conn, kind, h, tensors, now):
             leave(peer)
         return None
     peer.refused = 0
-    if kind == b"next":
+    if kind == b"want":
         take_next(peer, h, tensors, now)
     elif kind == b"end" and at and h["session"] == at[0]:
         peer.over = True
@@ -219,7 +219,7 @@ while True:
         conn, kind, head, *tensors = sock.recv_multipart()
         try:
             h = msgpack.unpackb(head)
-            ours = kind.startswith(b"foil2.") and isinstance(h, dict)
+            ours = kind.startswith(b"foil3.") and isinstance(h, dict)
         except ValueError:
             ours = False
         if ours:

@@ -20,7 +20,7 @@ pid = os.fork()
 socket = zmq.Context().socket(zmq.ROUTER if pid else zmq.DEALER)
 if not pid:
     socket.connect(endpoint)
-    socket.send_multipart([b"foil2.hello", msgpack.packb({})])
+    socket.send_multipart([b"foil3.hello", msgpack.packb({})])
     views, ids = bytes(2 * 32 * 32 * 32 * 3), bytes(8 * 32)
     while True:
         kind, head = socket.recv_multipart()
@@ -28,7 +28,7 @@ if not pid:
         head = {"session": at["session"], "epoch": 0, "step": 0, "steps": 1,
                 "epochs": 1, "height": 32, "width": 32, "channels": 3,
                 "rejected": 0, "tensors": tensors}
-        socket.send_multipart([b"foil2.batch", msgpack.packb(head), ids,
+        socket.send_multipart([b"foil3.batch", msgpack.packb(head), ids,
                                bytearray(views)])
 socket.bind(endpoint)
 peer = socket.recv_multipart()[0]
@@ -37,7 +37,7 @@ for step in range(n):
     start = time.perf_counter()
     head = {"session": 1, "epoch": 0, "step": step, "serial": 1,
             "window": 1}
-    socket.send_multipart([peer, b"foil2.next", msgpack.packb(head)])
+    socket.send_multipart([peer, b"foil3.want", msgpack.packb(head)])
     _, kind, head, ids, views = socket.recv_multipart()
     msgpack.unpackb(head)
     times.append(time.perf_counter() - start)

@@ -65,7 +65,7 @@ make_batch(struct bench *b)
 static double
 visit(struct bench *b, int64_t step)
 {
-    const struct wire_pairs pairs = {
+    const struct wire_weights_request pairs = {
         .id = flow_service_id(b->service),
         .session = 1,
         .batch.step = step,
@@ -80,7 +80,8 @@ visit(struct bench *b, int64_t step)
         .batch.extra.z = b->z + N * DIM,
     };
     const double start = clock_now();
-    struct wire_msg *answer = ask(b, wire_pairs_put(&pairs), pairs.id);
+    struct wire_msg *answer =
+        ask(b, wire_weights_request_put(&pairs), pairs.id);
     struct wire_weights weights;
     struct err err;
 

@@ -126,7 +126,7 @@ round_trips(size_t n, double *trip, double *decode)
     struct wire *wire = wire_open(NULL, &err);
     struct flow_server *server = flow_server_open(wire, &config, &err);
     struct wire_batch batch;
-    struct wire_next one = {.at = {1, 0, 0}, .window = 1};
+    struct wire_want one = {.at = {1, 0, 0}, .window = 1};
     struct flow_news news;
     uint64_t peer;
 
@@ -139,7 +139,7 @@ round_trips(size_t n, double *trip, double *decode)
         double came;
 
         one.serial = (int64_t)i + 1;
-        next = wire_next_put(&one);
+        next = wire_want_put(&one);
         flow_server_send(server, peer, next);
         wire_msg_free(next);
         until(wire, server, FLOW_MESSAGE, &news);

@@ -7,7 +7,7 @@ usage: asker.py ENDPOINT [NAME=VALUE ...]
   room=2                     how many items it requests at a time
   limit=0                    exits after that many items without a report, as if killed
   over=0                     reports the end of the run after that many items
-  version=2 digest= size=0   fields of its hello
+  version=3 digest= size=0   fields of its hello
   reject=                    a sample to reject, with each item that contains it
   own=1                      0: with each item that does not contain it
   quiet=0                    1: exits at the end without a report
@@ -30,7 +30,7 @@ import msgpack
 import zmq
 
 endpoint = sys.argv[1]
-want = dict(session=1, epoch=0, step=0, room=2, limit=0, over=0, version=2,
+want = dict(session=1, epoch=0, step=0, room=2, limit=0, over=0, version=3,
             digest="", size=0, reject="", own=1, quiet=0, gate="", key="",
             secret="", server="")
 for word in sys.argv[2:]:
@@ -52,7 +52,7 @@ serial = time.time_ns()  # greater than that of any earlier asker
 
 
 def send(kind, *parts, **head):
-    socket.send_multipart([b"foil2." + kind, msgpack.packb(head), *parts])
+    socket.send_multipart([b"foil3." + kind, msgpack.packb(head), *parts])
 
 
 def send_place(kind, at=None, *parts, **more):
@@ -67,7 +67,7 @@ def send_next():
     have = sorted(at for at in early if at >= place)
     more = {"tensors": [["have", "i8", [len(have), 2]]]} if have else {}
     parts = [struct.pack(f"<{2 * len(have)}q", *sum(have, ()))] if have else []
-    send_place(b"next", None, *parts, serial=serial, window=8,
+    send_place(b"want", None, *parts, serial=serial, window=8,
                room=want["room"], **more)
 
 
@@ -86,20 +86,20 @@ while time.monotonic() < deadline:
         continue
     kind, head, *parts = socket.recv_multipart()
     head = msgpack.unpackb(head)
-    if kind == b"foil2.error":
+    if kind == b"foil3.error":
         if head.get("message"):
             print(head["reason"], file=sys.stderr)
             continue
-        if not head.get("again"):
+        if not head.get("rehello"):
             sys.exit(head["reason"])
         time.sleep(0.1)
         hello()
-    elif kind == b"foil2.hello":
+    elif kind == b"foil3.hello":
         joined = True
         send_next()
-    elif kind == b"foil2.end":
+    elif kind == b"foil3.end":
         end = head["epoch"], head["step"]
-    elif kind == b"foil2.item":
+    elif kind == b"foil3.item":
         deadline = time.monotonic() + 30
         end = min(end, (head["epochs"], 0))
         at = head["epoch"], head["step"]

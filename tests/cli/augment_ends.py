@@ -38,7 +38,7 @@ def i8(ids):
 
 
 def send(sock, peer, kind, head, *tensors):
-    sock.send_multipart([peer, b"foil2." + kind, msgpack.packb(head),
+    sock.send_multipart([peer, b"foil3." + kind, msgpack.packb(head),
                          *tensors])
 
 
@@ -60,7 +60,7 @@ def send_next(to):
     if have:
         head["tensors"] = [["have", "i8", [len(have), 2]]]
     for peer in to:
-        send(batch, peer, b"next", head, *([i8(sum(have, ()))] if have else []))
+        send(batch, peer, b"want", head, *([i8(sum(have, ()))] if have else []))
 
 
 def item(peer, e, s):
@@ -89,7 +89,7 @@ def receive(sock, stage):
         if stage == "train":
             send_next([peer])
     elif (stage, peer) not in known:
-        send(sock, peer, b"error", {"reason": "who are you", "again": True})
+        send(sock, peer, b"error", {"reason": "who are you", "rehello": True})
     else:
         return peer, kind, head, data
     return peer, "", {}, []
@@ -109,7 +109,7 @@ def take_batch(peer, head, data):
             "q" if name in ("ids", "extra_texts") else "i").tolist()
             for name in part if name in ("ids", "captions", "extra_texts") or
             name.endswith(("tokens", "lengths"))}
-        line += (json.dumps(dict(text, texts=head["texts"],
+        line += (json.dumps(dict(text, most_captions=head["most_captions"],
                                  vocabulary=head["vocabulary"])),)
     assert received.setdefault(key, line) == line, "a repeat differs"
     if key == (0, 0):
@@ -146,7 +146,7 @@ while not is_over():
     ready = dict(poller.poll(200))
     if plan in ready:
         peer, kind, head, data = receive(plan, "select")
-        if kind == "next":
+        if kind == "want":
             room[peer], relayed[peer] = head["room"], head["serial"]
         elif kind == "reject":
             ids = memoryview(data[0]).cast("q").tolist()

@@ -30,7 +30,7 @@ def bind(name):
 
 
 def send(sock, peer, kind, head):
-    sock.send_multipart([peer, b"foil2." + kind, msgpack.packb(head)])
+    sock.send_multipart([peer, b"foil3." + kind, msgpack.packb(head)])
 
 
 def receive(sock, stage):
@@ -39,7 +39,7 @@ def receive(sock, stage):
     if kind == "hello":
         peers[stage] = peer
         send(sock, peer, b"hello", dict(head, stage=stage, peer=stage))
-    elif kind != "beat" and (stage, kind) not in seen:
+    elif kind != "heartbeat" and (stage, kind) not in seen:
         seen.add((stage, kind))
         print(stage, kind, "over" * head.get("over", False), flush=True)
 
@@ -57,9 +57,9 @@ if mode == "dismissed":
     plan = bind("plan")
     sides[plan] = "select"
 serve(20, lambda: len(peers) == len(sides))
-send(batch, peers["train"], b"next", dict(AT, serial=1, window=2))
+send(batch, peers["train"], b"want", dict(AT, serial=1, window=2))
 if mode == "dismissed":
-    serve(20, lambda: ("select", "next") in seen)
+    serve(20, lambda: ("select", "want") in seen)
     send(plan, peers["select"], b"end", dict(AT, over=True))
 else:
     send(batch, peers["train"], b"end", dict(AT, over=True))

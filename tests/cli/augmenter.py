@@ -34,11 +34,11 @@ socket.connect(sys.argv[1])
 
 
 def send(kind, header, *tensors):
-    socket.send_multipart([b"foil2." + kind, msgpack.packb(header), *tensors])
+    socket.send_multipart([b"foil3." + kind, msgpack.packb(header), *tensors])
 
 
 def hello():
-    send(b"hello", {"stage": "augment", "version": 2, "run": "",
+    send(b"hello", {"stage": "augment", "version": 3, "run": "",
                     "peer": f"augmenter-{os.getpid()}", "recipe": "augmenter.py",
                     "dataset":
                     {"digest": option["digest"], "size": option["size"]}})
@@ -79,7 +79,7 @@ def batch(session, epoch, step):
     tensors = []
     if option["texts"]:
         names, tensors = captions(epoch, step)
-        header.update(texts=option["texts"], vocabulary=514)
+        header.update(most_captions=option["texts"], vocabulary=514)
         header["tensors"] += names
     if option["shard"] and (epoch, step) == (0, 0):
         header["shard"] = [0, 2]
@@ -113,7 +113,7 @@ while True:
     if socket.poll(0 if ready else 200):
         kind, header, *parts = socket.recv_multipart()
         kind, header = kind[6:], msgpack.unpackb(header)
-        if kind == b"next":
+        if kind == b"want":
             known = newest["session"], newest["serial"]
             if (header["session"], header["serial"]) > known:
                 if header["session"] > known[0]:
@@ -131,12 +131,12 @@ while True:
                 option["shard"] = 0
                 sent.discard((0, 0))
                 continue
-            if not header.get("again"):
+            if not header.get("rehello"):
                 break
             newest, sent = {"session": 0, "serial": 0}, set()
             hello()
     if time.time() - beat > 1:
-        send(b"beat", {})
+        send(b"heartbeat", {})
         beat = time.time()
     ready = wanted() if newest["session"] else None
     if ready:

@@ -96,17 +96,17 @@ import sys, zmq, msgpack
 bind, endpoint = sys.argv[1:]
 s = zmq.Context().socket(zmq.ROUTER if bind == "bind" else zmq.DEALER)
 s.linger = 0
-hello = msgpack.packb({"stage": "augment", "version": 3, "run": "",
+hello = msgpack.packb({"stage": "augment", "version": 4, "run": "",
                        "peer": "two.py", "recipe": "two.py",
                        "dataset": {"digest": "0" * 32, "size": 512}})
 if bind == "bind":
     s.bind(endpoint)
     who = s.recv_multipart()[0]
-    s.send_multipart([who, b"foil2.hello", hello])
+    s.send_multipart([who, b"foil3.hello", hello])
     s.poll(2000)
 else:
     s.connect(endpoint)
-    s.send_multipart([b"foil2.hello", hello])
+    s.send_multipart([b"foil3.hello", hello])
     if not s.poll(10000):
         sys.exit("no answer")
     kind, head = s.recv_multipart()[:2]
@@ -124,7 +124,7 @@ r = random.Random(1)
 junk = [b"", b"\xff" * 65537, b"\xdd\xff\xff\xff\xff", b"\x81" * 200,
         msgpack.packb({"session": -1}), msgpack.packb([1]),
         msgpack.packb({"session": 1 << 62, "epoch": 1e300, "step": None})]
-kinds = [b"foil2." + k for k in (b"hello", b"next", b"item", b"batch",
+kinds = [b"foil3." + k for k in (b"hello", b"want", b"item", b"batch",
                                  b"end", b"reject", b"nonsense")]
 while True:
     parts = [r.choice(kinds + [b"foil1.hello", b"", b"GET / HTTP/1.1"])]
@@ -140,17 +140,17 @@ if has_python zmq msgpack; then
     mkdir "$work/v2"
     "$BIN/foil-train" -r "$work/v2" --deadline 20 2>"$work/v2/err" &
     trainer=$!
-    ok 'the trainer answers a peer of version 3' \
+    ok 'the trainer answers a peer of version 4' \
         "$python" "$work/two.py" connect "ipc://$work/v2/batch"
-    ok 'the answer to a peer of version 3 names the version' \
-        grep -q '^foil2.error.*version' "$work/out"
-    ok 'the trainer reports a peer of version 3 on stderr' \
+    ok 'the answer to a peer of version 4 names the version' \
+        grep -q '^foil3.error.*version' "$work/out"
+    ok 'the trainer reports a peer of version 4 on stderr' \
         becomes_true grep -q version "$work/v2/err"
     kill "$trainer"
     wait "$trainer"
 
     "$python" "$work/two.py" bind "ipc://$work/v2/plan" &
-    ok 'foil-augment refuses a selector of version 3 with 1' \
+    ok 'foil-augment refuses a selector of version 4 with 1' \
         refuses 1 'version' timeout "$patience" \
         "$BIN/foil-augment" -r "$work/v2" --size 8 "$data"
     wait $!

@@ -86,7 +86,7 @@ def of_stage(kind, edge, frames):
     if fault == "hurries" and kind == "hello":
         head = {"session": 1, "epoch": 0, "step": 0, "run": "", "size": 64,
                 "steps": 8, "epochs": 4, "tensors": [["ids", "i8", [1]]]}
-        return [frames, [b"foil2.item", msgpack.packb(head),
+        return [frames, [b"foil3.item", msgpack.packb(head),
                          struct.pack("<q", 3)]]
     if not acts(kind, edge):
         return [frames]
@@ -189,7 +189,7 @@ class Edge:
                              not augments)
             if fault == "lives" and seen.get(since[0], 0) >= since[1] and \
                     only in (None, self.name):
-                dealer.send_multipart([b"foil2." + which.encode(),
+                dealer.send_multipart([b"foil3." + which.encode(),
                                        msgpack.packb({})])
 
 

@@ -41,7 +41,7 @@ drawn, batches_with_extra = {}, 0
 for line in open(batches):
     batch = json.loads(line[line.index('{"'):])
     assert batch["vocabulary"] == end + 1
-    assert batch["texts"] == max(map(len, captions.values()))
+    assert batch["most_captions"] == max(map(len, captions.values()))
     width = check(batch["ids"], batch["captions"], batch["tokens"],
                   batch["lengths"])
     lengths = batch["lengths"]

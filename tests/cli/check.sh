@@ -102,31 +102,31 @@ select|hides hello 4|second hello is answered
 select|hurries|sends no item before one is wanted
 select|sets item step +1|lowest wanted places first
 select|since item 2 repeats item 2|no more items than the peer has room
-select|since next 3 echoes next item|a repeated snapshot changes nothing
-select|since next 22 echoes next item|nor does an older one
-select|misled next|what the consumer holds makes room
-select|mishears next step 0|so do trained steps
+select|since want 3 echoes want item|a repeated snapshot changes nothing
+select|since want 22 echoes want item|nor does an older one
+select|misled want|what the consumer holds makes room
+select|mishears want step 0|so do trained steps
 select|shuns peer 2|second peer is greeted
 select|since item 7 sets item step 4|one peer at a time
-select|lives beat|items of a lost peer
+select|lives heartbeat|items of a lost peer
 select|patient|older than the lease
-select|keeps next session|newer session begins
+select|keeps want session|newer session begins
 select|since item 13 spoils item ids|same ids in every session
 select|hides error 1|without its window is answered
 select|hides error 2|two days ahead
 select|repeats error 9|no busy loop
 select|since error 2 hides item|served as before
 select|shuns peer 3|third peer is greeted
-select|since next 60 echoes next item|200 snapshots at once
+select|since want 60 echoes want item|200 snapshots at once
 select|deafens end|ends within 10 s
 select|garbles item|every message is well-formed
 augment|on plan hides hello|sends a hello to the selector
 augment|on batch hides hello|and to the trainer
 augment|on batch sets hello recipe null|a recipe
 augment|sets hello dataset.size 2|data set has 2 images, too few
-augment|hides beat|sends a beat on
-augment|hides next|relays the trainer's snapshot
-augment|sets next room null|adds its room
+augment|hides heartbeat|sends a heartbeat on
+augment|hides want|relays the trainer's snapshot
+augment|sets want room null|adds its room
 augment|spoils batch ids|becomes a batch
 augment|sets batch step +1|becomes a batch
 augment|repeats batch 2|item of another session is dropped
@@ -137,36 +137,36 @@ augment|hides error 3|one without
 augment|repeats error 9|no busy loop
 augment|since error 3 hides batch|next item is made as before
 augment|since batch 3 hides hello|sends a new hello to a restarted selector
-augment|since batch 3 hides next|relays the newest snapshot again
-augment|since hello 6 sets next serial +1|relays the newest snapshot again
+augment|since batch 3 hides want|relays the newest snapshot again
+augment|since hello 6 sets want serial +1|relays the newest snapshot again
 augment|since batch 4 spoils batch views|same views in every session
-augment|since batch 4 hides next|of 200 snapshots at once
+augment|since batch 4 hides want|of 200 snapshots at once
 augment|hides batch 12|32 items at once
-augment|on batch since end 1 lives beat|ends with the run of the trainer
+augment|on batch since end 1 lives heartbeat|ends with the run of the trainer
 train|hides hello|answers a hello with its own
 train|sets hello stage "tap"|has the stage train
-train|hides next|sends a snapshot within
-train|sets next session 9000000000000000000|time of its start
-train|sets next step +1|in a new run directory
-train|sets next serial 1|new snapshot each second
-train|bare next|held, and reported as held
-train|since batch 1 sets next step 1|not trained yet
-train|since batch 2 sets next step 1|changes nothing
-train|since batch 4 sets next step 1|both are trained in order
+train|hides want|sends a snapshot within
+train|sets want session 9000000000000000000|time of its start
+train|sets want step +1|in a new run directory
+train|sets want serial 1|new snapshot each second
+train|bare want|held, and reported as held
+train|since batch 1 sets want step 1|not trained yet
+train|since batch 2 sets want step 1|changes nothing
+train|since batch 4 sets want step 1|both are trained in order
 train|hides error 1|outside of the data set
 train|hides error 2|one with an id twice
 train|hides error 3|one without
-train|since error 3 sets next step 3|none of them is trained
+train|since error 3 sets want step 3|none of them is trained
 train|since error 4 hides error|images of another size
 train|since error 4 hides hello|reconnects is greeted
-train|since error 4 hides next|and gets a snapshot
+train|since error 4 hides want|and gets a snapshot
 train|hides error 5|with another recipe is refused
-train|since batch 9 bare next|64 times at once
+train|since batch 9 bare want|64 times at once
 train|hides end|the end of the run after
 negatives|hides hello|answers a hello with its own
 negatives|sets hello sampler null|that of its sampler
 negatives|hides error 1|before a state
-negatives|hides state.ok|an empty state is accepted
+negatives|hides ok|an empty state is accepted
 negatives|hides weights|pairs are answered with weights
 negatives|spoils weights w|pairs are answered with weights
 negatives|swaps weights w|their rows sum to 1
@@ -174,7 +174,7 @@ negatives|since weights 2 spoils weights w|gets the same answer
 negatives|since weights 9 hides weights|19 further steps
 negatives|hides error 2|an id outside
 negatives|hides error 3|not of unit length
-negatives|since error 3 hides weights|next pairs are answered as before
+negatives|since error 3 hides weights|next request is answered as before
 negatives|hides error 4|without its tables
 negatives|hides error 5|state of another sampler
 negatives|hides error 6|while the first is connected

@@ -25,7 +25,7 @@ greeted, session, counts, coming = {}, None, None, {}
 def send(peer, kind, header, **tensors):
     header["tensors"] = [[name.replace("_", "."), t.dtype.str.lstrip("<|"),
                           list(t.shape)] for name, t in tensors.items()]
-    socket.send_multipart([peer, b"foil2." + kind, msgpack.packb(header)] +
+    socket.send_multipart([peer, b"foil3." + kind, msgpack.packb(header)] +
                           [t.tobytes() for t in tensors.values()])
 
 
@@ -55,7 +55,7 @@ def pairs(peer, head, tensors):
 
 def state_put(peer, head, tensors):
     global counts, session
-    if head["total"] and not head.get("fresh") and not head["tables"]:
+    if head["total"] and not head.get("empty") and not head["tables"]:
         return send(peer, b"error", {"id": head["id"], "reason":
                                      "a state without the table of counts"})
     for name, rows, width in head["tables"]:
@@ -71,7 +71,7 @@ def state_put(peer, head, tensors):
             counts[:] = np.frombuffer(coming["seen"], "<f8")
         coming.clear()
         session = head["session"]
-    send(peer, b"state.ok", {k: head[k] for k in
+    send(peer, b"ok", {k: head[k] for k in
                              ("id", "session", "epoch", "step")})
 
 
@@ -80,17 +80,17 @@ while True:
     head = msgpack.unpackb(head)
     tensors = {t[0]: (t[2], part)
                for t, part in zip(head.get("tensors", []), parts)}
-    if kind == b"foil2.hello":
+    if kind == b"foil3.hello":
         greeted[peer] = head["dataset"]["size"]
         send(peer, b"hello", dict(head, stage="negatives",
                                   peer=f"counting {os.getpid()}",
                                   sampler="counting 1"))
     elif peer not in greeted:
-        send(peer, b"error", {"reason": "who are you?", "again": True})
-    elif kind == b"foil2.pairs" and session != head["session"]:
+        send(peer, b"error", {"reason": "who are you?", "rehello": True})
+    elif kind == b"foil3.weights.get" and session != head["session"]:
         send(peer, b"error", {"reason": "no state for this session",
-                              "id": head["id"], "state": True})
-    elif kind == b"foil2.pairs":
+                              "id": head["id"], "need_state": True})
+    elif kind == b"foil3.weights.get":
         pairs(peer, head, tensors)
-    elif kind == b"foil2.state.put":
+    elif kind == b"foil3.state.put":
         state_put(peer, head, tensors)

@@ -16,14 +16,14 @@ DATA = {"digest": "", "size": 0}
 
 
 def send(sock, kind, head):
-    sock.send_multipart([b"foil2." + kind.encode(), msgpack.packb(head)])
+    sock.send_multipart([b"foil3." + kind.encode(), msgpack.packb(head)])
 
 
 def join(edge, hello):
     sock = context.socket(zmq.DEALER)
     sock.linger = 500
     sock.connect(f"ipc://{folder}/{edge}")
-    send(sock, "hello", {"version": 2, "run": "", "dataset": DATA, **hello})
+    send(sock, "hello", {"version": 3, "run": "", "dataset": DATA, **hello})
     return sock
 
 
@@ -32,9 +32,9 @@ def receive(sock, kind, seconds):
     until = time.monotonic() + seconds
     while sock.poll(max(0, 1000 * (until - time.monotonic()))):
         got, head, *_ = sock.recv_multipart()
-        if got.decode() == "foil2." + kind:
+        if got.decode() == "foil3." + kind:
             return msgpack.unpackb(head)
-        if got == b"foil2.error":
+        if got == b"foil3.error":
             print("#", msgpack.unpackb(head)["reason"])
     return None
 
@@ -49,9 +49,9 @@ DATA = hello["dataset"]
 trainer = join("negatives", {"stage": "train", "peer": "t"})
 check(1, hello and receive(trainer, "hello", 60), "the filter answers both hellos")
 send(trainer, "state.put", {"id": 1, "session": first_session, "epoch": 0, "step": 0,
-                            "sampler": "", "total": 0, "fresh": True, "tables": [],
+                            "sampler": "", "total": 0, "empty": True, "tables": [],
                             "last": True})
-check(2, receive(trainer, "state.ok", 60), "the filter takes the trainer's state")
+check(2, receive(trainer, "ok", 60), "the filter takes the trainer's state")
 serial = 0
 
 
@@ -61,7 +61,7 @@ def item(seconds):
     until, got = time.monotonic() + seconds, None
     while not got and time.monotonic() < until:
         serial += 1
-        send(augmenter, "next", {"session": first_session + 1, "epoch": 0, "step": 0,
+        send(augmenter, "want", {"session": first_session + 1, "epoch": 0, "step": 0,
                                  "serial": serial, "window": 4, "room": 4})
         got = receive(augmenter, "item", 1)
     return got

@@ -67,7 +67,7 @@ ok 'another trainer without a state exits with 1' refuses 1 'is not at the place
     pairs session=3 put=0
 ok 'a batch of one image is refused' refuses 1 'want 2 images' pairs session=4 batch=1
 ok 'a newer trainer without steps is accepted' pairs session=5
-ok '[pairs that will not do] another number of views is refused' \
+ok '[weights.get that will not do] another number of views is refused' \
     refuses 1 "3 views where the chains are for 2" \
     pairs session=5 step=4 views=3 put=0
 ok 'foil-negatives exits with 0 after refusals' ends

@@ -52,15 +52,15 @@ cat >"$work/stage.py" <<'EOF'
 import msgpack, struct, sys, zmq, zmq.auth
 
 DIGEST = "0123456789abcdef0123456789abcdef"
-hello = lambda stage: {"stage": stage, "version": 2, "run": "",
+hello = lambda stage: {"stage": stage, "version": 3, "run": "",
                        "peer": stage, "recipe": "stage.py",
                        "dataset": {"digest": DIGEST, "size": 10}}
 place = lambda session, step: {"session": session, "epoch": 0, "step": step}
-pack = lambda kind, head, *t: [b"foil2." + kind, msgpack.packb(head), *t]
+pack = lambda kind, head, *t: [b"foil3." + kind, msgpack.packb(head), *t]
 ids = struct.pack("<4q", 1, 2, 3, 4)
 
 def wants(session, serial, step):
-    return pack(b"next", dict(place(session, step), serial=serial, window=2))
+    return pack(b"want", dict(place(session, step), serial=serial, window=2))
 
 def batch(session, step):
     head = dict(place(session, step), steps=3, epochs=1, height=2, width=2,
@@ -100,15 +100,15 @@ def trainer(endpoint):              # binds, as foil-train does
     while True:
         peer, kind, head, *t = sock.recv_multipart()
         h = msgpack.unpackb(head)
-        if kind == b"foil2.hello":
-            assert h["dataset"]["digest"] == DIGEST and h["version"] == 2
+        if kind == b"foil3.hello":
+            assert h["dataset"]["digest"] == DIGEST and h["version"] == 3
             sock.send_multipart([peer] + pack(b"hello", hello("train")))
             sock.send_multipart([peer] + wants(8, 1, 0))
-        elif kind == b"foil2.batch":
+        elif kind == b"foil3.batch":
             assert t[0] == ids and h["session"] == 8
             got.append((h["step"], t[1][0], len(t[1])))
             sock.send_multipart([peer] + wants(8, 1 + len(got), len(got)))
-        elif kind == b"foil2.end":
+        elif kind == b"foil3.end":
             assert h["step"] == 3
             sock.send_multipart([peer] + pack(b"end", dict(place(8, 3), over=True)))
             break
@@ -119,13 +119,13 @@ def augmenter(endpoint, want=ids):  # connects, as foil-augment does
     sock.connect(endpoint)
     sock.send_multipart(pack(b"hello", hello("augment")))
     kind, head = sock.recv_multipart()
-    assert kind == b"foil2.hello" and msgpack.unpackb(head)["stage"] == "select"
+    assert kind == b"foil3.hello" and msgpack.unpackb(head)["stage"] == "select"
     sock.send_multipart(wants(9, 1, 0))
     got = []
-    while kind != b"foil2.end":
+    while kind != b"foil3.end":
         kind, head, *t = sock.recv_multipart()
         h = msgpack.unpackb(head)
-        if kind == b"foil2.item":
+        if kind == b"foil3.item":
             assert want in (t[0], "any") and h["session"] == 9
             got.append(h["step"])
             sock.send_multipart(wants(9, 1 + len(got), len(got)))
@@ -209,7 +209,7 @@ kill "$proxy"
 ok 'the proxy exits with 0' wait "$proxy"
 ok 'the proxy prints all messages' bash -c "jq -r .kind <'$work/lines' | sort | uniq -c |
     tr -s ' ' | paste -sd, |
-    grep -E ' end,.* hello, 3 item, 4 next'"
+    grep -E ' end,.* hello, 3 item, 4 want'"
 ok 'the proxy records all messages' bash -c \
     "'$tap' -k item show '$work/tapped' | jq .header.step | paste -sd' ' |
         grep -x '0 1 2'"

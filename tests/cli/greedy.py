@@ -22,10 +22,10 @@ def join(i):
     s = socket.socket(socket.AF_UNIX)
     s.connect(ENDPOINT)
     shake(s, b"DEALER")
-    hello = {"peer": f"greedy-{os.getpid()}-{i}", "stage": "augment", "version": 2,
+    hello = {"peer": f"greedy-{os.getpid()}-{i}", "stage": "augment", "version": 3,
              "run": "", "recipe": "r", "dataset": {"digest": "f" * 32, "size": 77}}
-    s.sendall(frame(1, b"foil2.hello") + frame(0, msgpack.packb(hello)))
-    if b"foil2.hello" not in read(s, 40):
+    s.sendall(frame(1, b"foil3.hello") + frame(0, msgpack.packb(hello)))
+    if b"foil3.hello" not in read(s, 40):
         sys.exit("the trainer does not answer hello")
     return s
 

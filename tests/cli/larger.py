@@ -15,20 +15,20 @@ at, sent, size = (-1, 0), set(), 0
 
 
 def send(peer, kind, head, *tensors):
-    sock.send_multipart([peer, b"foil2." + kind, msgpack.packb(head), *tensors])
+    sock.send_multipart([peer, b"foil3." + kind, msgpack.packb(head), *tensors])
 
 
 while True:
     peer, kind, head, *_ = sock.recv_multipart()
     head = msgpack.unpackb(head)
-    if kind == b"foil2.hello":
+    if kind == b"foil3.hello":
         size = head["dataset"]["size"]
         send(peer, b"hello", {**head, "stage": "select", "peer": "larger"})
-    elif kind == b"foil2.error":
+    elif kind == b"foil3.error":
         print(head.get("kind"), head.get("epoch"), head.get("step"),
               head["reason"])
         break
-    elif kind == b"foil2.next" and (head["session"], head["serial"]) >= at:
+    elif kind == b"foil3.want" and (head["session"], head["serial"]) >= at:
         at = head["session"], head["serial"]
         wanted = range(head["step"], min(head["step"] + head["window"], 8))
         for step in set(wanted) - sent:

@@ -56,22 +56,22 @@ def connect():
         socket.close(0)
     socket = context.socket(zmq.DEALER)
     socket.connect(endpoint)
-    head = {"stage": "train", "version": 2, "run": "", "peer": want["peer"],
+    head = {"stage": "train", "version": 3, "run": "", "peer": want["peer"],
             "dataset": {"digest": "0" * 32, "size": size}}
-    socket.send_multipart([b"foil2.hello", msgpack.packb(head)])
+    socket.send_multipart([b"foil3.hello", msgpack.packb(head)])
 
 
 def ask(kind, head, *tensors):
     """Sends a request until it is answered, each time on a new socket."""
     global sampler
     for _ in range(30):
-        socket.send_multipart([b"foil2." + kind, msgpack.packb(head),
+        socket.send_multipart([b"foil3." + kind, msgpack.packb(head),
                                *tensors])
         while socket.poll(1000):
             kind_, head_, *parts = socket.recv_multipart()
             answer = msgpack.unpackb(head_)
             sampler = answer.get("sampler", sampler)
-            if kind_ == b"foil2.hello" or answer.get("again"):
+            if kind_ == b"foil3.hello" or answer.get("rehello"):
                 continue
             if answer.get("id", head["id"]) == head["id"]:
                 return kind_[6:], answer, parts
@@ -125,7 +125,7 @@ def put_state(step):
                     last=(name, first) == pieces[-1])
         parts = []
         if changes["fresh"]:
-            head["fresh"] = True
+            head["empty"] = True
         if name:
             rows = sent[name][first:first + want["piece"]]
             head["from"] = first
@@ -133,7 +133,7 @@ def put_state(step):
                                 [len(rows), len(rows[0])]]]
             parts.append(b"".join(rows))
         kind, answer, _ = ask(b"state.put", head, *parts)
-        if kind != b"state.ok":
+        if kind != b"ok":
             sys.exit(answer["reason"])
 
 
@@ -141,7 +141,7 @@ def weights(step, head):
     ids, z = batch_of(step)
     head = dict(head, beta=want["beta"],
                 tensors=[["ids", "i8", [b]], ["z", "f4", [v, b, d]]])
-    return ids, *ask(b"pairs", head, struct.pack(f"<{b}q", *ids),
+    return ids, *ask(b"weights.get", head, struct.pack(f"<{b}q", *ids),
                      struct.pack(f"<{v * b * d}f", *z))
 
 
@@ -151,7 +151,7 @@ for step in range(want["step"], want["step"] + want["steps"]):
         put_state(step)
     head = place(step)
     ids, kind, answer, parts = weights(step, head)
-    if answer.get("state") and want["put"]:
+    if answer.get("need_state") and want["put"]:
         put_state(step)
         head = place(step)
         ids, kind, answer, parts = weights(step, head)

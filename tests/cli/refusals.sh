@@ -74,9 +74,9 @@ float 'epoch' is not a whole number
 stepover 'steps' is not a whole number in 1001
 otherrun of run 'other', this is run ''
 empty tensor 'ids' is empty
-kind no such kind of message: 'foil2.items'
+kind no such kind of message: 'foil3.items'
 prefix 'item'
-v1 peer speaks foil1, this is foil2
+v1 peer speaks foil1, this is foil3
 part tensor 'ids' has 24 bytes
 noheader message of 1 parts
 END

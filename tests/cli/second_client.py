@@ -36,14 +36,14 @@ def join(edge):
     sock.linger = 500
     sock.connect(f"ipc://{folder}/{edge}")
     poller.register(sock, zmq.POLLIN)
-    send(sock, "hello", {"stage": "augment", "version": 2, "run": "",
+    send(sock, "hello", {"stage": "augment", "version": 3, "run": "",
                          "peer": "second-client", "recipe": os.environ["RECIPE"],
                          "dataset": {"digest": "", "size": 0}})
     return sock
 
 
 def send(sock, kind, head, *parts):
-    sock.send_multipart([b"foil2." + kind.encode(), msgpack.packb(head), *parts])
+    sock.send_multipart([b"foil3." + kind.encode(), msgpack.packb(head), *parts])
 
 
 plan, batch = join(sys.argv[3] if len(sys.argv) > 3 else "plan"), join("batch")
@@ -76,20 +76,20 @@ def once():
 
 
 def lie(more, *parts):
-    send(plan, "next", {**place, "serial": newest["serial"] + 10 ** 6,
+    send(plan, "want", {**place, "serial": newest["serial"] + 10 ** 6,
                         "window": 8, "room": 1, **more}, *parts)
 
 
 def pass_on():
     if room:
-        send(plan, "next", {**newest, "room": room}, *have)
+        send(plan, "want", {**newest, "room": room}, *have)
 
 
 while time.monotonic() < until:
     for sock, _ in poller.poll(200):
         kind, head, *parts = sock.recv_multipart()
         kind, head = kind.decode()[6:], msgpack.unpackb(head)
-        if sock is batch and kind == "next":
+        if sock is batch and kind == "want":
             place = {k: head[k] for k in ("session", "epoch", "step")}
             newest, have = head, parts
             pass_on()
@@ -111,7 +111,7 @@ while time.monotonic() < until:
         print("ready", flush=True)
     if time.monotonic() > beat + 1:
         beat = time.monotonic()
-        send(batch, "beat", {})
-        send(plan, "beat", {})
+        send(batch, "heartbeat", {})
+        send(plan, "heartbeat", {})
         if newest:
             pass_on()

@@ -181,10 +181,10 @@ sock.setsockopt(zmq.RCVTIMEO, 20000)
 sock.setsockopt(zmq.LINGER, 0)
 sock.connect(sys.argv[1])
 def ask(kind, **head):
-    sock.send_multipart([b"foil2." + kind, msgpack.packb(head)])
+    sock.send_multipart([b"foil3." + kind, msgpack.packb(head)])
     answer = sock.recv_multipart()
     return msgpack.unpackb(answer[1])
-ask(b"hello", stage="select", version=2, run="", peer="ask.py",
+ask(b"hello", stage="select", version=3, run="", peer="ask.py",
     dataset={"digest": "", "size": 0})
 print(json.dumps(ask(b"features.get", id=1, epoch=0, plan=int(sys.argv[2]),
                      **{"from": 0})))

@@ -117,8 +117,8 @@ def after_hello():
     s = shake("plan", b"DEALER")
     hello = (b"\x85\xa4peer\xa1x\xa5stage\xa7augment\xa7version\2\xa3run\xa0\xa7dataset"
              b"\x82\xa6digest\xa0\xa4size\0")
-    s.sendall(frame(1, b"foil2.hello") + frame(0, hello))
-    if b"foil2.hello" not in read(s, 40):
+    s.sendall(frame(1, b"foil3.hello") + frame(0, hello))
+    if b"foil3.hello" not in read(s, 40):
         sys.exit("the selector does not answer hello")
     return push([s], frame(1, zeros[:60000]))
 

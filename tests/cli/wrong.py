@@ -33,7 +33,7 @@ def item(step, mistake=""):
     ids = list(range(BATCH))
     head = {**place, "step": step, "run": "", "size": size, "steps": STEPS,
             "epochs": 1, "tensors": [["ids", "i8", [BATCH]]]}
-    kind = b"foil2.item"
+    kind = b"foil3.item"
     if mistake == "i4":
         head["tensors"] = [["ids", "i4", [2 * BATCH]]]
     elif mistake == "outside":
@@ -53,7 +53,7 @@ def item(step, mistake=""):
     elif mistake == "empty":
         head["tensors"], ids = [["ids", "i8", [0]]], []
     elif mistake == "kind":
-        kind = b"foil2.items"
+        kind = b"foil3.items"
     elif mistake == "prefix":
         kind = b"item"
     elif mistake == "v1":
@@ -80,7 +80,7 @@ def hello(head, stage):
 
 
 def send(socket, peer, kind, head):
-    socket.send_multipart([peer, b"foil2." + kind, msgpack.packb(head)])
+    socket.send_multipart([peer, b"foil3." + kind, msgpack.packb(head)])
 
 
 def handle_messages(seconds):
@@ -96,9 +96,9 @@ def handle_messages(seconds):
                     stage = "select" if socket is plan else "train"
                     send(socket, peer, kind, hello(head, stage))
                     if socket is batch:
-                        send(socket, peer, b"next",
+                        send(socket, peer, b"want",
                              {**place, "serial": 1, "window": 8})
-                elif kind == b"next":
+                elif kind == b"want":
                     augmenter = peer
                     asked = head["room"]
                 elif kind == b"error":

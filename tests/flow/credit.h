@@ -14,7 +14,7 @@
  *     selector  an item to each peer that has credit, in turn: the lowest with
  *               an expired lease or a lost holder, else a new one
  *
- * Messages are those of the world: NEXT has the credit in `room`.
+ * Messages are those of the world: WANT has the credit in `room`.
  */
 #include "flow/world.h"
 
@@ -63,7 +63,7 @@ send_next(struct world *w, int link, int up, int64_t session, int k,
     const struct content content = {
         .session = session, .k = (int16_t)k, .room = (int16_t)credit};
 
-    post(w, link, up, NEXT, &content);
+    post(w, link, up, WANT, &content);
 }
 
 /* ---- the selector ------------------------------------------------------- */
@@ -139,7 +139,7 @@ relay_receives(struct world *w, int party, const struct event *e)
 
     if (e->content.session < relays[i].session)
         return;
-    if (e->what == NEXT) {
+    if (e->what == WANT) {
         if (e->content.session > relays[i].session)
             relays[i].n = 0, relays[i].credit = 0, w->relay[i].made = 0;
         relays[i].session = e->content.session;
@@ -372,7 +372,7 @@ binder_receives(struct world *w, struct link *link, const struct event *e)
 {
     const int i = (int)(link - w->link);
 
-    if (e->what == NEXT && link->binder == SELECTOR)
+    if (e->what == WANT && link->binder == SELECTOR)
         selector_receives(w, i, &e->content);
     else if (e->what == BATCH)
         trainer_receives(w, i, &e->content);

@@ -138,32 +138,32 @@ server_sees(struct wire *a, struct wire *b, struct flow_server *server,
 __attribute__((unused)) static struct wire_msg *
 next_of(int64_t session, int64_t epoch, int64_t step, int64_t serial)
 {
-    const struct wire_next next = {
+    const struct wire_want next = {
         .at = {session, epoch, step}, .serial = serial, .window = 8};
 
-    return wire_next_put(&next);
+    return wire_want_put(&next);
 }
 
 /* Run both sides, and the client if any, until the server has a next. */
 __attribute__((unused)) static int
 server_is_asked(struct wire *a, struct wire *b, struct flow_server *server,
-                struct flow_client *client, struct wire_next *next)
+                struct flow_client *client, struct wire_want *next)
 {
     struct flow_news news;
-    struct wire_next got;
+    struct wire_want got;
     struct err err;
 
     for (int i = 0; i < 1000; i++) {
         while (client && flow_client_next(client, &news, &err) > 0)
             ;
         while (server_sees(a, b, server, FLOW_MESSAGE, &news, 0)) {
-            if (wire_msg_kind(news.msg) != WIRE_NEXT ||
-                wire_next_get(&got, news.msg, &err))
+            if (wire_msg_kind(news.msg) != WIRE_WANT ||
+                wire_want_get(&got, news.msg, &err))
                 continue;
             *next = got;
             next->have = NULL;
             next->msg = NULL;
-            wire_next_release(&got);
+            wire_want_release(&got);
             return 1;
         }
     }

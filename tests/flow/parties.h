@@ -48,7 +48,7 @@ relay_turn(struct world *w, int party)
     struct relay *r = &w->relay[party - RELAY];
     const int plan = link_of(w, party, binder_of_items(w)),
               batches = link_of(w, party, TRAINER);
-    struct wire_next next;
+    struct wire_want next;
     void *item, *batch;
 
     while (flow_relay_stale(r->flow, &item, &batch))
@@ -74,7 +74,7 @@ relay_turn(struct world *w, int party)
 
         w->link[plan].notified = w->now;
         w->link[plan].latest = content;
-        flow_relay_mark_snapshot_sent(r->flow, post(w, plan, 1, NEXT, &content),
+        flow_relay_mark_snapshot_sent(r->flow, post(w, plan, 1, WANT, &content),
                                       w->now);
     }
     check_forwarded(w, r, &w->link[plan]);
@@ -104,11 +104,11 @@ relay_receives(struct world *w, int party, const struct event *e)
     const struct wire_place at = place(w, e->content.session, e->content.k);
     const int batches = link_of(w, party, TRAINER);
     int64_t have[WINDOW_MAX][2];
-    struct wire_next next;
+    struct wire_want next;
     struct thing *thing;
     int taken;
 
-    if (e->what == NEXT) {
+    if (e->what == WANT) {
         const struct wire_place was = flow_relay_place(r->flow);
 
         next = next_of(w, &e->content, have);
@@ -406,9 +406,9 @@ binder_receives(struct world *w, struct link *link, const struct event *e)
 
     if (link->binder == SERVICE)
         service_receives(w, e);
-    else if (e->what == NEXT && link->binder == SELECTOR)
+    else if (e->what == WANT && link->binder == SELECTOR)
         source_next(w, &w->selector, link, &e->content);
-    else if (e->what == NEXT)
+    else if (e->what == WANT)
         filter_next(w, source_next(w, &w->filter_out, link, &e->content));
     else if (e->what == BATCH)
         hold(w, w->trainer, &e->content);
@@ -497,7 +497,7 @@ lie(struct world *w)
     // a false "all is trained" or "all has come": with its peers lost, the
     // run is over
     w->early |= content.k + content.n >= w->places;
-    post(w, i, 1, NEXT, &content);
+    post(w, i, 1, WANT, &content);
     w->allowed += FLOW_LAPSE + 4;
 }
 

@@ -21,7 +21,7 @@ connect_to(struct world *w, int client, int binder)
     struct link *link = &w->link[w->n_links++];
 
     *link = (struct link){.client = client, .binder = binder, .connection = 1};
-    link->beat_at = -life;
+    link->heartbeat_at = -life;
 }
 
 static int
@@ -107,7 +107,7 @@ can_run(const struct world *w, int party)
     return !p->left && p->back <= w->now && p->stopped <= w->now;
 }
 
-/* Greetings and beats of a connecting party. */
+/* Greetings and heartbeats of a connecting party. */
 static void
 tend_link(struct world *w, int i)
 {
@@ -122,8 +122,9 @@ tend_link(struct world *w, int i)
     }
     if (flow_greeting_turn(&link->greeting, is_up(w, link), w->now))
         post(w, i, 1, HELLO, NULL);
-    if (link->greeting.state == FLOW_IN && w->now - link->beat_at >= life) {
-        post(w, i, 1, BEAT, NULL);
+    if (link->greeting.state == FLOW_IN &&
+        w->now - link->heartbeat_at >= life) {
+        post(w, i, 1, HEARTBEAT, NULL);
     }
 }
 
@@ -342,7 +343,7 @@ readable(const struct world *w, int party)
 static void
 to_client(struct world *w, struct link *link, const struct event *e)
 {
-    if (e->what == AGAIN)
+    if (e->what == REHELLO)
         flow_greeting_again(&link->greeting);
     else if (e->what == HELLO && flow_greeting_hello(&link->greeting)) {
         link->greeted = link->connection;
@@ -396,7 +397,7 @@ to_binder(struct world *w, const struct event *e)
     } else if (!peer) {
         if (flow_peer_table_unknown(roll, &id, w->now) &&
             e->connection == link->connection)
-            post(w, e->link, 0, AGAIN, NULL);
+            post(w, e->link, 0, REHELLO, NULL);
     } else {
         peer->last_seen = w->now;
         binder_receives(w, link, e);

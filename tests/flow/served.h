@@ -20,7 +20,7 @@ static struct wire_id
 id_of(int who, unsigned connection)
 {
     return (struct wire_id){
-        3, {(uint8_t)who, (uint8_t)(connection >> 8), (uint8_t)connection}};
+        3, {(uint8_t)who, (uint8_t)(connection >> 8), (uint8_t)connection}, 0};
 }
 
 /* The owner's hello, when it is another peer with a live connection. */
@@ -125,8 +125,8 @@ take_state(struct world *w, const struct flow_known_peer *peer,
 static void
 cache_answer(struct world *w, const char *name, const struct note *answer)
 {
-    const struct wire_state_ok which = {.step = w->answers % ANSWERS};
-    struct wire_msg *msg = wire_state_ok_put(&which);
+    const struct wire_ok which = {.step = w->answers % ANSWERS};
+    struct wire_msg *msg = wire_ok_put(&which);
 
     w->answer[w->answers++ % ANSWERS] = *answer;
     flow_answer_cache_put(&w->cache, name, answer->id, msg);
@@ -140,16 +140,16 @@ serve(struct world *w, struct flow_known_peer *peer, const struct note *ask)
     struct note answer = {ERROR, -1, ask->at, 0, 0, 0, 1, ""};
     struct wire_msg *known =
         flow_answer_cache_find(&w->cache, peer->hello.peer, ask->id);
-    struct wire_state_ok which;
+    struct wire_ok which;
     struct err err;
 
-    if (known && !wire_state_ok_get(&which, known, &err))
+    if (known && !wire_ok_get(&which, known, &err))
         return w->answer[which.step];
     if (flow_state_owner_check(&w->ownership, peer->number, ask->at.session,
                                owner_there(w, peer->number), &err))
         return answer;
-    answer =
-        ask->what == PAIRS ? weigh(w, peer, ask) : take_state(w, peer, ask);
+    answer = ask->what == WEIGHTS_GET ? weigh(w, peer, ask)
+                                      : take_state(w, peer, ask);
     if (answer.what != ERROR)
         cache_answer(w, peer->hello.peer, &answer);
     return answer;
@@ -175,7 +175,7 @@ service_receives(struct world *w, const struct mail *mail)
             return;
         answer = serve(w, peer, &mail->note);
     } else if (flow_peer_table_unknown(&w->peers, &id, w->now)) {
-        answer.what = AGAIN;
+        answer.what = REHELLO;
     } else {
         return;
     }

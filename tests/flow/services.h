@@ -26,7 +26,7 @@
 
 enum { TRAINERS = 6, PIECES = 3, NOTES = 512, ANSWERS = 4096 };
 
-enum what { HELLO, AGAIN, PAIRS, WEIGHTS, PUT, TAKEN, ERROR };
+enum what { HELLO, REHELLO, WEIGHTS_GET, WEIGHTS, PUT, TAKEN, ERROR };
 
 struct note {
     enum what what;
@@ -139,8 +139,9 @@ static void
 post(struct world *w, int who, int up, unsigned connection,
      const struct note *note)
 {
-    static const char *const names[] = {
-        "hello", "again", "pairs", "weights", "state.put", "state.ok", "error"};
+    static const char *const names[] = {"hello",   "rehello",   "weights.get",
+                                        "weights", "state.put", "ok",
+                                        "error"};
     const struct trainer *t = &w->trainer[who];
     const int lost = w->loss && !dice(w, w->loss),
               twice = w->twice && !dice(w, w->twice);

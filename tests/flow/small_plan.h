@@ -28,7 +28,7 @@ next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
      const char *held, int64_t room, double now)
 {
     int64_t have[WINDOW][2];
-    struct wire_next content = {.at = step(k),
+    struct wire_want content = {.at = step(k),
                                 .serial = serial,
                                 .window = WINDOW,
                                 .room = room,

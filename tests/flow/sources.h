@@ -13,7 +13,7 @@ static int may_draw(struct world *w);
 /* ---- snapshots ---------------------------------------------------------- */
 
 static struct content
-content_of(const struct world *w, const struct wire_next *next)
+content_of(const struct world *w, const struct wire_want *next)
 {
     struct content s = {.session = next->at.session,
                         .serial = next->serial,
@@ -33,10 +33,10 @@ content_of(const struct world *w, const struct wire_next *next)
 }
 
 /* have: room for WINDOW_MAX places. */
-static struct wire_next
+static struct wire_want
 next_of(const struct world *w, const struct content *s, int64_t (*have)[2])
 {
-    const struct wire_next next = {.at = place(w, s->session, s->k),
+    const struct wire_want next = {.at = place(w, s->session, s->k),
                                    .serial = s->serial,
                                    .window = s->window,
                                    .room = s->room,
@@ -150,7 +150,7 @@ source_next(struct world *w, struct source *s, struct link *link,
             const struct content *msg)
 {
     int64_t have[WINDOW_MAX][2];
-    const struct wire_next next = next_of(w, msg, have);
+    const struct wire_want next = next_of(w, msg, have);
     const int newer = msg->session > s->session ||
                       (msg->session == s->session && msg->serial > s->serial);
     const int is_same =
@@ -271,11 +271,11 @@ ask(struct world *w, struct flow_consumer *c, int binder)
                 link->number == ask.peer) {
                 link->notified = w->now;
                 link->latest = content;
-                post(w, i, 0, NEXT, &content);
+                post(w, i, 0, WANT, &content);
             }
             if (binder == SELECTOR && link->client == FILTER)
                 sent = link->greeting.state == FLOW_IN &&
-                       post(w, i, 1, NEXT, &content);
+                       post(w, i, 1, WANT, &content);
         }
         flow_consumer_mark_sent(c, &ask, sent, w->now);
     }

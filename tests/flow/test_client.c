@@ -24,7 +24,7 @@ binder_restarts(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_server *server = selector_at(a, "again");
     struct flow_client *client = augmenter_at(b, "again");
-    struct wire_next next = {0};
+    struct wire_want next = {0};
     struct flow_news news;
 
     T(!send_to_server(client, next_of(9, 1, 2, 1)),
@@ -48,16 +48,16 @@ binder_restarts(void)
     close_ends(a, b, server, client);
 }
 
-/* The beat of a peer. */
+/* The heartbeat of a peer. */
 static void
-beat_is_stored(void)
+heartbeat_is_stored(void)
 {
-    const struct wire_beat beat = {2, 1, 3, 40, "select"};
+    const struct wire_heartbeat heartbeat = {2, 1, 3, 40, "select"};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_server *server = selector_at(a, "beat");
-    struct flow_client *client = augmenter_at(b, "beat");
-    const struct wire_beat *stored;
+    struct flow_server *server = selector_at(a, "heartbeat");
+    struct flow_client *client = augmenter_at(b, "heartbeat");
+    const struct wire_heartbeat *stored;
     struct flow_news news;
     uint64_t peer;
 
@@ -65,18 +65,20 @@ beat_is_stored(void)
           client_sees(a, b, client, FLOW_JOINED, &news, 60),
       "a peer joins");
     peer = flow_server_peer(server, 0);
-    T(!flow_server_beat(server, peer + 1), "an unknown peer has no beat");
-    stored = flow_server_beat(server, peer);
+    T(!flow_server_heartbeat(server, peer + 1),
+      "an unknown peer has no heartbeat");
+    stored = flow_server_heartbeat(server, peer);
     T(stored && !stored->room && !*stored->source, "it has sent none yet");
-    send_to_server(client, wire_beat_put(&beat));
-    for (int i = 0; i < 500 && !flow_server_beat(server, peer)->room; i++) {
+    send_to_server(client, wire_heartbeat_put(&heartbeat));
+    for (int i = 0; i < 500 && !flow_server_heartbeat(server, peer)->room;
+         i++) {
         turn(a, b);
         flow_server_next(server, &news, &err);
     }
-    stored = flow_server_beat(server, peer);
+    stored = flow_server_heartbeat(server, peer);
     T(stored->room == 2 && stored->items == 1 && stored->ready == 3 &&
           stored->made == 40 && !strcmp(stored->source, "select"),
-      "its last beat is stored");
+      "its last heartbeat is stored");
     close_ends(a, b, server, client);
 }
 
@@ -90,7 +92,7 @@ unknown_peer_gets_error(void)
     struct wire_sock *sock =
         wire_sock_bind(a, WIRE_ROUTER, at("known"), &limits, &err);
     struct flow_client *client = augmenter_at(b, "known");
-    struct wire_error again = {.reason = "who", .again = 1, .id = -1};
+    struct wire_error again = {.reason = "who", .rehello = 1, .id = -1};
     struct wire_hello mine = hello_of("select", "r", digest_a, 10);
     struct wire_msg *reply[] = {wire_hello_put(&mine), wire_error_put(&again)};
     struct flow_news news;
@@ -228,7 +230,7 @@ greeting(void)
     T(!receives(&h, wire_error_put(&id)),
       "an error with the id of a request, of which there is none: dropped");
     T(receives(&h, wire_error_put(&plain)) < 0,
-      "[any: error without again, id and kind] it ends the client");
+      "[any: error without rehello, id and kind] it ends the client");
     T(receives(&h, wire_hello_put(&other)) < 0,
       "[any: hello that does not fit] so does that");
     flow_client_close(h.client);
@@ -287,7 +289,7 @@ main(void)
 {
     scratch_open();
     binder_restarts();
-    beat_is_stored();
+    heartbeat_is_stored();
     unknown_peer_gets_error();
     misfits();
     greeting();

@@ -27,7 +27,7 @@ hold(struct flow_consumer *c, int64_t k)
 /* Sends all snapshots that are due: returns their number; *next is the last
  * one. */
 static size_t
-send_all(struct flow_consumer *c, double now, struct wire_next *last)
+send_all(struct flow_consumer *c, double now, struct wire_want *last)
 {
     struct flow_send_snapshot ask;
     size_t n = 0;
@@ -48,7 +48,7 @@ empty(struct flow_consumer *c)
 }
 
 static int
-lists(const struct wire_next *next, const char *held)
+lists(const struct wire_want *next, const char *held)
 {
     size_t i = 0;
 
@@ -114,7 +114,7 @@ snapshots(uint64_t peers)
 {
     struct flow_consumer *c = flow_consumer_new(&start, 4, 5);
     const struct wire_place one = step(1);
-    struct wire_next next = {0};
+    struct wire_want next = {0};
 
     T(!send_all(c, 0, &next), "no peer, no snapshot");
     for (uint64_t i = 1; i <= peers; i++)
@@ -149,7 +149,7 @@ static void
 waits(uint64_t peers)
 {
     struct flow_consumer *c = flow_consumer_new(&start, 4, 5);
-    struct wire_next next = {0};
+    struct wire_want next = {0};
 
     for (uint64_t i = 1; i <= peers; i++)
         flow_consumer_join(c, i);
@@ -175,7 +175,7 @@ static void
 peers_come(void)
 {
     struct flow_consumer *c = flow_consumer_new(&start, 4, 1);
-    struct wire_next next;
+    struct wire_want next;
     struct flow_send_snapshot ask;
 
     flow_consumer_join(c, 1);
@@ -203,7 +203,7 @@ nothing_before_a_session(void)
 {
     const struct wire_place nowhere = {.session = -1};
     struct flow_consumer *c = flow_consumer_new(&nowhere, 4, 1);
-    struct wire_next next;
+    struct wire_want next;
 
     flow_consumer_join(c, 1);
     T(!send_all(c, 5, &next), "before a session is known nothing is sent");

@@ -12,7 +12,7 @@ rows(void)
     T(!flow_greeting_hello(&g) && g.state == FLOW_OUT,
       "an unexpected hello is dropped");
     flow_greeting_again(&g);
-    T(g.state == FLOW_OUT, "so is an error with again");
+    T(g.state == FLOW_OUT, "so is an error with rehello");
     T(flow_greeting_turn(&g, 1, 5) && g.state == FLOW_GREETING,
       "[OUT: there is a connection] hello");
     T(!flow_greeting_turn(&g, 1, 5.9), "which has a second to be answered");
@@ -21,7 +21,7 @@ rows(void)
       "[GREETING: a second without an answer] hello, each second");
     flow_greeting_again(&g);
     T(g.state == FLOW_GREETING && !flow_greeting_turn(&g, 1, 7.5),
-      "an error with again changes nothing while a hello is in transit");
+      "an error with rehello changes nothing while a hello is in transit");
     T(flow_greeting_hello(&g) && g.state == FLOW_IN,
       "[GREETING: hello that fits] in");
     T(!flow_greeting_hello(&g) && g.state == FLOW_IN,
@@ -30,7 +30,7 @@ rows(void)
     flow_greeting_again(&g);
     flow_greeting_again(&g);
     T(flow_greeting_turn(&g, 1, 100) && !flow_greeting_turn(&g, 1, 100.5),
-      "[IN: error with again] one hello, also after two");
+      "[IN: error with rehello] one hello, also after two");
     T(flow_greeting_hello(&g), "and in again");
     flow_greeting_lost(&g);
     T(!flow_greeting_turn(&g, 0, 101) && g.state == FLOW_OUT,

@@ -14,15 +14,15 @@ keeper(void)
     T(flow_state_copy_needs_handover(&k, "s1") && !k.ready,
       "[any: greeted by another service] the state is handed over");
     T(flow_state_copy_on_answer(&k, FLOW_ANSWERED, "s1") && k.ready,
-      "[STATE: state.ok with the id] with the last piece it is ready");
+      "[STATE: ok with the id] with the last piece it is ready");
     T(!flow_state_copy_needs_handover(&k, "s1") && k.ready,
       "[any: greeted by the same] nothing is handed over");
     T(!flow_state_copy_on_answer(&k, FLOW_ANSWERED, "s1") && k.ready,
       "an answer ends a request");
     T(flow_state_copy_on_answer(&k, FLOW_NO_STATE, "s1") && !k.ready,
-      "[READY: error with id and state] the state, and again");
+      "[READY: error with id and need_state] the state, and again");
     T(flow_state_copy_on_answer(&k, FLOW_NO_STATE, "s1") && !k.ready,
-      "[STATE: error with id and state] from the first piece on");
+      "[STATE: error with id and need_state] from the first piece on");
     while (wanted < 20 && flow_state_copy_on_answer(&k, FLOW_NO_STATE, "s1"))
         wanted++;
     T(wanted == 7, "the eighth time it ends");
@@ -64,7 +64,8 @@ owners(void)
 
     flow_state_owner_init(&s);
     T(!flow_state_owner_fits(&s, &at) && !judges(&s, 1, 1, 1),
-      "[pairs, where it does not stand there] without a state it wants one");
+      "[weights.get, where it does not stand there] without a state it wants "
+      "one");
     T(flow_state_owner_check_piece(&s, &state, &err) == 1,
       "a state without tables");
     flow_state_owner_add_piece(&s, &state, 1, "a");
@@ -84,7 +85,7 @@ owners(void)
     T(!judges(&s, 2, 5, 0), "one with the same continues");
     flow_state_owner_advance(&s, &at, 2, "b");
     T(s.owner == 2 && s.next.step == 5 && !flow_state_owner_fits(&s, &at),
-      "[pairs] it is after the step, and that peer owns it");
+      "[weights.get] it is after the step, and that peer owns it");
     flow_state_owner_on_hello(&s, 7, "a");
     T(s.owner == 2, "another name is another peer");
     flow_state_owner_on_hello(&s, 8, "b");

@@ -45,7 +45,7 @@ first_of_a_peer(void)
     is_late(p, 10);
     flow_producer_join(p, 3);
     T(next(p, 3, 2, 0, "1", 1, 11) == FLOW_NOTHING && !is_late(p, 11),
-      "[producer: first next of a peer] no peer is late by the first snapshot "
+      "[producer: first want of a peer] no peer is late by the first snapshot "
       "of a peer");
     T(hand_out(p, 11) == 2 && holder(p, 2) == 3 && holder(p, 3) == 2,
       "which counts otherwise: a delivered item ends its lease");
@@ -91,7 +91,7 @@ late(void)
     next(p, 2, 3, 0, "1245", 2, 11);
     T(flow_producer_late(p, 11, &what) && what.peer == 1 && !number(what.at) &&
           what.taken == 2 && what.lease == LEASE && what.aside == 4 * LEASE,
-      "[producer: lease too old, and a later next without its place] a late "
+      "[producer: lease too old, and a later want without its place] a late "
       "peer loses all its items");
     T(!is_late(p, 11), "and only that one is");
     next(p, 1, 4, 0, "124567", 2, 11);
@@ -141,7 +141,7 @@ set_aside(void)
 static void
 another_session(void)
 {
-    const struct wire_next later = {
+    const struct wire_want later = {
         .at = {8, 0, 0}, .serial = 1, .window = WINDOW, .room = 2};
     struct flow_producer *p = with_one_late();
 

@@ -103,16 +103,17 @@ peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
     const struct wire_hello mine = hello_of("augment", "", digest_a, 10);
     const struct wire_error no = {
         .reason = "no such place", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
-    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0});
+    struct wire_msg *heartbeat =
+        wire_heartbeat_put(&(struct wire_heartbeat){0});
     struct flow_news news;
 
-    wire_sock_send_when_connected(sock, beat);
+    wire_sock_send_when_connected(sock, heartbeat);
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "asked for a new hello, as after a restart") &&
-          strstr(news.why.msg, "it sent beat"),
+          strstr(news.why.msg, "it sent heartbeat"),
       "a valid message of an unknown peer is no alarm: %s", news.why.msg);
     T(strstr(news.why.msg, "/batch"), "with the edge");
-    wire_msg_free(beat);
+    wire_msg_free(heartbeat);
     send_and_free(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
     T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
           strstr(news.why.msg, "sent 'item' before its hello"),
@@ -153,7 +154,7 @@ peer_gets_error(void)
         if (wire_sock_recv(sock, NULL, &reply, &err) <= 0)
             continue;
         errors += wire_msg_kind(reply) == WIRE_ERROR &&
-                  !wire_error_get(&error, reply, &err) && !error.again;
+                  !wire_error_get(&error, reply, &err) && !error.rehello;
         wire_msg_free(reply);
     }
     T(errors == 1 && !strcmp(error.of.kind, "item") &&
@@ -222,12 +223,12 @@ static void
 answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
              struct flow_service *service)
 {
-    struct wire_msg *request = wire_beat_put(&(struct wire_beat){0});
+    struct wire_msg *request = wire_heartbeat_put(&(struct wire_heartbeat){0});
     struct wire_id from;
     struct err err = {""};
 
     flow_service_ask(service, request, 7); // any message is a request
-    T(router_sees(a, b, sock, WIRE_BEAT, &from), "and sends a request");
+    T(router_sees(a, b, sock, WIRE_HEARTBEAT, &from), "and sends a request");
     wire_sock_send(sock, &from, request);
     reply_weights(sock, &from, 6, 1);
     reply_weights(sock, &from, 7, 0.5f);
@@ -247,7 +248,7 @@ answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
       "the service receives the reason");
 
     flow_service_ask(service, request, 8);
-    T(router_sees(a, b, sock, WIRE_BEAT, &from), "a new request");
+    T(router_sees(a, b, sock, WIRE_HEARTBEAT, &from), "a new request");
     reply_weights(sock, &from, 8, 2);
     T(wait_answer(service, &err) == FLOW_FAILED, "a bad answer alone");
     flow_service_refuse(service, &err);
@@ -318,11 +319,11 @@ rates(void)
       "16 a second, however many come: %d in "
       "10 s",
       all);
-    flow_refusal_good(&refusal, WIRE_BEAT);
-    flow_refusal_good(&refusal, WIRE_NEXT);
+    flow_refusal_good(&refusal, WIRE_HEARTBEAT);
+    flow_refusal_good(&refusal, WIRE_WANT);
     flow_refusal_good(&refusal, WIRE_HELLO);
     flow_refusal_good(&refusal, WIRE_ERROR);
-    T(refusal.streak == 10083, "a beat does not count as a good message");
+    T(refusal.streak == 10083, "a heartbeat does not count as a good message");
     flow_refusal_good(&refusal, WIRE_BATCH);
     T(refusal.streak == 0 && refusal.count == 10083, "a batch does");
 }

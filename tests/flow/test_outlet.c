@@ -271,7 +271,7 @@ late(void)
     struct flow_outlet *outlet = flow_outlet_open(a, &config, &err);
     struct wire_sock *sock = join(b, at("late"), "hoarder");
     struct wire_msg *msg =
-        wire_beat_put(&(struct wire_beat){0}); // instead of an item
+        wire_heartbeat_put(&(struct wire_heartbeat){0}); // instead of an item
     struct flow_send_item turn = {0};
     struct flow_news news;
     int until = 1000;

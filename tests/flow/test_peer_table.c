@@ -8,7 +8,7 @@
 
 #include "ends.h"
 
-static const struct wire_id id_a = {1, {'a'}}, id_b = {1, {'b'}};
+static const struct wire_id id_a = {1, {'a'}, 0}, id_b = {1, {'b'}, 0};
 
 static struct flow_known_peer *
 greet(struct flow_peer_table *peers, const struct wire_id *id, const char *name,
@@ -44,7 +44,7 @@ names(void)
       "found by name, connection and number");
     T(!flow_peer_table_by_id(&peers, &id_a), "the old connection has no peer");
     for (unsigned i = 1; i < FLOW_PEERS_MAX; i++) {
-        struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
+        struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}, 0};
         char text[16];
 
         snprintf(text, sizeof text, "y%u", i);
@@ -76,7 +76,7 @@ strangers(void)
     T(flow_peer_table_unknown(&peers, &id_a, 11), "a second later it is");
     T(!flow_peer_table_unknown(&peers, &id_b, 11.8), "each by itself");
     for (unsigned i = 0; i < 3 * FLOW_PEERS_MAX; i++) {
-        struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
+        struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}, 0};
 
         asked += flow_peer_table_unknown(&peers, &id, 12);
     }
@@ -114,7 +114,7 @@ silence(void)
     flow_peer_table_release(&peers);
 }
 
-/* A process of its own that joins and sends beats until it is killed, or
+/* A process of its own that joins and sends heartbeats until it is killed, or
  * receives the end of the run. */
 static pid_t
 start_peer(const char *endpoint)

@@ -58,10 +58,10 @@ snapshots(void)
       "and "
       "more are sent");
     T(next(p, 1, 2, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
-      "[producer: next, older] an older snapshot changes nothing");
+      "[producer: want, older] an older snapshot changes nothing");
     T(next(p, 1, 4, 3, "", 2, 0) == FLOW_PROGRESS && hand_out(p, 0) == 1 &&
           holder(p, 4) == 1,
-      "[producer: next, newer] so does a trained one; the other lease "
+      "[producer: want, newer] so does a trained one; the other lease "
       "continues");
     T(next(p, 1, 5, 3, "", 0, 0) == FLOW_NOTHING && hand_out(p, 0) == 6,
       "without room it is the window");
@@ -77,12 +77,12 @@ static void
 sessions(void)
 {
     struct flow_producer *p = with_peers(2, 1);
-    struct wire_next later = {.at = {8, 0, 4}, .serial = 1, .window = WINDOW};
+    struct wire_want later = {.at = {8, 0, 4}, .serial = 1, .window = WINDOW};
 
     hand_out(p, 0);
     T(flow_producer_on_snapshot(p, 1, &later, 1) == FLOW_NEW_SESSION &&
           !flow_producer_out(p) && flow_producer_place(p).session == 8,
-      "[producer: next, of a newer session] a later session: all leases are "
+      "[producer: want, of a newer session] a later session: all leases are "
       "void");
     T(hand_out(p, 1) == 8 && holder(p, 4) == 1 && holder(p, 11) == 1,
       "a peer without it gets nothing of it");
@@ -109,7 +109,7 @@ is_over_for_all(void)
         early |= flow_producer_over(p, now);
     }
     T(!changed && flow_producer_place(p).step == 5,
-      "[producer: next, older, the same again, after an end] it changes "
+      "[producer: want, older, the same again, after an end] it changes "
       "nothing");
     T(!early && flow_producer_over(p, 1 + FLOW_QUIET),
       "and the run is over, after %g s", FLOW_QUIET);
@@ -174,7 +174,8 @@ lapses(int more)
         next(p, 2, 2, 0, "", 1, now); // the peer sends true ones again
     }
     T(news == FLOW_REWOUND && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
-      "[producer: next, older, for 4 s in which nobody says the newer one] the "
+      "[producer: want, older, for 4 s in which nobody sends the newer one] "
+      "the "
       "true one replaces it after %g s",
       now);
     T(hand_out(p, now) == 2 && holder(p, 0), "and is gone by");
@@ -231,7 +232,7 @@ goes_back(void)
     hand_out(p, 0);
     T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_REWOUND && !flow_producer_out(p) &&
           hand_out(p, 0) == 2 && holder(p, 4) == 1 && holder(p, 5) == 1,
-      "[producer: next, newer, of a place before] a consumer that goes back "
+      "[producer: want, newer, of a place before] a consumer that goes back "
       "gets earlier items, not those that it has");
     flow_producer_free(p);
 }

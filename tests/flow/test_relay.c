@@ -17,7 +17,7 @@ static int
 next(struct flow_relay *r, int64_t serial, int64_t k, const char *held)
 {
     int64_t have[8][2];
-    struct wire_next content = {
+    struct wire_want content = {
         .at = step(k), .serial = serial, .window = 8, .have = have[0]};
 
     for (; held[content.n_have]; content.n_have++) {
@@ -83,7 +83,7 @@ empty(struct flow_relay *r)
 static int64_t
 content(struct flow_relay *r, double now)
 {
-    struct wire_next out;
+    struct wire_want out;
 
     if (!flow_relay_next_snapshot(r, now, &out))
         return 0;
@@ -104,7 +104,7 @@ lowest_first(void)
     T(make(r) == 1 && make(r) == 2, "[relay: items wait] the lowest is made "
                                     "first");
     next(r, 2, 0, "3");
-    T(make(r) == -1, "[relay: next, newer] not one that the consumer has");
+    T(make(r) == -1, "[relay: want, newer] not one that the consumer has");
     next(r, 3, 0, "");
     T(make(r) == 3, "unless it has dropped it");
     T(send_one(r) == 1 && send_one(r) == 2 && send_one(r) == 3 &&
@@ -125,7 +125,7 @@ what_is_old(void)
       "that is "
       "trained, or of another session, is not stored");
     T(!next(r, 5, 6, "") && !next(r, 4, 6, "") && flow_relay_place(r).step == 4,
-      "[relay: next, older] nor is a snapshot that is not newer");
+      "[relay: want, older] nor is a snapshot that is not newer");
     take(r, 4);
     take(r, 5);
     take(r, 6);
@@ -139,7 +139,7 @@ what_is_old(void)
     T(stale(r) == 1 && make(r) == 6, "[relay: place trained] until it is "
                                      "trained");
     flow_relay_on_snapshot(
-        r, &(struct wire_next){.at = {8, 0, 0}, .serial = 1, .window = 8});
+        r, &(struct wire_want){.at = {8, 0, 0}, .serial = 1, .window = 8});
     T(stale(r) == 1 && flow_relay_place(r).session == 8,
       "all of an earlier session is dropped");
     empty(r);
@@ -165,7 +165,7 @@ in_the_making(void)
 static void
 in_the_making_of_before(void)
 {
-    const struct wire_next later = {
+    const struct wire_want later = {
         .at = {8, 0, 0}, .serial = 1, .window = 8, .n_have = 0};
     const struct wire_place zero = {8, 0, 0};
     struct flow_relay *r = flow_relay_new(4);
@@ -195,7 +195,7 @@ room(void)
     make(r);
     T(!content(r, 1.1), "an item that is made changes nothing");
     send_one(r);
-    T(content(r, 1.2) == 3, "[relay: newer next, or other room] a sent one "
+    T(content(r, 1.2) == 3, "[relay: newer want, or other room] a sent one "
                             "makes room for another");
     take(r, 2);
     make(r);
@@ -214,7 +214,7 @@ static void
 cannot_be_sent(void)
 {
     struct flow_relay *r = flow_relay_new(2);
-    struct wire_next out;
+    struct wire_want out;
 
     next(r, 1, 0, "");
     T(flow_relay_next_snapshot(r, 0, &out), "a snapshot is due");
@@ -287,7 +287,7 @@ static void
 forgets(void)
 {
     struct flow_relay *r = flow_relay_new(2);
-    struct wire_next older = {.at = {6, 0, 0}, .serial = 1, .window = 8};
+    struct wire_want older = {.at = {6, 0, 0}, .serial = 1, .window = 8};
     void *it, *made;
 
     next(r, 9, 0, "");
@@ -295,7 +295,7 @@ forgets(void)
     T(!flow_relay_on_snapshot(r, &older), "an older session changes nothing");
     flow_relay_forget(r);
     T(flow_relay_on_snapshot(r, &older) && flow_relay_place(r).session == 6,
-      "[relay: next, older, where the newest is a day ahead] it counts");
+      "[relay: want, older, where the newest is a day ahead] it counts");
     T(flow_relay_stale(r, &it, &made) && it == &item[1],
       "and earlier items are dropped");
     flow_relay_free(r);

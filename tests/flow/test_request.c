@@ -5,7 +5,7 @@
 #include "flow/link.h"
 #include "flow/request.h"
 #include "t.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 enum { DROPPED = 99 };
 
@@ -22,7 +22,7 @@ receives(struct flow_request *a, int64_t id)
 static int
 fails(struct flow_request *a, int64_t id, int state)
 {
-    const struct wire_error error = {.state = state};
+    const struct wire_error error = {.need_state = state};
     enum flow_answer what;
 
     return flow_request_receive(a, id, &error, &what) ? (int)what : DROPPED;
@@ -32,7 +32,7 @@ fails(struct flow_request *a, int64_t id, int state)
 static enum flow_about
 about(int again, int64_t id, const char *kind)
 {
-    struct wire_error error = {.again = again, .id = id};
+    struct wire_error error = {.rehello = again, .id = id};
 
     snprintf(error.of.kind, sizeof error.of.kind, "%s", kind);
     return flow_error_about(&error);
@@ -50,10 +50,10 @@ request(void)
       "[READY: there is a request] it waits for its answer");
     T(receives(&a, 41) == DROPPED && fails(&a, 41, 0) == DROPPED && a.waits,
       "[any: another id] it is dropped");
-    T(about(0, -1, "pairs") == FLOW_ABOUT_MESSAGE &&
-          about(0, 42, "pairs") == FLOW_ABOUT_MESSAGE,
+    T(about(0, -1, "weights.get") == FLOW_ABOUT_MESSAGE &&
+          about(0, 42, "weights.get") == FLOW_ABOUT_MESSAGE,
       "[any: error with kind] it is no answer");
-    T(about(1, 42, "pairs") == FLOW_ABOUT_GREETING &&
+    T(about(1, 42, "weights.get") == FLOW_ABOUT_GREETING &&
           about(0, 0, "") == FLOW_ABOUT_REQUEST,
       "an error with `again` is about the greeting, one with an id an answer");
     T(flow_request_turn(&a, 105, &until) == 1 &&
@@ -74,7 +74,7 @@ request(void)
       "[READY: error with id] there is no answer");
     flow_request_begin(&a, 44, 200);
     T(fails(&a, 44, 1) == FLOW_NO_STATE,
-      "[READY: error with id and state] it is distinguished");
+      "[READY: error with id and need_state] it is distinguished");
     T(about(0, -1, "") == FLOW_ABOUT_US,
       "an error of nothing is about ourselves");
 }
@@ -84,8 +84,8 @@ static void
 cached_answers(void)
 {
     static struct flow_answer_cache cache;
-    struct wire_msg *one = wire_beat_put(&(struct wire_beat){0}),
-                    *two = wire_beat_put(&(struct wire_beat){0});
+    struct wire_msg *one = wire_heartbeat_put(&(struct wire_heartbeat){0}),
+                    *two = wire_heartbeat_put(&(struct wire_heartbeat){0});
     char name[16];
 
     T(!flow_answer_cache_find(&cache, "a", 1), "empty");

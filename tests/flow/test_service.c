@@ -22,28 +22,28 @@ answer_pairs(struct flow_server *server, const struct flow_news *news,
     struct wire_weights answer = {.weights = {.rows = 1, .columns = 1, .w = w}};
     struct weights *weights = &answer.weights;
     struct wire_error error = {.reason = "cannot"};
-    struct wire_pairs pairs;
+    struct wire_weights_request request;
     struct wire_msg *msg;
     struct err err;
 
-    if (wire_pairs_get(&pairs, news->msg, 0, &err))
+    if (wire_weights_request_get(&request, news->msg, 0, &err))
         return;
-    answer.id = error.id = pairs.id;
+    answer.id = error.id = request.id;
     weights->moved = ++answered;
-    error.state = pairs.batch.epoch == WANTS_STATE;
-    if (pairs.batch.epoch == NO_NUMBER)
+    error.need_state = request.batch.epoch == WANTS_STATE;
+    if (request.batch.epoch == NO_NUMBER)
         weights->w = nan;
-    if (pairs.batch.epoch == LARGE) {
+    if (request.batch.epoch == LARGE) {
         weights->w = large;
         weights->rows = 8193;
         weights->columns = 8192;
     }
-    msg = (error.state && !has_state) || pairs.batch.epoch == BREAKS
+    msg = (error.need_state && !has_state) || request.batch.epoch == BREAKS
               ? wire_error_put(&error)
               : wire_weights_put(&answer);
-    flow_server_answer(server, news->peer, pairs.id, msg);
+    flow_server_answer(server, news->peer, request.id, msg);
     wire_msg_free(msg);
-    wire_pairs_release(&pairs);
+    wire_weights_request_release(&request);
 }
 
 /* The service: weights that count, and a state to be put. */
@@ -72,15 +72,15 @@ start_service(const char *endpoint)
         while (flow_server_next(server, &news, &err) > 0) {
             if (news.what != FLOW_MESSAGE)
                 continue;
-            if (wire_msg_kind(news.msg) == WIRE_PAIRS) {
+            if (wire_msg_kind(news.msg) == WIRE_WEIGHTS_GET) {
                 answer_pairs(server, &news, has_state);
                 continue;
             }
             if (wire_state_get(&state, news.msg, &err))
                 continue;
             has_state = 1;
-            msg = wire_state_ok_put(&(struct wire_state_ok){
-                state.id, state.session, state.epoch, state.step});
+            msg = wire_ok_put(&(struct wire_ok){state.id, state.session,
+                                                state.epoch, state.step});
             flow_server_answer(server, news.peer, state.id, msg);
             wire_msg_free(msg);
             wire_state_release(&state);
@@ -117,15 +117,15 @@ ask(struct flow_service *service, int64_t id, int64_t epoch)
 {
     static const int64_t ids[] = {1};
     static const float z[] = {1};
-    struct wire_pairs pairs = {.id = id,
-                               .batch.epoch = epoch,
-                               .batch.beta = 1,
-                               .batch.b = 1,
-                               .batch.v = 1,
-                               .batch.dim = 1,
-                               .batch.ids = ids,
-                               .batch.z = z};
-    struct wire_msg *msg = wire_pairs_put(&pairs);
+    struct wire_weights_request request = {.id = id,
+                                           .batch.epoch = epoch,
+                                           .batch.beta = 1,
+                                           .batch.b = 1,
+                                           .batch.v = 1,
+                                           .batch.dim = 1,
+                                           .batch.ids = ids,
+                                           .batch.z = z};
+    struct wire_msg *msg = wire_weights_request_put(&request);
 
     flow_service_ask(service, msg, id);
     wire_msg_free(msg);
@@ -196,7 +196,7 @@ state(const char *endpoint)
     T(wait_for(service, &moved, &err) == FLOW_NO_STATE, "it has no state");
     flow_service_ask(service, msg, 501);
     T(flow_service_wait(service, -1, &answer, &err) == FLOW_ANSWERED &&
-          wire_msg_kind(answer) == WIRE_STATE_OK,
+          wire_msg_kind(answer) == WIRE_OK,
       "it accepts one");
     wire_msg_free(answer);
     ask(service, 502, WANTS_STATE);
@@ -417,14 +417,14 @@ too_large(const char *endpoint)
     struct flow_service *service;
     int64_t *ids = calloc(ROWS, sizeof *ids), moved;
     float *z = calloc((size_t)ROWS * DIM, sizeof *z);
-    const struct wire_pairs pairs = {.id = 901,
-                                     .batch.beta = 1,
-                                     .batch.b = ROWS,
-                                     .batch.v = 1,
-                                     .batch.dim = DIM,
-                                     .batch.ids = ids,
-                                     .batch.z = z};
-    struct wire_msg *msg = wire_pairs_put(&pairs);
+    const struct wire_weights_request request = {.id = 901,
+                                                 .batch.beta = 1,
+                                                 .batch.b = ROWS,
+                                                 .batch.v = 1,
+                                                 .batch.dim = DIM,
+                                                 .batch.ids = ids,
+                                                 .batch.z = z};
+    struct wire_msg *msg = wire_weights_request_put(&request);
 
     // 256 MiB take their time, and a retried request for an error starts
     // again
@@ -435,8 +435,9 @@ too_large(const char *endpoint)
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "one that fits");
     flow_service_ask(service, msg, 901);
     T(wait_for(service, &moved, &err) == FLOW_REFUSED &&
-          strstr(err.msg, "pairs of 67117056 bytes in one part, edge negatives "
-                          "takes at most 67108864: use smaller"),
+          strstr(err.msg,
+                 "weights.get of 67117056 bytes in one part, edge negatives "
+                 "takes at most 67108864: use smaller"),
       "a request: %s", err.msg);
     ask(service, 902, LARGE);
     T(wait_for(service, &moved, &err) == FLOW_FAILED &&

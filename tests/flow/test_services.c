@@ -57,13 +57,13 @@ send_next(struct world *w, struct trainer *t)
         post(w, (int)(t - w->trainer), 1, t->connection, &t->out);
 }
 
-/* A request is made: the state's next piece, or pairs. */
+/* A request is made: the state's next piece, or weights.get. */
 static void
 ask(struct world *w, struct trainer *t, int piece)
 {
     const struct wire_place at = {t->session, 0, t->step};
 
-    t->out = (struct note){t->keeper.ready ? PAIRS : PUT,
+    t->out = (struct note){t->keeper.ready ? WEIGHTS_GET : PUT,
                            flow_request_id(&t->request),
                            at,
                            t->state,
@@ -131,11 +131,11 @@ goes_on(struct world *w, struct trainer *t, enum flow_answer what,
 static void
 trainer_receives(struct world *w, struct trainer *t, const struct note *note)
 {
-    const struct wire_error error = {.again = note->what == AGAIN,
-                                     .state = note->state,
+    const struct wire_error error = {.rehello = note->what == REHELLO,
+                                     .need_state = note->state,
                                      .id = note->id,
                                      .of.kind = {note->about ? '?' : 0}};
-    const int is_error = note->what == ERROR || note->what == AGAIN;
+    const int is_error = note->what == ERROR || note->what == REHELLO;
     const enum flow_about about = flow_error_about(&error);
     enum flow_answer what;
 

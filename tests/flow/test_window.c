@@ -6,10 +6,10 @@
 
 static const int64_t have[][2] = {{0, 9}, {1, 0}, {1, 4}, {2, 0}};
 
-static struct wire_next
+static struct wire_want
 snapshot(int64_t session, int64_t serial)
 {
-    return (struct wire_next){.at = {session, 0, 8},
+    return (struct wire_want){.at = {session, 0, 8},
                               .serial = serial,
                               .window = 6,
                               .n_have = 4,
@@ -23,7 +23,7 @@ order(void)
         int64_t session, serial;
         int order;
     } rows[] = {{7, 4, -1}, {7, 5, 0}, {7, 6, 1}, {6, 99, -1}, {8, 1, 1}};
-    struct wire_next next = snapshot(7, 5);
+    struct wire_want next = snapshot(7, 5);
     struct flow_window w;
 
     flow_window_init(&w);
@@ -42,7 +42,7 @@ order(void)
 static void
 places(void)
 {
-    struct wire_next next = snapshot(7, 5), got;
+    struct wire_want next = snapshot(7, 5), got;
     struct flow_window w;
     int right = 1;
 

@@ -186,7 +186,7 @@ trainer_receives(struct world *w, const struct event *e)
 {
     struct requester *a = &w->requester;
     const struct wire_error error = {.id = e->content.serial,
-                                     .state = e->content.over == 1};
+                                     .need_state = e->content.over == 1};
     const int weights = a->keeper.ready;
     enum flow_answer what;
     char name[16];

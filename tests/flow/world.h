@@ -50,12 +50,12 @@ enum {
 
 enum what {
     HELLO,
-    AGAIN,
-    NEXT,
+    REHELLO,
+    WANT,
     ITEM,
     BATCH,
     END,
-    BEAT,
+    HEARTBEAT,
     ASK,
     PUT,
     ANSWER,
@@ -63,7 +63,7 @@ enum what {
     TICK
 };
 
-/* Seconds: silence after which a peer is gone, time between beats. */
+/* Seconds: silence after which a peer is gone, time between heartbeats. */
 static const double silence = 3.2, life = 1;
 
 struct content { /* a place, or a whole snapshot */
@@ -95,7 +95,7 @@ struct link {
     double back;         /* it is up from then on */
     double last[2];      /* when the last message on it arrives, down and up */
     struct flow_greeting greeting;
-    double beat_at;      /* when the connecting party sent its last beat */
+    double heartbeat_at; /* when the connecting party sent its last heartbeat */
     uint64_t number;     /* its number at the binder; 0: not known to it */
     unsigned greeted_on; /* on this connection */
     unsigned greeted; /* the connection on which its hello was answered last */
@@ -271,24 +271,24 @@ name_of(int party)
 static void
 log_message(struct world *w, const struct event *e, const char *how)
 {
-    static const char *const names[] = {"hello",     "again",  "next",  "item",
-                                        "batch",     "end",    "beat",  "pairs",
-                                        "state.put", "answer", "denied"};
+    static const char *const names[] = {
+        "hello",     "rehello",     "want",      "item",   "batch", "end",
+        "heartbeat", "weights.get", "state.put", "answer", "denied"};
     const struct link *link = &w->link[e->link];
     char more[96] = "";
     int n = 0;
 
     if (!w->trace)
         return;
-    if (e->what >= NEXT && e->what != BEAT)
+    if (e->what >= WANT && e->what != HEARTBEAT)
         n = snprintf(more, sizeof more, " %jd:%d%s",
                      (intmax_t)e->content.session, e->content.k,
                      e->content.over ? ", over" : "");
-    if (e->what == NEXT)
+    if (e->what == WANT)
         n += snprintf(more + n, sizeof more - (size_t)n,
                       " serial %jd, room %d, have", (intmax_t)e->content.serial,
                       e->content.room);
-    for (int i = 0; e->what == NEXT && i < e->content.n; i++)
+    for (int i = 0; e->what == WANT && i < e->content.n; i++)
         n += snprintf(more + n, sizeof more - (size_t)n, " %d",
                       e->content.have[i]);
     log_event(w, "%s -> %s %s%s%s",
@@ -402,7 +402,7 @@ send_copy(struct world *w, int link, int up, enum what what,
     double at;
 
     at = w->now + 0.0001 + some(w, dice(w, 50) ? 0.02 : w->slow);
-    if (second && what == NEXT)
+    if (second && what == WANT)
         at += some(w, 1);
     else if (at < l->last[up])
         at = l->last[up];
@@ -434,14 +434,14 @@ post(struct world *w, int link, int up, enum what what,
     struct event e = {.what = what, .link = link, .up = up};
 
     if (!is_up(w, &w->link[link]) ||
-        (!up && what != AGAIN &&
+        (!up && what != REHELLO &&
          w->link[link].greeted_on != w->link[link].connection))
         return 0;
     if (up && what != HELLO &&
         w->link[link].greeted != w->link[link].connection)
         fail(w, "%s sends before its greeting", name_of(w->link[link].client));
     if (up)
-        w->link[link].beat_at = w->now;
+        w->link[link].heartbeat_at = w->now;
     if (content)
         e.content = *content;
     if (w->loss && !dice(w, w->loss)) {
@@ -463,7 +463,7 @@ static struct wire_id
 id_of(int link, unsigned connection)
 {
     return (struct wire_id){
-        3, {(uint8_t)link, (uint8_t)(connection >> 8), (uint8_t)connection}};
+        3, {(uint8_t)link, (uint8_t)(connection >> 8), (uint8_t)connection}, 0};
 }
 
 /* The link between two parties, or -1. */

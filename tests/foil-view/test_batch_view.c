@@ -65,11 +65,12 @@ drawn_negatives_are_shown(void)
 
     T(json_is_null(drawn), "without a sampler: null");
     json_decref(drawn);
-    b.drawn = (struct wire_drawn){.sampler = "emc2 1",
-                                  .columns = 19,
-                                  .batch = {.v = VIEWS, .b = N, .ids = ids},
-                                  .heaviest = {K, row, sample, view, of_epoch,
-                                               w, cosine, outside, effective}};
+    b.drawn = (struct wire_top_negatives){
+        .sampler = "emc2 1",
+        .columns = 19,
+        .batch = {.v = VIEWS, .b = N, .ids = ids},
+        .heaviest = {K, row, sample, view, of_epoch, w, cosine, outside,
+                     effective}};
     drawn = batch_view_drawn(&b, NULL, 1);
     list = json_object_get(drawn, "negatives");
     T(json_array_size(list) == 3 &&

@@ -28,7 +28,7 @@ draw_step(struct chain_trail *trail, int64_t epoch, int64_t step)
     }
     chain_trail_add(
         trail,
-        &(struct wire_drawn){
+        &(struct wire_top_negatives){
             .batch = {.epoch = epoch, .step = step, .b = N, .v = V, .ids = ids},
             .heaviest = {K, row, sample, view, of_epoch, w, cosine, outside,
                          effective}},

@@ -79,7 +79,7 @@ act(struct edge *edge, struct bytes *from)
     const unsigned what = byte(from);
     const struct wire_place at = place(from);
     const struct wire_end end = {at, 1};
-    struct wire_next next;
+    struct wire_want next;
     struct wire_place *item;
     void *one, *two;
 
@@ -91,7 +91,7 @@ act(struct edge *edge, struct bytes *from)
         flow_relay_made(edge->relay, item);
     if (flow_relay_next_snapshot(edge->relay, what, &next)) {
         flow_relay_mark_snapshot_sent(edge->relay, what & 4, what);
-        send_on(edge, wire_next_put(&next));
+        send_on(edge, wire_want_put(&next));
     }
     if (edge->of == WIRE_EDGE_BATCH)
         send_on(edge, small_batch(&at));

@@ -131,7 +131,7 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
     struct wire_msg *msg;
 
     if (edge->of == WIRE_EDGE_NEGATIVES) {
-        msg = wire_beat_put(&(struct wire_beat){0});
+        msg = wire_heartbeat_put(&(struct wire_heartbeat){0});
         flow_server_answer(edge->server, peer, what, msg);
         wire_msg_free(msg);
     } else if (edge->of == WIRE_EDGE_BATCH) {

@@ -15,7 +15,7 @@
 #include "wire/batch.h"
 #include "wire/error.h"
 #include "wire/hello.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 #include "wire/sock_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -104,7 +104,7 @@ static inline struct wire_msg *
 small_error(const struct wire_place *at)
 {
     struct wire_error error = {
-        .reason = "who?", .id = -1, .again = at->step % 2 == 1, .of.at = *at};
+        .reason = "who?", .id = -1, .rehello = at->step % 2 == 1, .of.at = *at};
 
     if (at->epoch)
         strcpy(error.of.kind, "item");
@@ -120,7 +120,7 @@ message(struct bytes *from)
     const struct wire_place at = place(from);
     const unsigned x = byte(from);
     const int64_t have[] = {at.epoch, at.step + x % 3, at.epoch + 1, x % 8};
-    const struct wire_next next = {.at = at,
+    const struct wire_want next = {.at = at,
                                    .serial = 1 + x % 16,
                                    .window = 1 + x / 16,
                                    .n_have = x % 5 % 3,
@@ -138,12 +138,12 @@ message(struct bytes *from)
         return wire_hello_put(&first);
     case 2:
     case 3:
-        return wire_next_put(&next);
+        return wire_want_put(&next);
     case 4:
     case 5:
         return wire_end_put(&end);
     case 6:
-        return wire_beat_put(&(struct wire_beat){0});
+        return wire_heartbeat_put(&(struct wire_heartbeat){0});
     case 7:
         return wire_reject_put(&reject);
     case 8:

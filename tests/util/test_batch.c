@@ -14,7 +14,7 @@ main(void)
         .b = 2,
         .v = 1,
         .ids = ids,
-        .texts = 3,
+        .most_captions = 3,
         .captions = captions,
         .extra = {.n_texts = 3, .texts = texts, .most = 5}};
     struct batch batch = original;

@@ -140,14 +140,15 @@ main(void)
     metrics_come(a, b, feed, all);
     statuses_come(a, b, feed, all);
     T(wire_feed_has_subscribers(feed, WIRE_FEATURES) &&
-          wire_feed_has_subscribers(feed, WIRE_DRAWN),
+          wire_feed_has_subscribers(feed, WIRE_TOP_NEGATIVES),
       "a subscriber to all receives features and drawn");
     wire_listener_close(all);
     T(becomes(a, b, feed, WIRE_FEATURES, 0),
       "after it left, none has a subscriber");
     all = wire_listener_open(b, at("events"), "metrics features", &none, &err);
     T(becomes(a, b, feed, WIRE_FEATURES, 1), "features have a subscriber");
-    T(!wire_feed_has_subscribers(feed, WIRE_DRAWN), "but drawn has none");
+    T(!wire_feed_has_subscribers(feed, WIRE_TOP_NEGATIVES),
+      "but drawn has none");
     wire_feed_close(feed);
     wire_listener_close(listener);
     wire_listener_close(all);

@@ -80,15 +80,16 @@ talkative(void)
     struct wire *wire = wire_open(NULL, &err);
     struct wire_sock *sock =
         wire_sock_bind(wire, WIRE_ROUTER, at("b"), &none, &err);
-    struct wire_msg *msg, *beat = wire_beat_put(&(struct wire_beat){0});
-    const struct wire_part head = wire_msg_part(beat, 1);
+    struct wire_msg *msg,
+        *heartbeat = wire_heartbeat_put(&(struct wire_heartbeat){0});
+    const struct wire_part head = wire_msg_part(heartbeat, 1);
     int fd = reach(at("b")), received = 0;
 
     greet(wire, fd, "DEALER");
     for (int i = 0; i < 10000 && received == i; i++) {
         struct wire_id from;
 
-        send_by_hand(wire, fd, "foil2.beat", &head);
+        send_by_hand(wire, fd, "foil3.heartbeat", &head);
         wire_wait(wire, -1, 5, &err);
         if (wire_sock_recv(sock, &from, &msg, &err) > 0) {
             received++;
@@ -97,7 +98,7 @@ talkative(void)
     }
     T(received == 10000, "10,000 small messages that are read are accepted: %d",
       received);
-    wire_msg_free(beat);
+    wire_msg_free(heartbeat);
     close(fd);
     wire_sock_close(sock);
     wire_close(wire);
@@ -196,7 +197,8 @@ crowd(int files)
     struct err err = {""};
     struct wire *wire = NULL;
     struct wire_sock *sock;
-    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0});
+    struct wire_msg *heartbeat =
+        wire_heartbeat_put(&(struct wire_heartbeat){0});
     static int fds[MANY];
     int status = -1, held = 0;
     pid_t pid = fork();
@@ -214,12 +216,12 @@ crowd(int files)
         close(fds[i]);
     wire = wire_open(NULL, &err);
     sock = wire_sock_connect(wire, WIRE_DEALER, at("f"), NULL, &none, &err);
-    wire_sock_beat(sock, beat);
+    wire_sock_heartbeat(sock, heartbeat);
     for (int i = 0; i < 4000 && waitpid(pid, &status, WNOHANG) == 0; i++)
         wire_wait(wire, -1, 0.005, &err);
     T(WIFEXITED(status) && WEXITSTATUS(status) == 0,
       "it reports them, and a later peer is served");
-    wire_msg_free(beat);
+    wire_msg_free(heartbeat);
     wire_sock_close(sock);
     wire_close(wire);
     unlink(at("f") + 6);

@@ -34,7 +34,7 @@ join_by_hand(struct wire *wire, struct flow_server *server, const char *name)
     int joined = 0;
 
     greet(wire, fd, "DEALER");
-    send_by_hand(wire, fd, "foil2.hello", &head);
+    send_by_hand(wire, fd, "foil3.hello", &head);
     for (int i = 0; i < 1000 && !joined; i++) {
         wire_wait(wire, -1, 0.005, &err);
         while (flow_server_next(server, &news, &err) > 0)

@@ -60,10 +60,10 @@ fitting(void)
     *other.recipe = 0;
     T(!wire_hello_fits(&plain, &other, &err), "no recipe fits every one");
     wire_hello_name(&other);
-    other.part[1] = 2;
+    other.rank[1] = 2;
     T(wire_hello_fits(&plain, &other, &err) && strstr(err.msg, "part 0 of 2"),
       "a part: %s", err.msg);
-    other.part[1] = 0;
+    other.rank[1] = 0;
     T(!strcmp(other.peer, "augment-7"), "an existing name remains");
     *other.peer = 0;
     wire_hello_name(&other);

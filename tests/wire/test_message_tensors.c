@@ -185,16 +185,16 @@ static const struct breach {
     {WIRE_BATCH, "rows of extra_texts are captions", NULL, "extra_texts", NULL,
      60},
     {WIRE_BATCH, "rows of extra_texts are captions", NULL, "tokens", "gone", 0},
-    {WIRE_PAIRS, "rows of extra_texts are captions", NULL, "extra_texts", NULL,
-     60},
-    {WIRE_PAIRS, "kind pair has 2 views and captions", NULL, "captions", "gone",
-     0},
+    {WIRE_WEIGHTS_GET, "rows of extra_texts are captions", NULL, "extra_texts",
+     NULL, 60},
+    {WIRE_WEIGHTS_GET, "kind pair has 2 views and captions", NULL, "captions",
+     "gone", 0},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, -0.25},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, 0.9},
     {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 29},
     {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 1e12},
-    {WIRE_NEXT, "have lists places in order", NULL, "have", NULL, -1},
-    {WIRE_NEXT, "no more than the window is held", NULL, "window", NULL, 1},
+    {WIRE_WANT, "have lists places in order", NULL, "have", NULL, -1},
+    {WIRE_WANT, "no more than the window is held", NULL, "window", NULL, 1},
 };
 
 static void

@@ -3,7 +3,7 @@
 
 #include "t.h"
 #include "wire/msg.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 #define PART(text)             \
     {                          \
@@ -25,11 +25,11 @@ kinds(void)
     static const char *const odd[] = {
         "",
         "foil",
-        "foil2",
-        "foil2.",
-        "foil2.x",
-        "foil2.batchx",
-        "foil2batch",
+        "foil3",
+        "foil3.",
+        "foil3.x",
+        "foil3.batchx",
+        "foil3batch",
         "nonsense",
         "foil.x",
         "foil1.batch",
@@ -46,12 +46,12 @@ kinds(void)
     }
     part[0] = (struct wire_part)PART("foil1.batch");
     taken(2, part, &err);
-    T(!strcmp(err.msg, "peer speaks foil1, this is foil2"),
+    T(!strcmp(err.msg, "peer speaks foil1, this is foil3"),
       "another version is refused by name");
     for (int k = 0; k < WIRE_KINDS; k++) {
         char name[32];
 
-        snprintf(name, sizeof name, "foil2.%s", wire_kind_name(k));
+        snprintf(name, sizeof name, "foil3.%s", wire_kind_name(k));
         part[0] = (struct wire_part){name, strlen(name)};
         T(taken(2, part, &err), "%s is known", name);
     }
@@ -60,7 +60,7 @@ kinds(void)
 static void
 counts(void)
 {
-    struct wire_part part[WIRE_PARTS_MAX + 1] = {PART("foil2.beat"),
+    struct wire_part part[WIRE_PARTS_MAX + 1] = {PART("foil3.heartbeat"),
                                                  PART("\x80")};
     struct err err;
 
@@ -72,13 +72,13 @@ counts(void)
     T(!taken(2, part, &err), "a bomb: %s", err.msg);
 }
 
-/* A beat with one tensor: its entry in the header, and its bytes. */
+/* A heartbeat with one tensor: its entry in the header, and its bytes. */
 static int
 tensor_taken(const char *list, size_t n, const void *data, size_t len)
 {
     char header[128] = "\x81\xa7tensors";
     struct wire_part part[] = {
-        PART("foil2.beat"), {header, 9 + n}, {data, len}};
+        PART("foil3.heartbeat"), {header, 9 + n}, {data, len}};
     struct err err = {""};
     int ok;
 
@@ -189,7 +189,7 @@ alignment(void)
     for (size_t shift = 0; shift < 8; shift++) {
         char room[32];
         struct wire_part part[] = {
-            PART("foil2.beat"), PART(header), {room + shift, 16}};
+            PART("foil3.heartbeat"), PART(header), {room + shift, 16}};
         struct err err;
         struct wire_msg *msg;
         const struct wire_tensor *z;
@@ -207,7 +207,7 @@ static void
 twice(void)
 {
     struct wire_part part[] = {
-        PART("foil2.end"),
+        PART("foil3.end"),
         PART("\x84\xa7session\x01\xa5"
              "epoch\x01\xa4step\x01\xa4step\x02"),
     };
@@ -222,17 +222,18 @@ twice(void)
 int
 main(void)
 {
-    struct wire_msg *msg = wire_beat_put(&(struct wire_beat){0});
+    struct wire_msg *msg = wire_heartbeat_put(&(struct wire_heartbeat){0});
 
     kinds();
     counts();
     tensors();
     alignment();
     twice();
-    T(wire_msg_parts(msg) == 2 && wire_msg_bytes(msg) == 11, "a beat is small");
+    T(wire_msg_parts(msg) == 2 && wire_msg_bytes(msg) == 16,
+      "a heartbeat is small");
     T(!*wire_msg_role(msg) && wire_msg_tensors(msg) == 0, "and plain");
     wire_msg_free(wire_msg_hold(msg));
-    T(wire_msg_kind(msg) == WIRE_BEAT, "the last reference frees");
+    T(wire_msg_kind(msg) == WIRE_HEARTBEAT, "the last reference frees");
     wire_msg_free(msg);
     wire_msg_free(NULL);
     return t_done();

@@ -32,24 +32,26 @@ static long
 written_and_read(void)
 {
     const struct wire_record a = {1700000000000000000, 0}, b = {5, 3};
-    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0}), *msg;
+    struct wire_msg *heartbeat =
+                        wire_heartbeat_put(&(struct wire_heartbeat){0}),
+                    *msg;
     struct wire_record got;
     struct err err = {""};
     FILE *file = fopen(path, "wb");
     long size;
 
     T(!wire_record_start(file, &err) &&
-          !wire_record_put(file, &a, beat, &err) &&
-          !wire_record_put(file, &b, beat, &err),
+          !wire_record_put(file, &a, heartbeat, &err) &&
+          !wire_record_put(file, &b, heartbeat, &err),
       "written");
     size = ftell(file);
     fclose(file);
-    T(size == 8 + 2 * (16 + 8 + 10 + 8 + 1), "with the length in the header");
-    wire_msg_free(beat);
+    T(size == 8 + 2 * (16 + 8 + 15 + 8 + 1), "with the length in the header");
+    wire_msg_free(heartbeat);
 
     file = wire_record_open(path, &err);
     T(wire_record_next(file, &got, &msg, &err) == 1 && got.time == a.time &&
-          got.from == 0 && wire_msg_kind(msg) == WIRE_BEAT,
+          got.from == 0 && wire_msg_kind(msg) == WIRE_HEARTBEAT,
       "the first");
     wire_msg_free(msg);
     T(wire_record_next(file, &got, &msg, &err) == 1 && got.from == 3,
@@ -73,7 +75,7 @@ cut_off(long size)
             abort();
         cut += count(&err) < 0;
     }
-    T(cut == 2 * 43 - 2, "damage is reported: %s", err.msg);
+    T(cut == 2 * 48 - 2, "damage is reported: %s", err.msg);
     T(truncate(path, 8) == 0 && count(&err) == 0, "an empty recording");
     T(truncate(path, 7) == 0 && count(&err) < 0, "none: %s", err.msg);
 }
@@ -103,7 +105,7 @@ main(void)
     write_bytes("FOILREC1tttttttt\0\0\0\0\2\0\0\0\12\0\0\0\0\0\0\0foil1.beat"
                 "\1\0\0\0\0\0\0\0\200",
                 51);
-    T(count(&err) < 0 && strstr(err.msg, "version 1 of the protocol"),
+    T(count(&err) < 0 && strstr(err.msg, "speaks foil1, this is foil3"),
       "one of another version is named: %s", err.msg);
     scratch_close();
     return t_done();

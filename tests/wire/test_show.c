@@ -47,7 +47,7 @@ numbers(void)
     };
     struct wire_writer w;
 
-    wire_write_start(&w, WIRE_BEAT);
+    wire_write_start(&w, WIRE_HEARTBEAT);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
         wire_write_tensor(&w, tensors[i].name, tensors[i].dtype,
                           tensors[i].data, tensors[i].rank, tensors[i].shape);
@@ -71,7 +71,7 @@ texts(void)
                                      .n_tokens = 4,
                                      .batch.ids = ids,
                                      .batch.pixels = views,
-                                     .batch.texts = 2,
+                                     .batch.most_captions = 2,
                                      .vocabulary = 10,
                                      .tokens = tokens,
                                      .lengths = lengths,
@@ -135,7 +135,7 @@ main(void)
     shows(numbers(), 1, "\"data\":[-8]", "i4");
     shows(numbers(), 1, "\"data\":[0.25]", "f8");
 
-    wire_write_start(&w, WIRE_BEAT);
+    wire_write_start(&w, WIRE_HEARTBEAT);
     wire_write_key(&w, "odd");
     msgpack_pack_array(&w.packer, 4);
     msgpack_pack_nil(&w.packer);

@@ -186,27 +186,28 @@ oversize(void)
     struct wire_sock *dealer =
         wire_sock_connect(b, WIRE_DEALER, at("big"), NULL, &none, &err);
     struct wire_msg *big = large_batch(),
-                    *beat = wire_beat_put(&(struct wire_beat){0});
+                    *heartbeat =
+                        wire_heartbeat_put(&(struct wire_heartbeat){0});
     struct wire_msg *msg;
     struct wire_id from;
-    int beats = 0, others = 0;
+    int heartbeats = 0, others = 0;
 
     wire_sock_send_when_connected(dealer, big);
     for (int i = 0; i < 20; i++)
         turn(a, b);
-    wire_sock_beat(dealer, beat);
-    for (int i = 0; i < 1000 && !beats; i++) {
+    wire_sock_heartbeat(dealer, heartbeat);
+    for (int i = 0; i < 1000 && !heartbeats; i++) {
         turn(a, b);
         while (wire_sock_recv(router, &from, &msg, &err) > 0) {
-            beats += wire_msg_kind(msg) == WIRE_BEAT;
-            others += wire_msg_kind(msg) != WIRE_BEAT;
+            heartbeats += wire_msg_kind(msg) == WIRE_HEARTBEAT;
+            others += wire_msg_kind(msg) != WIRE_HEARTBEAT;
             wire_msg_free(msg);
         }
     }
-    T(beats == 1 && others == 0,
+    T(heartbeats == 1 && others == 0,
       "the large part is dropped, not the next peer");
     wire_msg_free(big);
-    wire_msg_free(beat);
+    wire_msg_free(heartbeat);
     wire_close(a);
     wire_close(b);
 }
@@ -285,7 +286,7 @@ old_binder(void)
         zmq_send(binder, id, (size_t)n, ZMQ_SNDMORE);
         send_raw(binder, 2, hello);
     }
-    T(rc < 0 && strstr(err.msg, "peer speaks foil1, this is foil2"),
+    T(rc < 0 && strstr(err.msg, "peer speaks foil1, this is foil3"),
       "a binder of version 1 ends the connecting tool: %s", err.msg);
     flow_client_close(client);
     zmq_close(binder);
@@ -313,7 +314,7 @@ old_peer(struct wire *a, struct flow_server *server, void *peer)
         n = zmq_recv(peer, reply, sizeof reply - 1, 0);
         reply[n > 0 ? n : 0] = 0;
     }
-    T(strstr(reply, "peer speaks foil1, this is foil2") != NULL,
+    T(strstr(reply, "peer speaks foil1, this is foil3") != NULL,
       "version 1 receives the reason");
 }
 
@@ -321,7 +322,7 @@ old_peer(struct wire *a, struct flow_server *server, void *peer)
 static void
 nonsense(void)
 {
-    static const struct wire_part bomb[] = {PART("foil2.next"),
+    static const struct wire_part bomb[] = {PART("foil3.next"),
                                             PART("\xdd\xff\x00\x00\x00")};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err);
@@ -359,7 +360,7 @@ nonsense(void)
 static void
 flood(void)
 {
-    static const struct wire_part nothing[] = {PART("foil2.beat"),
+    static const struct wire_part nothing[] = {PART("foil3.heartbeat"),
                                                PART("\x80")};
     const struct timespec busy = {.tv_sec = 1, .tv_nsec = 300000000};
     const int at_once = 0, many = 100000;

@@ -35,13 +35,15 @@ binds_without(struct wire *a, struct wire *b)
                          wire_sock_bind(a, WIRE_ROUTER, at("b"), &none, &err),
                      *dealer = wire_sock_connect(b, WIRE_DEALER, at("b"), NULL,
                                                  &none, &err);
-    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0}), *msg;
+    struct wire_msg *heartbeat =
+                        wire_heartbeat_put(&(struct wire_heartbeat){0}),
+                    *msg;
     struct wire_id from;
     int received = 0;
 
     T(router && !wire_sock_has_connected(router),
       "without a gate a socket is bound");
-    wire_sock_send_when_connected(dealer, beat);
+    wire_sock_send_when_connected(dealer, heartbeat);
     for (int i = 0; router && i < 10000 && received <= 0; i++) {
         turn(a, b);
         received = wire_sock_recv(router, &from, &msg, &err);
@@ -53,7 +55,7 @@ binds_without(struct wire *a, struct wire *b)
          i++)
         turn(a, b);
     T(router && wire_sock_has_connected(router), "its peer is connected");
-    wire_msg_free(beat);
+    wire_msg_free(heartbeat);
     wire_sock_close(dealer);
     wire_sock_close(router);
 }

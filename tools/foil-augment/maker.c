@@ -10,7 +10,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/batch.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 #include "maker.h"
 
@@ -138,7 +138,7 @@ make_text(struct augment_text *text, uint64_t seed, struct wire_batch *made)
     len = longest_of(s, text->extra_lengths, len);
     drop_columns(text->tokens, batch->b, context, len);
     drop_columns(text->extra_tokens, s, context, len);
-    batch->texts = (int64_t)text->most;
+    batch->most_captions = (int64_t)text->most;
     batch->captions = text->captions;
     made->n_tokens = len;
     made->vocabulary = (int64_t)text_vocabulary_size(text->vocabulary);

@@ -32,14 +32,14 @@ struct augmenter {
     struct flow_client *plan, *batches;
     struct progress progress;
     long sent;
-    double polled;      /* when keep_contact() last read messages */
-    double beat_at;     /* when the heartbeat's state was last updated */
-    double received;    /* when the trainer last sent a message */
-    int busy;           /* 1: there may be another batch to make */
-    int64_t refused;    /* batches that the trainer refused */
-    struct tally older; /* counts snapshots of an older session */
-    int over;           /* 1: the trainer has sent that the run is over */
-    int dismissed;      /* 1: the selector has */
+    double polled;       /* when keep_contact() last read messages */
+    double heartbeat_at; /* when the heartbeat's state was last updated */
+    double received;     /* when the trainer last sent a message */
+    int busy;            /* 1: there may be another batch to make */
+    int64_t refused;     /* batches that the trainer refused */
+    struct tally older;  /* counts snapshots of an older session */
+    int over;            /* 1: the trainer has sent that the run is over */
+    int dismissed;       /* 1: the selector has */
 };
 
 /*
@@ -97,12 +97,12 @@ static void
 forward_next(struct augmenter *a)
 {
     const double now = clock_now();
-    struct wire_next next;
+    struct wire_want next;
 
     if (flow_client_joined(a->plan) &&
         flow_relay_next_snapshot(a->relay, now, &next))
         flow_relay_mark_snapshot_sent(
-            a->relay, stage_send(a->plan, wire_next_put(&next)), now);
+            a->relay, stage_send(a->plan, wire_want_put(&next)), now);
 }
 
 /* The trainer refuses a batch because of its item: returns the item to the
@@ -125,7 +125,7 @@ forward_refusal(struct augmenter *a, const struct flow_news *news)
  * only if its clock was set back.  If the newest session is invalid by this
  * machine's clock, it is forgotten. */
 static void
-take_snapshot(struct augmenter *a, const struct wire_next *next)
+take_snapshot(struct augmenter *a, const struct wire_want *next)
 {
     const struct wire_place newest = flow_relay_place(a->relay);
     struct err why;
@@ -147,23 +147,23 @@ take_snapshot(struct augmenter *a, const struct wire_next *next)
 
 /* Puts this augmenter's state into the next heartbeat to the trainer. */
 static void
-update_beat(struct augmenter *a)
+update_heartbeat(struct augmenter *a)
 {
     const double now = clock_now();
-    struct wire_beat beat = {
+    struct wire_heartbeat heartbeat = {
         .room = a->options->room,
         .items = (int64_t)flow_relay_items(a->relay),
         .ready = (int64_t)flow_relay_unsent(a->relay),
         .made = a->sent,
     };
 
-    if (now - a->beat_at < WIRE_BEAT_EVERY / 2)
+    if (now - a->heartbeat_at < WIRE_HEARTBEAT_S / 2)
         return;
-    a->beat_at = now;
+    a->heartbeat_at = now;
     if (flow_client_joined(a->plan))
-        memcpy(beat.source, flow_client_binder_hello(a->plan)->stage,
-               sizeof beat.source);
-    flow_client_beat(a->batches, &beat);
+        memcpy(heartbeat.source, flow_client_binder_hello(a->plan)->stage,
+               sizeof heartbeat.source);
+    flow_client_heartbeat(a->batches, &heartbeat);
 }
 
 static void
@@ -184,7 +184,7 @@ read_trainer(struct augmenter *a)
     drop_stale(a);
     send_batches(a);
     forward_next(a);
-    update_beat(a);
+    update_heartbeat(a);
 }
 
 /* While a batch is made: reads the trainer's messages, sends heartbeats. */
@@ -194,7 +194,7 @@ keep_contact(void *data)
     struct augmenter *a = data;
     const double now = clock_now();
 
-    wire_beat(a->stage->wire);
+    wire_tick(a->stage->wire);
     if (now - a->polled < poll_s)
         return;
     a->polled = now;
@@ -303,7 +303,7 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
     struct err err;
 
     augment_maker_recipe(a->maker, config.hello.recipe);
-    augment_making(config.hello.making, sizeof config.hello.making);
+    augment_making(config.hello.view_options, sizeof config.hello.view_options);
     client = flow_client_open(a->stage->wire, &config, &err);
     if (!client)
         die("%s", err.msg);

@@ -77,9 +77,10 @@ put_rows(struct weigher *w, size_t n, const float *z, size_t period,
 }
 
 static int
-put_step(struct weigher *w, const struct wire_pairs *pairs, struct err *err)
+put_step(struct weigher *w, const struct wire_weights_request *request,
+         struct err *err)
 {
-    const struct batch *p = &pairs->batch;
+    const struct batch *p = &request->batch;
     const struct batch_extra *extra = &p->extra;
     size_t at = 0;
 
@@ -95,7 +96,7 @@ put_step(struct weigher *w, const struct wire_pairs *pairs, struct err *err)
     memset(w->memory, 0, w->z);
     put_rows(w, w->rows, p->z, p->b, p->ids, 1, &at);
     put_rows(w, extra->n, extra->z, extra->n, extra->ids, 1, &at);
-    put_rows(w, extra->n_texts, pairs->extra_text_z, extra->n_texts,
+    put_rows(w, extra->n_texts, request->extra_text_z, extra->n_texts,
              extra->texts, 2, &at);
     return 0;
 }
@@ -161,7 +162,7 @@ take_values(const struct weigher *w, const char *words, struct values *values,
 }
 
 int
-weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
+weigher_weigh(struct weigher *w, const struct wire_weights_request *request,
               struct weights *weights, struct err *err)
 {
     struct stage_answer answer = {0};
@@ -169,9 +170,9 @@ weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
     int rc;
 
     *weights = (struct weights){.accepted = 1};
-    if (put_step(w, pairs, err))
+    if (put_step(w, request, err))
         return -1;
-    put_request(w, &pairs->batch, line);
+    put_request(w, &request->batch, line);
     rc = stage_command_ask(w->program, line, w->stop, &answer, err);
     if (!rc)
         rc = check_weights(w, err);

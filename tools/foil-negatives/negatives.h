@@ -41,7 +41,8 @@ void weigher_close(struct weigher *weigher);
 
 /* weigher_weigh() returns weights that are valid until the next call.  A
  * program that died is restarted once. */
-int weigher_weigh(struct weigher *weigher, const struct wire_pairs *pairs,
+int weigher_weigh(struct weigher *weigher,
+                  const struct wire_weights_request *request,
                   struct weights *weights, struct err *err);
 
 /* The sampler and its place. */
@@ -53,7 +54,7 @@ struct sampler {
         owner_state;              /* place and owner; the owner is a peer of */
     struct flow_server *server;   /* the service */
     struct sample_store incoming; /* pieces of a state so far */
-    int64_t *views;               /* of the last pairs with captions */
+    int64_t *views;               /* of the last request with captions */
     size_t views_room;
 };
 
@@ -70,11 +71,12 @@ void sampler_begin(struct sampler *sampler, const struct wire_place *at);
 void sampler_release(struct sampler *sampler);
 
 /*
- * sampler_weigh() answers `pairs` of a peer and advances by a step; on error it
- * returns NULL and nothing has changed.
+ * sampler_weigh() answers `weights.get` of a peer and advances by a step; on
+ * error it returns NULL and nothing has changed.
  */
 struct wire_msg *sampler_weigh(struct sampler *sampler, uint64_t peer,
-                               const struct wire_pairs *pairs, struct err *err);
+                               const struct wire_weights_request *request,
+                               struct err *err);
 
 /*
  * sampler_load() takes a piece of the state that a trainer hands over.  The

@@ -54,15 +54,16 @@ name_of(const struct sampler *sampler, uint64_t peer)
 }
 
 static struct batch
-batch_to_weigh(struct sampler *sampler, const struct wire_pairs *pairs)
+batch_to_weigh(struct sampler *sampler,
+               const struct wire_weights_request *request)
 {
-    struct batch batch = pairs->batch;
+    struct batch batch = request->batch;
 
     if (batch.captions) {
         mem_grow(&sampler->views, &sampler->views_room,
                  batch_captions_size(&batch), sizeof *sampler->views);
         batch_captions(&batch, sampler->views);
-        batch.extra.z = pairs->extra_text_z;
+        batch.extra.z = request->extra_text_z;
     }
     return batch;
 }
@@ -86,20 +87,21 @@ check_rows(size_t n, size_t d, const float *z, const char *what,
 
 /* Checks that all rows have unit length. */
 static int
-check_pairs(const struct wire_pairs *pairs, struct err *err)
+check_request(const struct wire_weights_request *request, struct err *err)
 {
-    const struct batch *p = &pairs->batch;
+    const struct batch *p = &request->batch;
 
     if (check_rows(p->v * p->b, p->dim, p->z, "z", err) ||
         check_rows(p->extra.n, p->dim, p->extra.z, "extra_z", err))
         return -1;
-    return check_rows(p->extra.n_texts, p->dim, pairs->extra_text_z,
+    return check_rows(p->extra.n_texts, p->dim, request->extra_text_z,
                       "extra_text_z", err);
 }
 
 /* Advances the sampler's place and returns the weights. */
 static struct wire_msg *
-make_weights(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
+make_weights(struct sampler *sampler, uint64_t peer,
+             const struct wire_weights_request *p,
              const struct wire_weights *weights)
 {
     const struct wire_place at = wire_place_of(p->session, &p->batch);
@@ -111,18 +113,18 @@ make_weights(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
 
 struct wire_msg *
 sampler_weigh(struct sampler *sampler, uint64_t peer,
-              const struct wire_pairs *pairs, struct err *err)
+              const struct wire_weights_request *request, struct err *err)
 {
-    const struct batch batch = batch_to_weigh(sampler, pairs);
-    struct wire_weights answer = {.id = pairs->id};
+    const struct batch batch = batch_to_weigh(sampler, request);
+    struct wire_weights answer = {.id = request->id};
 
-    if (check_pairs(pairs, err) ||
+    if (check_request(request, err) ||
         (sampler->weigher
-             ? weigher_weigh(sampler->weigher, pairs, &answer.weights, err)
+             ? weigher_weigh(sampler->weigher, request, &answer.weights, err)
              : sample_source_weigh(&sampler->source, &batch, &answer.weights,
                                    err)))
         return NULL;
-    return make_weights(sampler, peer, pairs, &answer);
+    return make_weights(sampler, peer, request, &answer);
 }
 
 /* Adds the rows of a piece to the tables received so far. */
@@ -148,7 +150,7 @@ take_all(struct sampler *sampler, const struct wire_state *state,
 
     if (flow_state_owner_check_complete(&sampler->owner_state, state, err))
         return -1;
-    if (!state->fresh && (state->total || store->n)) {
+    if (!state->empty && (state->total || store->n)) {
         if (sample_source_load(&sampler->source, store, state->total, err))
             return -1;
     } else {
@@ -165,7 +167,7 @@ sampler_load(struct sampler *sampler, uint64_t peer,
     int rc;
 
     *again = 0;
-    if (state->fresh && state->n)
+    if (state->empty && state->n)
         return err_set(err,
                        "a state that is 'fresh' has no tables: this one "
                        "has %zu",

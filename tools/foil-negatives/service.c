@@ -40,7 +40,7 @@ static void
 refuse_request(struct service *service, uint64_t peer, int64_t id, int state,
                const char *reason)
 {
-    struct wire_error error = {.id = id, .state = state};
+    struct wire_error error = {.id = id, .need_state = state};
 
     snprintf(error.reason, sizeof error.reason, "%s", reason);
     answer_request(service, peer, id, wire_error_put(&error));
@@ -52,28 +52,28 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
 {
     struct sampler *sampler = service->sampler;
     struct wire_msg *weights;
-    struct wire_pairs pairs;
+    struct wire_weights_request request;
     struct err why;
 
-    if (wire_pairs_get(&pairs, msg, (int64_t)sampler->source.memory.form.size,
-                       err))
+    if (wire_weights_request_get(
+            &request, msg, (int64_t)sampler->source.memory.form.size, err))
         return -1;
-    if (check_owner(sampler, peer, pairs.session, err)) {
-        wire_pairs_release(&pairs);
+    if (check_owner(sampler, peer, request.session, err)) {
+        wire_weights_request_release(&request);
         return -1;
     }
     if (!flow_state_owner_fits(&sampler->owner_state,
-                               &(struct wire_place){pairs.session,
-                                                    pairs.batch.epoch,
-                                                    pairs.batch.step})) {
-        refuse_request(service, peer, pairs.id, 1,
+                               &(struct wire_place){request.session,
+                                                    request.batch.epoch,
+                                                    request.batch.step})) {
+        refuse_request(service, peer, request.id, 1,
                        "the sampler is not at the place of this step");
-    } else if (!(weights = sampler_weigh(sampler, peer, &pairs, &why))) {
-        refuse_request(service, peer, pairs.id, 0, why.msg);
+    } else if (!(weights = sampler_weigh(sampler, peer, &request, &why))) {
+        refuse_request(service, peer, request.id, 0, why.msg);
     } else {
-        answer_request(service, peer, pairs.id, weights);
+        answer_request(service, peer, request.id, weights);
     }
-    wire_pairs_release(&pairs);
+    wire_weights_request_release(&request);
     return 0;
 }
 
@@ -95,10 +95,10 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
     if (sampler_load(sampler, peer, &state, &again, &why)) {
         refuse_request(service, peer, state.id, again, why.msg);
     } else {
-        const struct wire_state_ok ok = {state.id, state.session, state.epoch,
-                                         state.step};
+        const struct wire_ok ok = {state.id, state.session, state.epoch,
+                                   state.step};
 
-        answer_request(service, peer, state.id, wire_state_ok_put(&ok));
+        answer_request(service, peer, state.id, wire_ok_put(&ok));
     }
     wire_state_release(&state);
     return 0;
@@ -112,7 +112,7 @@ take_request(struct service *service, uint64_t peer, struct wire_msg *msg,
         return err_set(err,
                        "no peer has named the data set: its size is unknown");
     switch (wire_msg_kind(msg)) {
-    case WIRE_PAIRS:
+    case WIRE_WEIGHTS_GET:
         return take_pairs(service, peer, msg, err);
     case WIRE_STATE_PUT:
         return take_state_put(service, peer, msg, err);

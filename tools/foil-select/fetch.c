@@ -120,14 +120,15 @@ put_piece(struct select_history *history, const struct wire_features *piece,
 /* Decodes a piece; -1 if it is malformed, or another piece. */
 static int
 get_piece(struct wire_features *piece, struct wire_msg *answer,
-          const struct wire_fetch *fetch, size_t size, struct err *why)
+          const struct wire_features_request *fetch, size_t size,
+          struct err *why)
 {
     if (wire_msg_kind(answer) != WIRE_FEATURES)
         return err_set(why, "features.get is answered with %s",
                        wire_kind_name(wire_msg_kind(answer)));
     if (wire_features_get(piece, answer, (int64_t)size, why))
         return -1;
-    if (piece->batch.epoch == fetch->epoch && piece->next > fetch->from)
+    if (piece->batch.epoch == fetch->epoch && piece->next_id > fetch->from)
         return 0;
     wire_features_release(piece);
     return err_set(why, "features: not the requested piece");
@@ -136,24 +137,24 @@ get_piece(struct wire_features *piece, struct wire_msg *answer,
 /* Fetches the piece at *from, and sets *from to the start of the next. */
 static enum select_fetched
 next_piece(struct flow_service *service, int stop,
-           const struct wire_fetch *wanted, size_t size, int64_t *from,
-           struct select_history *history, struct err *why)
+           const struct wire_features_request *wanted, size_t size,
+           int64_t *from, struct select_history *history, struct err *why)
 {
-    struct wire_fetch fetch = *wanted;
+    struct wire_features_request fetch = *wanted;
     struct wire_features piece;
     struct wire_msg *answer;
     enum select_fetched what;
 
     fetch.id = flow_service_id(service);
     fetch.from = *from;
-    stage_ask(service, wire_fetch_put(&fetch), fetch.id);
+    stage_ask(service, wire_features_request_put(&fetch), fetch.id);
     while ((what = wait_for_trainer(service, stop, &answer, why)) ==
            FETCH_DONE) {
         int rc = get_piece(&piece, answer, &fetch, size, why);
 
         if (!rc) {
             rc = put_piece(history, &piece, size, why);
-            *from = piece.next;
+            *from = piece.next_id;
             wire_features_release(&piece);
         }
         if (!rc) {
@@ -168,7 +169,7 @@ next_piece(struct flow_service *service, int stop,
 
 enum select_fetched
 select_fetch(struct flow_service *service, int stop,
-             const struct wire_fetch *wanted, size_t size,
+             const struct wire_features_request *wanted, size_t size,
              struct select_history *history, struct err *why)
 {
     enum select_fetched what = FETCH_DONE;
@@ -195,7 +196,7 @@ select_send_plan(struct flow_service *service, int stop,
            FETCH_DONE) {
         const enum wire_kind kind = wire_msg_kind(answer);
 
-        if (kind == WIRE_STATE_OK) {
+        if (kind == WIRE_OK) {
             wire_msg_free(answer);
             break;
         }

@@ -102,9 +102,9 @@ is_current(struct planner *p, unsigned turn)
 static void
 fetch_features(struct planner *p, struct job *job)
 {
-    const struct wire_fetch wanted = {.epoch = job->making.from,
-                                      .half = p->config.half,
-                                      .plan = job->making.epoch};
+    const struct wire_features_request wanted = {.epoch = job->making.from,
+                                                 .half = p->config.half,
+                                                 .plan = job->making.epoch};
     const double start = clock_now();
     struct err why;
 

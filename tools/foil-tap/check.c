@@ -295,7 +295,7 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
     const double began = clock_now() - (actor->check->rules ? start_s : 0);
     double connected = 0;
     struct wire_hello hello = {.size = size};
-    struct wire_msg *answer, *beat;
+    struct wire_msg *answer, *heartbeat;
 
     snprintf(hello.stage, sizeof hello.stage, "%s", stage);
     snprintf(hello.peer, sizeof hello.peer, "%s", actor->name);
@@ -308,9 +308,9 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
     wire_msg_free(answer);
     if (!answer)
         return 0;
-    beat = wire_beat_put(&(struct wire_beat){0});
-    wire_sock_beat(actor->sock, beat);
-    wire_msg_free(beat);
+    heartbeat = wire_heartbeat_put(&(struct wire_heartbeat){0});
+    wire_sock_heartbeat(actor->sock, heartbeat);
+    wire_msg_free(heartbeat);
     return 1;
 }
 
@@ -318,7 +318,7 @@ int
 check_await_hello(struct check_actor *actor, const char *stage, double seconds)
 {
     const struct wire_error who = {
-        .reason = "who are you?", .again = 1, .id = -1};
+        .reason = "who are you?", .rehello = 1, .id = -1};
     const double began = clock_now() - (start_s - seconds);
     struct wire_hello mine = {0};
     struct wire_msg *hello;
@@ -442,7 +442,7 @@ struct wire_msg *
 check_next(const struct check *check, int64_t step, int64_t serial,
            int64_t window, int64_t room, size_t n_have, const int64_t *have)
 {
-    const struct wire_next next = {
+    const struct wire_want next = {
         .at = {check->session, 0, step},
         .serial = serial,
         .window = window,
@@ -451,5 +451,5 @@ check_next(const struct check *check, int64_t step, int64_t serial,
         .room = room,
     };
 
-    return wire_next_put(&next);
+    return wire_want_put(&next);
 }

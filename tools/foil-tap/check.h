@@ -5,7 +5,7 @@
 #include "wire/batch.h"
 #include "wire/error.h"
 #include "wire/hello.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /*
  * The conformance checks: play the other side of a stage and report, rule by

@@ -89,15 +89,15 @@ relays_room(struct checked *s, int64_t serial, int64_t *room)
     int found = 0;
 
     while (!found &&
-           (msg = check_await(&s->plan, WIRE_NEXT, until - clock_now()))) {
-        struct wire_next next;
+           (msg = check_await(&s->plan, WIRE_WANT, until - clock_now()))) {
+        struct wire_want next;
         struct err err;
 
-        if (!wire_next_get(&next, msg, &err)) {
+        if (!wire_want_get(&next, msg, &err)) {
             found = next.at.session == s->check->session &&
                     next.serial == serial && next.window == s->window;
             *room = next.room;
-            wire_next_release(&next);
+            wire_want_release(&next);
         }
         wire_msg_free(msg);
     }
@@ -124,8 +124,8 @@ check_greeting(struct checked *s)
     s->size = s->batch.hello.size;
     for (size_t i = 0; i < IMAGES; i++)
         s->ids[i] = (int64_t)(IMAGES - 1 - i);
-    check_rule(check, check_count(&s->batch, WIRE_BEAT, 3) >= 2,
-               "it sends a beat on `batch` each second");
+    check_rule(check, check_count(&s->batch, WIRE_HEARTBEAT, 3) >= 2,
+               "it sends a heartbeat on `batch` each second");
 }
 
 static void
@@ -272,8 +272,8 @@ check_augment(struct check *check, const char *const *endpoint)
     end.at = (struct wire_place){check->session, 0, 6};
     check_send(&s.batch, wire_end_put(&end));
     wire_msg_free(check_await(&s.plan, WIRE_END, 5));
-    check_count(&s.batch, WIRE_BEAT, 1);
-    check_rule(check, check_count(&s.batch, WIRE_BEAT, 4) == 0,
+    check_count(&s.batch, WIRE_HEARTBEAT, 1);
+    check_rule(check, check_count(&s.batch, WIRE_HEARTBEAT, 4) == 0,
                "it ends with the run of the trainer");
     check_close(&s.plan);
     check_close(&s.batch);

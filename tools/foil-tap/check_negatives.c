@@ -49,7 +49,7 @@ make_rows(struct checked *s)
 static struct wire_msg *
 pairs_of(const struct checked *s)
 {
-    return wire_pairs_put(&(struct wire_pairs){
+    return wire_weights_request_put(&(struct wire_weights_request){
         .id = s->id,
         .session = s->check->session,
         .batch = {.step = s->step,
@@ -63,14 +63,14 @@ pairs_of(const struct checked *s)
 }
 
 static struct wire_msg *
-state_of(const struct checked *s, const char *sampler, int64_t total, int fresh)
+state_of(const struct checked *s, const char *sampler, int64_t total, int empty)
 {
     struct wire_state state = {
         .id = s->id,
         .session = s->check->session,
         .step = s->step,
         .total = total,
-        .fresh = fresh,
+        .empty = empty,
         .last = 1,
     };
 
@@ -154,11 +154,12 @@ requires_a_state_first(struct checked *s)
     check->table = "STATES, Service";
     make_rows(s);
     s->id = 1;
-    check_rule(check, is_refused(s, pairs_of(s)) && s->a.error.state,
-               "pairs before a state are answered with an error that asks for "
-               "a state");
+    check_rule(
+        check, is_refused(s, pairs_of(s)) && s->a.error.need_state,
+        "weights.get before a state is answered with an error that asks for "
+        "a state");
     s->id = 2;
-    msg = await_answer(s, state_of(s, s->a.hello.sampler, 0, 1), WIRE_STATE_OK);
+    msg = await_answer(s, state_of(s, s->a.hello.sampler, 0, 1), WIRE_OK);
     check_require(check, msg != NULL, "an empty state is accepted");
     wire_msg_free(msg);
 }
@@ -174,7 +175,7 @@ check_weights(struct checked *s)
     s->id = 3;
     one = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
     check_require(check, one && !wire_weights_get(&w, one, SIZE, &err),
-                  "pairs are answered with weights");
+                  "weights.get is answered with weights");
     check_rule(check, are_correct(s, &w),
                "their rows sum to 1, and none weighs its own image");
     s->tables = w.weights.n_tables;
@@ -222,7 +223,8 @@ refuses_with_a_reason(struct checked *s)
         "so is a row that is not of unit length");
     s->id++;
     msg = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
-    check_rule(check, msg != NULL, "and the next pairs are answered as before");
+    check_rule(check, msg != NULL,
+               "and the next request is answered as before");
     wire_msg_free(msg);
     s->id++;
     // a sampler without tables accepts every state
@@ -246,7 +248,7 @@ serves_one_trainer(struct checked *s)
     check_greet(&other.a, "train", "", digest, SIZE);
     if (!other.a.errors)
         wire_msg_free(await_answer(
-            &other, state_of(&other, s->a.hello.sampler, 0, 1), WIRE_STATE_OK));
+            &other, state_of(&other, s->a.hello.sampler, 0, 1), WIRE_OK));
     check_rule(check, other.a.errors > 0,
                "a second trainer is refused while the first is connected");
     check_close(&other.a);
@@ -254,7 +256,7 @@ serves_one_trainer(struct checked *s)
     s->step++;
     make_rows(s);
     msg = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
-    check_rule(check, msg || s->a.error.state,
+    check_rule(check, msg || s->a.error.need_state,
                "and the first is answered as before");
     wire_msg_free(msg);
 }

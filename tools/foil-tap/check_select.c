@@ -185,7 +185,7 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
                "and the peer is served as before");
 }
 
-/* Peer b sends beats, but not the batch that the trainer waits for. */
+/* Peer b sends heartbeats, but not the batch that the trainer waits for. */
 static void
 reassigns_overdue_items(struct check *check, struct check_actor *b)
 {

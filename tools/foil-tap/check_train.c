@@ -18,7 +18,7 @@ static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
 struct checked {
     struct check *check;
     struct check_actor a;
-    struct wire_next next; /* the newest; `have` is a copy */
+    struct wire_want next; /* the newest; `have` is a copy */
     int64_t have[2 * WIRE_WINDOW_MAX];
     size_t snapshots; /* with different serials */
 };
@@ -57,13 +57,13 @@ batch_of(int64_t session, int64_t step, size_t side)
 static void
 read_snapshot(struct checked *s, double seconds)
 {
-    struct wire_msg *msg = check_await(&s->a, WIRE_NEXT, seconds);
-    struct wire_next next;
+    struct wire_msg *msg = check_await(&s->a, WIRE_WANT, seconds);
+    struct wire_want next;
     struct err err;
 
     if (!msg)
         return;
-    if (wire_next_get(&next, msg, &err)) {
+    if (wire_want_get(&next, msg, &err)) {
         check_rule(s->check, 0, "each of its snapshots is well-formed: %s",
                    err.msg);
         wire_msg_free(msg);
@@ -77,7 +77,7 @@ read_snapshot(struct checked *s, double seconds)
             memcpy(s->have, next.have, next.n_have * 2 * sizeof *s->have);
         s->snapshots++;
     }
-    wire_next_release(&next);
+    wire_want_release(&next);
     wire_msg_free(msg);
 }
 
@@ -222,12 +222,12 @@ greets_again(struct checked *s)
     check_connect(check, &s->a, endpoint, "check-1");
     check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
                "an augmenter that reconnects is greeted");
-    s->next = (struct wire_next){.at = {.session = -1}};
+    s->next = (struct wire_want){.at = {.session = -1}};
     check_rule(check, await_state(s, is_at, 2, 5), "and gets a snapshot");
     check_connect(check, &other, endpoint, "check-2");
     check_greet(&other, "augment", "another", digest, SIZE);
     wire_msg_free(check_await(&other, WIRE_ERROR, 3));
-    check_rule(check, other.errors && !other.error.again,
+    check_rule(check, other.errors && !other.error.rehello,
                "an augmenter with another recipe is refused");
     check_close(&other);
     free(endpoint);

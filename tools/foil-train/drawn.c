@@ -111,5 +111,5 @@ train_drawn_send(struct train_drawn *d, struct wire_feed *feed)
         return;
     d->known = 0;
     d->sent_at = clock_now();
-    wire_feed_drawn(feed, &d->drawn);
+    wire_feed_top_negatives(feed, &d->drawn);
 }

@@ -17,7 +17,7 @@ struct train_drawn {
     int wanted;                       /* 1: needed for this step */
     double sent_at;
     int known; /* 1: `drawn` is of the last step that was weighed */
-    struct wire_drawn drawn;
+    struct wire_top_negatives drawn;
     size_t room; /* rows of its arrays */
 };
 

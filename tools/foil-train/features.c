@@ -71,7 +71,7 @@ allocate_answer(struct train_features *f, size_t dim)
 static struct wire_msg *
 make_refusal(const char *reason, int64_t id, int state)
 {
-    struct wire_error error = {.id = id, .state = state};
+    struct wire_error error = {.id = id, .need_state = state};
 
     snprintf(error.reason, sizeof error.reason, "%s", reason);
     return wire_error_put(&error);
@@ -80,7 +80,7 @@ make_refusal(const char *reason, int64_t id, int state)
 /* The features are no longer stored.  The selector is late if it plans an epoch
  * that has ended; else it can never be served. */
 static struct wire_msg *
-refuse_missing(const struct train *t, const struct wire_fetch *fetch)
+refuse_missing(const struct train *t, const struct wire_features_request *fetch)
 {
     if (fetch->plan >= 0 && fetch->plan < t->state_before.epoch)
         return make_refusal("the epoch to plan has ended", fetch->id, 1);
@@ -92,7 +92,7 @@ refuse_missing(const struct train *t, const struct wire_fetch *fetch)
 
 /* See wire/features.h. */
 static struct wire_msg *
-answer_fetch(struct train *t, const struct wire_fetch *fetch)
+answer_fetch(struct train *t, const struct wire_features_request *fetch)
 {
     const struct train_history *history = &t->history;
     struct train_features *f = &t->features;
@@ -107,7 +107,7 @@ answer_fetch(struct train *t, const struct wire_fetch *fetch)
     allocate_answer(f, history->dim);
     epoch = train_history_find(history, fetch->epoch);
     if (epoch && (size_t)fetch->from < history->size)
-        piece.next =
+        piece.next_id =
             (int64_t)train_history_copy(history, epoch, (size_t)fetch->from,
                                         f->most, f->ids, f->z, &batch->b);
     if (!batch->b)
@@ -131,15 +131,15 @@ static struct wire_msg *
 take_request(struct train *t, struct wire_msg *msg, int64_t *id,
              struct err *err)
 {
-    struct wire_state_ok ok = {.session = t->session,
-                               .epoch = t->state_before.epoch,
-                               .step = t->state_before.step};
-    struct wire_fetch fetch;
+    struct wire_ok ok = {.session = t->session,
+                         .epoch = t->state_before.epoch,
+                         .step = t->state_before.step};
+    struct wire_features_request fetch;
     struct wire_plan plan;
 
     switch (wire_msg_kind(msg)) {
     case WIRE_FEATURES_GET:
-        if (wire_fetch_get(&fetch, msg, err))
+        if (wire_features_request_get(&fetch, msg, err))
             return NULL;
         *id = fetch.id;
         return answer_fetch(t, &fetch);
@@ -148,7 +148,7 @@ take_request(struct train *t, struct wire_msg *msg, int64_t *id,
             return NULL;
         t->features.plan[plan.epoch % 2] = plan;
         *id = ok.id = plan.id;
-        return wire_state_ok_put(&ok);
+        return wire_ok_put(&ok);
     default:
         err_set(err, "a service of features takes no '%s'",
                 wire_kind_name(wire_msg_kind(msg)));

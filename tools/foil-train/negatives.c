@@ -72,15 +72,15 @@ static int
 is_taken(struct wire_msg *answer, const struct wire_state *state,
          struct err *err)
 {
-    struct wire_state_ok ok;
+    struct wire_ok ok;
     int same;
 
-    if (wire_msg_kind(answer) != WIRE_STATE_OK) {
+    if (wire_msg_kind(answer) != WIRE_OK) {
         err_set(err, "state.put is answered with %s",
                 wire_kind_name(wire_msg_kind(answer)));
         return 0;
     }
-    if (wire_state_ok_get(&ok, answer, err))
+    if (wire_ok_get(&ok, answer, err))
         return 0;
     same = ok.session == state->session && ok.epoch == state->epoch &&
            ok.step == state->step;
@@ -102,7 +102,7 @@ send_piece(struct train *t, const struct sample_piece *piece, int last,
         .epoch = t->state.epoch,
         .step = t->state.step,
         .total = t->state.total,
-        .fresh = !store->n,
+        .empty = !store->n,
         .n = store->n,
         .from = (int64_t)piece->from,
         .last = last,
@@ -152,7 +152,7 @@ get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
     int rc = 0;
 
     if (wire_msg_kind(answer) != WIRE_WEIGHTS)
-        return err_set(err, "pairs are answered with %s",
+        return err_set(err, "weights.get is answered with %s",
                        wire_kind_name(wire_msg_kind(answer)));
     if (wire_weights_get(&t->service.answer, answer, t->shape.size, err))
         return -1;
@@ -174,15 +174,15 @@ get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
 static struct wire_msg *
 pairs_of(const struct train *t, const struct batch *batch, int64_t id)
 {
-    struct wire_pairs pairs = {
+    struct wire_weights_request request = {
         .id = id, .session = t->session, .batch = *batch};
 
     if (batch->tokens) {
-        snprintf(pairs.kind, sizeof pairs.kind, "pair");
-        pairs.extra_text_z = batch->extra.z;
-        batch_captions_undo(&pairs.batch);
+        snprintf(request.kind, sizeof request.kind, "pair");
+        request.extra_text_z = batch->extra.z;
+        batch_captions_undo(&request.batch);
     }
-    return wire_pairs_put(&pairs);
+    return wire_weights_request_put(&request);
 }
 
 /* Requests the weights of a batch, once. */

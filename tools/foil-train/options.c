@@ -12,7 +12,7 @@
 #include "train/shards.h"
 #include "util/mem.h"
 #include "wire/edge.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 enum { AUTO = 2 }; // of --precision, after f32 and bf16
 

@@ -39,8 +39,8 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
     if (check_digest(&t->shape, hello, err) ||
         train_texts_check_recipe(&t->texts, hello->recipe, err))
         return -1;
-    if (*hello->making)
-        memcpy(t->making, hello->making, sizeof t->making);
+    if (*hello->view_options)
+        memcpy(t->making, hello->view_options, sizeof t->making);
     return 0;
 }
 
@@ -168,7 +168,7 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
     shape->width = b->width;
     shape->channels = b->channels;
     shape->views = views_of(b);
-    shape->captions = t->options->text ? (size_t)b->batch.texts : 0;
+    shape->captions = t->options->text ? (size_t)b->batch.most_captions : 0;
     return 0;
 }
 
@@ -295,7 +295,7 @@ train_source_serve(void *self)
 
     read_peers(t);
     flow_inlet_send_snapshots(t->source.inlet);
-    wire_beat(t->stage.wire);
+    wire_tick(t->stage.wire);
     train_status_send(t, 0);
 }
 
@@ -358,17 +358,18 @@ describe_feeders(const struct flow_server *server, struct err *text)
 
     for (size_t i = 0; i < n; i++) {
         const uint64_t peer = flow_server_peer(server, i);
-        const struct wire_beat *beat = flow_server_beat(server, peer);
+        const struct wire_heartbeat *heartbeat =
+            flow_server_heartbeat(server, peer);
 
-        if (beat->items) {
+        if (heartbeat->items) {
             err_set(text, "; '%.64s' has %jd items to make",
                     flow_server_peer_hello(server, peer)->peer,
-                    (intmax_t)beat->items);
+                    (intmax_t)heartbeat->items);
             return;
         }
-        known += beat->room > 0;
-        if (*beat->source)
-            source = beat->source;
+        known += heartbeat->room > 0;
+        if (*heartbeat->source)
+            source = heartbeat->source;
     }
     *text->msg = '\0';
     if (known == n && !*source)

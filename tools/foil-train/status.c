@@ -46,19 +46,20 @@ send_train(struct train *t, double waits)
 }
 
 static void
-send_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
+send_augment(struct train *t, uint64_t peer,
+             const struct wire_heartbeat *heartbeat)
 {
     struct wire_status status;
 
     begin_status(&status,
                  flow_server_peer_hello(t->source.inlet->server, peer)->stage,
                  peer);
-    if (beat->room) {
-        add_count(&status, "room", (double)beat->room);
-        add_count(&status, "items", (double)beat->items);
-        add_count(&status, "ready", (double)beat->ready);
-        add_count(&status, "made", (double)beat->made);
-        add_count(&status, "source", *beat->source != 0);
+    if (heartbeat->room) {
+        add_count(&status, "room", (double)heartbeat->room);
+        add_count(&status, "items", (double)heartbeat->items);
+        add_count(&status, "ready", (double)heartbeat->ready);
+        add_count(&status, "made", (double)heartbeat->made);
+        add_count(&status, "source", *heartbeat->source != 0);
     }
     send_stage(t, &status);
 }
@@ -112,11 +113,12 @@ train_status_send(struct train *t, double waits)
     send_train(t, waits);
     for (size_t i = 0; i < flow_server_peers(server); i++) {
         const uint64_t peer = flow_server_peer(server, i);
-        const struct wire_beat *beat = flow_server_beat(server, peer);
+        const struct wire_heartbeat *heartbeat =
+            flow_server_heartbeat(server, peer);
 
-        send_augment(t, peer, beat);
-        if (*beat->source) {
-            source = beat->source;
+        send_augment(t, peer, heartbeat);
+        if (*heartbeat->source) {
+            source = heartbeat->source;
             augmenters++;
         }
     }

@@ -98,7 +98,7 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
 
     train_texts_pack(&t->texts, from, &batch);
     train_drawn_begin(&t->drawn,
-                      wire_feed_has_subscribers(t->feed, WIRE_DRAWN));
+                      wire_feed_has_subscribers(t->feed, WIRE_TOP_NEGATIVES));
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     stage_io_unlock(&t->io);

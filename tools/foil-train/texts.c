@@ -90,10 +90,10 @@ train_texts_check(const struct train_texts *texts,
                        "captions by a vocabulary of %jd tokens: this run has "
                        "one of %zu",
                        (intmax_t)b->vocabulary, texts->size);
-    if ((size_t)b->batch.texts != shape->captions)
+    if ((size_t)b->batch.most_captions != shape->captions)
         return err_set(err,
                        "samples of up to %jd captions: this run has up to %zu",
-                       (intmax_t)b->batch.texts, shape->captions);
+                       (intmax_t)b->batch.most_captions, shape->captions);
     return check_rows(texts, options, b->batch.b, b->n_tokens, b->tokens,
                       b->lengths, err) ||
                    check_rows(texts, options, b->batch.extra.n_texts,

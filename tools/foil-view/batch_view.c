@@ -8,7 +8,7 @@
 void
 batch_view_release(struct batch_view *batch)
 {
-    wire_drawn_release(&batch->drawn);
+    wire_top_negatives_release(&batch->drawn);
     free(batch->ids);
     free(batch->z);
     *batch = (struct batch_view){0};

@@ -20,7 +20,7 @@ struct batch_view {
                      images have texts as negatives, and texts images */
     int64_t *ids; /* [n] */
     float *z;     /* [views,n,d] of unit length; NULL: unknown */
-    struct wire_drawn drawn; /* heaviest.k = 0: unknown */
+    struct wire_top_negatives drawn; /* heaviest.k = 0: unknown */
 };
 
 void batch_view_release(struct batch_view *batch);

@@ -51,7 +51,8 @@ is_later(const struct step *last, int64_t epoch, int64_t step)
 }
 
 static void
-add_step(struct chain_steps *steps, const struct wire_drawn *d, size_t row)
+add_step(struct chain_steps *steps, const struct wire_top_negatives *d,
+         size_t row)
 {
     const struct heaviest *h = &d->heaviest;
     const struct batch *batch = &d->batch;
@@ -72,7 +73,7 @@ add_step(struct chain_steps *steps, const struct wire_drawn *d, size_t row)
 }
 
 void
-chain_trail_add(struct chain_trail *trail, const struct wire_drawn *d,
+chain_trail_add(struct chain_trail *trail, const struct wire_top_negatives *d,
                 size_t size)
 {
     const size_t views = d->batch.v, n = d->batch.b;

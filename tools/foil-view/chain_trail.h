@@ -26,8 +26,8 @@ enum { CHAIN_TRAIL_MOST = 65536 }; /* about 1 kB each */
  * the anchor's earlier steps are dropped.
  *   size  samples in the data set; 0: unknown, and nothing is added
  */
-void chain_trail_add(struct chain_trail *trail, const struct wire_drawn *drawn,
-                     size_t size);
+void chain_trail_add(struct chain_trail *trail,
+                     const struct wire_top_negatives *drawn, size_t size);
 
 /*
  * chain_trail_show() returns the steps of a view of a sample, oldest first,

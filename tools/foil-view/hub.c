@@ -85,7 +85,7 @@ put_gap(struct page *page, uint64_t lost)
 }
 
 void
-hub_beat(struct hub *hub)
+hub_ping(struct hub *hub)
 {
     for (struct page *page = hub->page; page < hub->page + HUB_PAGES; page++)
         if (page->asleep && page->gap_offset == page->gap_size)

@@ -22,8 +22,8 @@ struct hub *hub_open(void);
  * It takes a few microseconds and never blocks. */
 void hub_publish(struct hub *hub, const char *event, json_t *object);
 
-/* hub_beat() keeps connections alive.  Call it every few seconds. */
-void hub_beat(struct hub *hub);
+/* hub_ping() keeps connections alive.  Call it every few seconds. */
+void hub_ping(struct hub *hub);
 
 /* hub_pages() returns the number of open pages. */
 size_t hub_pages(const struct hub *hub);

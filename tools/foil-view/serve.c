@@ -27,7 +27,7 @@ enum {
     NAMES = 2
 };
 
-static const double poll_every_s = 1, beat_every_s = 5;
+static const double poll_every_s = 1, ping_every_s = 5;
 
 struct serve {
     struct MHD_Daemon *daemon;
@@ -36,7 +36,7 @@ struct serve {
     const char *name[NAMES]; /* of this host; or NULL */
     int pending[PENDING];    /* sockets; -1: none */
     size_t oldest;           /* in pending, which the next one replaces */
-    double beat_at;          /* when hub_beat() was called last */
+    double pinged;           /* when hub_ping() was called last */
 };
 
 /* A status code, and a body of a media type, which the response frees. */
@@ -445,9 +445,9 @@ take_turn(void *self)
     struct serve *serve = self;
 
     watch_poll(serve->watch);
-    if (clock_now() - serve->beat_at > beat_every_s) {
-        serve->beat_at = clock_now();
-        hub_beat(serve->watch->hub);
+    if (clock_now() - serve->pinged > ping_every_s) {
+        serve->pinged = clock_now();
+        hub_ping(serve->watch->hub);
     }
     MHD_run(serve->daemon);
     return 1;

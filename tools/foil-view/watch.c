@@ -111,7 +111,7 @@ watch_close(struct watch *watch)
     for (size_t i = 0; i < watch->where.n_compare; i++)
         history_release(&watch->compared[i]);
     chain_trail_release(&watch->trail);
-    wire_drawn_release(&watch->drawn);
+    wire_top_negatives_release(&watch->drawn);
     json_decref(watch->log);
     batch_view_release(&watch->newest);
     batch_view_release(&watch->stored);
@@ -235,14 +235,14 @@ take_event(struct watch *watch)
 static void
 take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 {
-    struct wire_drawn d;
+    struct wire_top_negatives d;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
-    if (wire_drawn_get(&d, msg, any_size, &ignored))
+    if (wire_top_negatives_get(&d, msg, any_size, &ignored))
         return;
     watch->drawn_at = now;
-    wire_drawn_release(&watch->drawn);
+    wire_top_negatives_release(&watch->drawn);
     watch->drawn = d;
     chain_trail_add(&watch->trail, &d, set ? data_size(set) : 0);
 }
@@ -251,13 +251,13 @@ take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 static void
 join_drawn(struct watch *watch, struct batch_view *b)
 {
-    struct wire_drawn *d = &watch->drawn;
+    struct wire_top_negatives *d = &watch->drawn;
 
     if (d->batch.epoch != b->epoch || d->batch.step != b->step ||
         d->batch.b != b->n || d->batch.v != b->views)
         return;
     b->drawn = *d;
-    *d = (struct wire_drawn){0};
+    *d = (struct wire_top_negatives){0};
 }
 
 /* Returns 1 if a `drawn` may come soon. */
@@ -343,7 +343,7 @@ take_message(struct watch *watch, int was_past)
     case WIRE_FEATURES:
         take_features(watch, live->msg, now);
         break;
-    case WIRE_DRAWN:
+    case WIRE_TOP_NEGATIVES:
         take_drawn(watch, live->msg, now);
         break;
     case WIRE_METRICS:

@@ -38,9 +38,10 @@ struct watch {
     struct history compared[COMPARE_MOST]; /* of the other runs */
     struct samples samples;
     struct chain_trail trail;
-    int connected;           /* an event or a status was received */
-    double read_at;          /* when the directory was read last */
-    struct wire_drawn drawn; /* of the newest step, until its embeddings come */
+    int connected;  /* an event or a status was received */
+    double read_at; /* when the directory was read last */
+    struct wire_top_negatives
+        drawn; /* of the newest step, until its embeddings come */
     struct batch_view newest;
     struct batch_cache cache;
     struct batch_view stored; /* last one read from the directory */

@@ -1,5 +1,5 @@
-#ifndef WIRE_NEXT_H
-#define WIRE_NEXT_H
+#ifndef WIRE_PROGRESS_H
+#define WIRE_PROGRESS_H
 
 #include "util/batch.h"
 #include "wire/codec.h"
@@ -10,7 +10,8 @@
  *     next  consumer -> producer: which items are wanted
  *     end   producer -> consumer: nothing at or after the place;
  *           consumer -> producer: the run is over
- *     beat  producer -> consumer: a sign of life, with the producer's state
+ *     heartbeat  producer -> consumer: a sign of life, with the producer's
+ * state
  */
 struct wire_place {
     int64_t session; /* nanoseconds since 1970 at the start of the trainer; a
@@ -33,7 +34,7 @@ enum { WIRE_WINDOW_MAX = 4096 };
  * of the plan, I hold those in `have` and want the others".  The newer of two
  * snapshots is valid, by (session, serial); a repeated one changes nothing.
  */
-struct wire_next {
+struct wire_want {
     struct wire_place at; /* every step before is trained */
     int64_t serial;       /* > 0, rises with each new snapshot of a session */
     int64_t window;       /* 1 .. WIRE_WINDOW_MAX */
@@ -50,7 +51,7 @@ struct wire_end {
 };
 
 /* The state of an augmenter; {0}: not known. */
-struct wire_beat {
+struct wire_heartbeat {
     int64_t room;    /* as in its next; 0: not known */
     int64_t items;   /* items received whose batch is not made yet */
     int64_t ready;   /* batches that are made and not sent */
@@ -58,9 +59,9 @@ struct wire_beat {
     char source[32]; /* the stage that sends its items; "": not connected */
 };
 
-WIRE_HELD(next, WIRE_NEXT)
+WIRE_HELD(want, WIRE_WANT)
 WIRE_PLAIN(end, WIRE_END)
-WIRE_PLAIN(beat, WIRE_BEAT)
+WIRE_PLAIN(heartbeat, WIRE_HEARTBEAT)
 
 /*
  * wire_session_begin() returns the session of a trainer that starts: the clock,

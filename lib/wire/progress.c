@@ -1,4 +1,4 @@
-#include "wire/next.h"
+#include "wire/progress.h"
 #include "util/clock.h"
 
 /* Nanoseconds; a clock before 2025 was never set. */

@@ -1,6 +1,6 @@
 #include "t.h"
 #include "util/clock.h"
-#include "wire/next.h"
+#include "wire/progress.h"
 
 /* Sessions count from 1970; clocks differ, but not by days. */
 static void
@@ -59,24 +59,24 @@ held(void)
     };
 
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
-        struct wire_next next = {.at = {5, 0, 0},
+        struct wire_want next = {.at = {5, 0, 0},
                                  .serial = 1,
                                  .window = 3,
                                  .n_have = tries[i].n,
                                  .have = tries[i].have[0]},
                          got = {0};
         struct err err = {"taken"};
-        struct wire_msg *msg = wire_next_put(&next);
-        const int good = !wire_next_get(&got, msg, &err);
+        struct wire_msg *msg = wire_want_put(&next);
+        const int good = !wire_want_get(&got, msg, &err);
 
         T(good == tries[i].good && (!good || got.n_have == tries[i].n),
           "%s: %s", tries[i].what, err.msg);
-        wire_next_release(&got);
+        wire_want_release(&got);
         wire_msg_free(msg);
         next.window = 1;
-        msg = wire_next_put(&next);
+        msg = wire_want_put(&next);
         if (good && tries[i].n > 1)
-            T(wire_next_get(&got, msg, &err), "more than the window: %s",
+            T(wire_want_get(&got, msg, &err), "more than the window: %s",
               err.msg);
         wire_msg_free(msg);
     }
