@@ -61,11 +61,11 @@ softmax(size_t rows, size_t columns, size_t b, double beta, float *s)
     }
 }
 
-/* Returns the answer to pairs, or NULL with the reason. */
+/* Returns the answer to a request, or NULL with the reason. */
 static struct wire_msg *
-weigh(const struct wire_weights_request *pairs, struct err *err)
+weigh(const struct wire_weights_request *request, struct err *err)
 {
-    const struct batch *batch = &pairs->batch;
+    const struct batch *batch = &request->batch;
     const struct batch_extra *extra = &batch->extra;
     const size_t rows = batch->v * batch->b, d = batch->dim;
     const size_t columns = rows + extra->n + extra->n_texts;
@@ -77,13 +77,13 @@ weigh(const struct wire_weights_request *pairs, struct err *err)
     if (extra->n)
         memcpy(z + rows * d, extra->z, extra->n * d * sizeof *z);
     if (extra->n_texts)
-        memcpy(z + (rows + extra->n) * d, pairs->extra_text_z,
+        memcpy(z + (rows + extra->n) * d, request->extra_text_z,
                extra->n_texts * d * sizeof *z);
     if (!check_rows(columns, d, z, err)) {
         num_gemm_nt(rows, columns, d, 1, z, z, 0, w);
         softmax(rows, columns, batch->b, batch->beta, w);
         msg = wire_weights_put(&(struct wire_weights){
-            .id = pairs->id,
+            .id = request->id,
             .weights = {
                 .accepted = 1, .rows = rows, .columns = columns, .w = w}});
     }
@@ -94,13 +94,13 @@ weigh(const struct wire_weights_request *pairs, struct err *err)
 
 /* ---- requests: 0, or -1 if the message is refused ----------------------- */
 
-/* Sends the answer to a request, or with NULL an error; with `state` the
+/* Sends the answer to a request, or with NULL an error; with `need_state` the
  * trainer has to send its state, and then the request again. */
 static int
 send_answer(struct sampler *s, uint64_t peer, int64_t id, struct wire_msg *msg,
-            int state, const struct err *why)
+            int need_state, const struct err *why)
 {
-    struct wire_error error = {.id = id, .state = state};
+    struct wire_error error = {.id = id, .need_state = need_state};
 
     if (!msg) {
         memcpy(error.reason, why->msg, sizeof error.reason - 1);
@@ -173,14 +173,14 @@ handle_message(struct sampler *s, const struct flow_news *news, struct err *err)
 {
     const int64_t size = flow_server_hello(s->server)->size;
     struct wire_state state;
-    struct wire_weights_request pairs;
+    struct wire_weights_request request;
     int refused;
 
     if (wire_msg_kind(news->msg) == WIRE_WEIGHTS_GET) {
-        if (wire_weights_request_get(&pairs, news->msg, size, err))
+        if (wire_weights_request_get(&request, news->msg, size, err))
             return -1;
-        refused = take_pairs(s, news->peer, &pairs, err);
-        wire_weights_request_release(&pairs);
+        refused = take_pairs(s, news->peer, &request, err);
+        wire_weights_request_release(&request);
     } else {
         if (wire_state_get(&state, news->msg, err))
             return -1;

@@ -214,7 +214,7 @@ if has_python msgpack zmq; then
     over never & never=$!
     ok 'the augmenter waits for a selector to relay the end of the run' over late
     ok 'a late selector gets the last snapshot and the end of the run' \
-        test "$(tr -d '\n' <"$work/over.late")" = 'select next select end over'
+        test "$(tr -d '\n' <"$work/over.late")" = 'select want select end over'
     ok 'the selector can report the end of the run' over dismissed
     ok '[relay: end with over, of the producer] the trainer gets the end of the run' \
         grep -qx 'train end ' "$work/over.dismissed"

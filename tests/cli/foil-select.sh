@@ -170,8 +170,8 @@ ok 'the augmenter gets an error for its wrong rejection' \
     "$work/ask.err"
 
 select_ -b 4 -e 3
-ok 'a peer of version 3 is refused' refuses 1 'version 3' \
-    ask version=3
+ok 'a peer of version 4 is refused' refuses 1 'version 3' \
+    ask version=4
 ok 'a peer with another data set is refused' refuses 1 'data set' \
     ask size=14 digest=00000000000000000000000000000000
 # without a shell around it: only the shell would be killed, and the asker would find

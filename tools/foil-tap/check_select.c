@@ -169,7 +169,7 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
                    check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
                                 "window", "widnow"),
                    3),
-               "a `next` without its window is answered with an error that "
+               "a `want` without its window is answered with an error that "
                "names the kind");
     check->session = check_now() + (int64_t)2 * 86400 * 1000000000;
     check_rule(
