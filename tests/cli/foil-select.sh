@@ -170,7 +170,7 @@ ok 'the augmenter gets an error for its wrong rejection' \
     "$work/ask.err"
 
 select_ -b 4 -e 3
-ok 'a peer of version 4 is refused' refuses 1 'version 3' \
+ok 'a peer of version 4 is refused' refuses 1 'version 4' \
     ask version=4
 ok 'a peer with another data set is refused' refuses 1 'data set' \
     ask size=14 digest=00000000000000000000000000000000

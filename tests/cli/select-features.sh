@@ -261,7 +261,7 @@ ok 'the selector reports that features have too few epochs' \
     "$work/short/log"
 if [[ -e $work/few.json ]]; then
     ok 'deleted features for an epoch that is over: the error can be retried' \
-        jq -e '.id == 1 and .state and (.reason | test("has ended"))' "$work/late.json"
+        jq -e '.id == 1 and .need_state and (.reason | test("has ended"))' "$work/late.json"
     sed "s/^/# /" "$work/late.json"
     ok 'deleted features for a later epoch: the error is final' jq -e '.id == null and
         (.reason | test("stores too few"))' "$work/few.json"
