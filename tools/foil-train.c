@@ -168,7 +168,7 @@ release_run(struct train *t)
     train_learner_close(&t->learner);
     free(t->labels);
     train_local_sampler_release(&t->local);
-    train_drawn_release(&t->drawn);
+    train_top_negatives_release(&t->top_negatives);
     train_encoders_close(t);
     train_texts_release(&t->texts);
     train_scalars_close(&t->scalars);

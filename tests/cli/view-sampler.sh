@@ -19,7 +19,7 @@ foil run emc2 set.tar -r run --augmenters 1 --threads 1 --batch 16 --epochs 1000
     --strategy spectral --arch linear --head 16-9 --size 16 --lr .01 --checkpoint-every 200 2>run.err &
 training=$!
 becomes_true test -s run/metrics.jsonl
-foil-tap -f -k drawn -r run events >published 2>/dev/null &
+foil-tap -f -k top_negatives -r run events >published 2>/dev/null &
 tap=$!
 foil-tap -k event -r run events >results 2>/dev/null &
 taps=("$tap" "$!")

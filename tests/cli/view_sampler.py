@@ -1,5 +1,5 @@
 """view_sampler.py RUN URL DRAWN: tests the page of a run with a sampler in a browser; TAP on
-stdout.  DRAWN is the output of foil-tap with the messages `drawn`."""
+stdout.  DRAWN is the output of foil-tap with the messages top_negatives."""
 import json
 import os
 import re

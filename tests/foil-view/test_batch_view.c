@@ -54,39 +54,39 @@ embeddings_are_base64(void)
 /* Row 1 drew row 0, a sample outside the batch, and a feature without a sample.
  */
 static void
-drawn_negatives_are_shown(void)
+top_negatives_are_shown(void)
 {
     int64_t sample[ROWS * K] = {[3] = 10, 77, -1}, of_epoch[ROWS * K] = {0};
     int32_t row[ROWS * K] = {[3] = 0, 9, -1}, view[ROWS * K] = {0};
     float w[ROWS * K] = {[3] = .5F, .375F, .125F}, cosine[ROWS * K] = {0};
     float outside[ROWS] = {[1] = .5F}, effective[ROWS] = {0};
     struct batch_view b = {.n = N, .views = VIEWS, .d = D, .ids = ids, .z = z};
-    json_t *drawn = batch_view_drawn(&b, NULL, 1), *list;
+    json_t *top = batch_view_negatives(&b, NULL, 1), *list;
 
-    T(json_is_null(drawn), "without a sampler: null");
-    json_decref(drawn);
-    b.drawn = (struct wire_top_negatives){
+    T(json_is_null(top), "without a sampler: null");
+    json_decref(top);
+    b.top = (struct wire_top_negatives){
         .sampler = "emc2 1",
         .columns = 19,
         .batch = {.v = VIEWS, .b = N, .ids = ids},
         .heaviest = {K, row, sample, view, of_epoch, w, cosine, outside,
                      effective}};
-    drawn = batch_view_drawn(&b, NULL, 1);
-    list = json_object_get(drawn, "negatives");
+    top = batch_view_negatives(&b, NULL, 1);
+    list = json_object_get(top, "negatives");
     T(json_array_size(list) == 3 &&
           json_number_value(member(list, 1, "weight")) == .375 &&
-          json_number_value(json_object_get(drawn, "outside")) == .5,
+          json_number_value(json_object_get(top, "outside")) == .5,
       "with a sampler: its negatives");
     T(json_integer_value(member(list, 0, "row")) == 0 &&
           json_is_integer(member(list, 0, "row")) &&
           json_is_null(member(list, 1, "row")) &&
           json_is_null(member(list, 2, "row")),
       "a negative in the batch has its row");
-    json_decref(drawn);
-    drawn = batch_view_drawn(&b, NULL, 2);
-    T(!json_array_size(json_object_get(drawn, "negatives")),
+    json_decref(top);
+    top = batch_view_negatives(&b, NULL, 2);
+    T(!json_array_size(json_object_get(top, "negatives")),
       "negatives of weight 0 are left out");
-    json_decref(drawn);
+    json_decref(top);
 }
 
 int
@@ -94,6 +94,6 @@ main(void)
 {
     batch_is_shown();
     embeddings_are_base64();
-    drawn_negatives_are_shown();
+    top_negatives_are_shown();
     return t_done();
 }

@@ -47,8 +47,8 @@ open_learner(struct train *t, struct err *err)
     };
 
     if (o->sampler == TRAIN_SERVICE) {
-        t->negatives =
-            train_drawn_negatives(&t->drawn, train_service_negatives(t));
+        t->negatives = train_top_negatives_wrap(&t->top_negatives,
+                                                train_service_negatives(t));
     } else {
         struct sample_settings settings;
 
@@ -56,8 +56,8 @@ open_learner(struct train *t, struct err *err)
             return -1;
         train_local_sampler_init(&t->local, &t->samples, &settings,
                                  train_draws_outside(o));
-        t->negatives = train_drawn_negatives(
-            &t->drawn, train_local_sampler_negatives(&t->local));
+        t->negatives = train_top_negatives_wrap(
+            &t->top_negatives, train_local_sampler_negatives(&t->local));
     }
     return train_schedules_check(o, &spec.schedules, err)
                ? -1

@@ -28,7 +28,7 @@ static void
 store_features(struct train *t, const struct batch *batch, int good)
 {
     if (good)
-        train_drawn_send(&t->drawn, t->feed);
+        train_top_negatives_send(&t->top_negatives, t->feed);
     if (good && wire_feed_has_subscribers(t->feed, WIRE_FEATURES))
         train_report_features(t, batch);
     if (!t->history.keep)
@@ -97,8 +97,9 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     struct batch batch = from->batch;
 
     train_texts_pack(&t->texts, from, &batch);
-    train_drawn_begin(&t->drawn,
-                      wire_feed_has_subscribers(t->feed, WIRE_TOP_NEGATIVES));
+    train_top_negatives_begin(
+        &t->top_negatives,
+        wire_feed_has_subscribers(t->feed, WIRE_TOP_NEGATIVES));
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     stage_io_unlock(&t->io);

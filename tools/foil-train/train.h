@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "drawn.h"
 #include "flow/handover.h"
 #include "flow/inlet.h"
 #include "init_files.h"
@@ -17,6 +16,7 @@
 #include "spec.h"
 #include "stage/io_thread.h"
 #include "texts.h"
+#include "top_negatives.h"
 #include "train/checkpoints.h"
 #include "train/history.h"
 #include "train/journal.h"
@@ -45,7 +45,7 @@
  *   plan.c        the plan of an epoch
  *   step.c        one step
  *   negatives.c   weights from the negatives service
- *   drawn.c       the heaviest negatives, for subscribers
+ *   top_negatives.c  the heaviest negatives, for subscribers
  *   features.c    features of past epochs, for selectors
  *   save.c        checkpoints
  *   report.c      steps and events, printed and published
@@ -122,9 +122,10 @@ struct train {
 
     struct train_service service;
     struct train_local_sampler local; /* with --sampler trainer */
-    struct train_drawn drawn;
-    struct train_negatives negatives; /* service or local, wrapped by drawn */
-    int64_t *labels;                  /* of all samples; NULL: no --labels */
+    struct train_top_negatives top_negatives;
+    struct train_negatives
+        negatives;   /* service or local, wrapped by top_negatives */
+    int64_t *labels; /* of all samples; NULL: no --labels */
     struct train_learner learner;
     void (*prefetch)(void *train); /* train_prefetch_next() */
     struct train_checkpoints checkpoints;

@@ -8,7 +8,7 @@
 void
 batch_view_release(struct batch_view *batch)
 {
-    wire_top_negatives_release(&batch->drawn);
+    wire_top_negatives_release(&batch->top);
     free(batch->ids);
     free(batch->z);
     *batch = (struct batch_view){0};
@@ -68,10 +68,10 @@ batch_view_negative(const struct data_set *set, int64_t id, int view,
 }
 
 json_t *
-batch_view_drawn(const struct batch_view *b, const struct data_set *set,
-                 size_t row)
+batch_view_negatives(const struct batch_view *b, const struct data_set *set,
+                     size_t row)
 {
-    const struct heaviest *h = &b->drawn.heaviest;
+    const struct heaviest *h = &b->top.heaviest;
     json_t *list;
 
     if (!h->k)
@@ -90,8 +90,8 @@ batch_view_drawn(const struct batch_view *b, const struct data_set *set,
                                          : json_null());
             json_array_append_new(list, negative);
         }
-    return json_pack("{s:s s:I s:o s:o s:o}", "sampler", b->drawn.sampler,
-                     "columns", (json_int_t)b->drawn.columns, "outside",
+    return json_pack("{s:s s:I s:o s:o s:o}", "sampler", b->top.sampler,
+                     "columns", (json_int_t)b->top.columns, "outside",
                      json_number_show((double)h->outside[row]), "effective",
                      json_number_show((double)h->effective[row]), "negatives",
                      list);

@@ -20,7 +20,7 @@ struct batch_view {
                      images have texts as negatives, and texts images */
     int64_t *ids; /* [n] */
     float *z;     /* [views,n,d] of unit length; NULL: unknown */
-    struct wire_top_negatives drawn; /* heaviest.k = 0: unknown */
+    struct wire_top_negatives top; /* heaviest.k = 0: unknown */
 };
 
 void batch_view_release(struct batch_view *batch);
@@ -44,7 +44,7 @@ json_t *batch_view_show(const struct batch_view *batch,
 json_t *batch_view_embeddings(const struct batch_view *batch, double beta);
 
 /*
- * batch_view_drawn() returns the negatives that the sampler drew for a row,
+ * batch_view_negatives() returns the negatives that the sampler drew for a row,
  * which is view * n + place, below views * n; null if they are unknown:
  *
  *     {sampler, columns, outside, effective,
@@ -52,8 +52,8 @@ json_t *batch_view_embeddings(const struct batch_view *batch, double beta);
  *
  * A negative outside the batch has a row of null.
  */
-json_t *batch_view_drawn(const struct batch_view *batch,
-                         const struct data_set *set, size_t row);
+json_t *batch_view_negatives(const struct batch_view *batch,
+                             const struct data_set *set, size_t row);
 
 /* batch_view_negative() returns {id, label, view, epoch, weight, cosine}; -1:
  * unknown. */

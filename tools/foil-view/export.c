@@ -127,7 +127,7 @@ static void
 add_batch(json_t *file, struct watch *watch, const struct batch_view *batch,
           const json_t *all)
 {
-    const int sampled = batch->drawn.heaviest.k || watch->trail.n;
+    const int sampled = batch->top.heaviest.k || watch->trail.n;
     const size_t rows = sampled && batch->z ? batch->n * batch->views : 0;
     json_t *anchors = json_array();
     struct data_bytes jpeg = {0};

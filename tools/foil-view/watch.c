@@ -24,13 +24,13 @@ static const int64_t any_size = (int64_t)1 << 48; // of a data set
 /* The least seconds between two published batches and between two lines of
  * metrics; and for how long watch_poll() reads messages. */
 static const double batch_s = 1, metrics_s = .05, read_s = .05;
-/* How long to wait for the first `drawn`, and for later ones. */
-static const double first_drawn_s = .6, next_drawn_s = 2;
+/* How long to wait for the first top_negatives, and for later ones. */
+static const double first_top_s = .6, next_top_s = 2;
 
 /* Rare messages have a queue of their own: the messages of each step may fill
  * the other one. */
-static const char *const kinds[RUN_LISTENERS] = {"event status",
-                                                 "metrics features drawn"};
+static const char *const kinds[RUN_LISTENERS] = {
+    "event status", "metrics features top_negatives"};
 enum { QUEUE = 64 }; // messages
 
 /* A member of the newest checkpoint's config; {} where there is none yet. */
@@ -111,7 +111,7 @@ watch_close(struct watch *watch)
     for (size_t i = 0; i < watch->where.n_compare; i++)
         history_release(&watch->compared[i]);
     chain_trail_release(&watch->trail);
-    wire_top_negatives_release(&watch->drawn);
+    wire_top_negatives_release(&watch->top);
     json_decref(watch->log);
     batch_view_release(&watch->newest);
     batch_view_release(&watch->stored);
@@ -231,9 +231,9 @@ take_event(struct watch *watch)
         map_frames_epoch(watch->maps, event->epoch);
 }
 
-/* Holds `drawn` until the embeddings of its step come. */
+/* Holds top_negatives until the embeddings of its step come. */
 static void
-take_drawn(struct watch *watch, struct wire_msg *msg, double now)
+take_top(struct watch *watch, struct wire_msg *msg, double now)
 {
     struct wire_top_negatives d;
     struct err ignored;
@@ -241,39 +241,39 @@ take_drawn(struct watch *watch, struct wire_msg *msg, double now)
 
     if (wire_top_negatives_get(&d, msg, any_size, &ignored))
         return;
-    watch->drawn_at = now;
-    wire_top_negatives_release(&watch->drawn);
-    watch->drawn = d;
+    watch->top_at = now;
+    wire_top_negatives_release(&watch->top);
+    watch->top = d;
     chain_trail_add(&watch->trail, &d, set ? data_size(set) : 0);
 }
 
-/* Moves `drawn` of the same step into a batch. */
+/* Moves top_negatives of the same step into a batch. */
 static void
-join_drawn(struct watch *watch, struct batch_view *b)
+join_top(struct watch *watch, struct batch_view *b)
 {
-    struct wire_top_negatives *d = &watch->drawn;
+    struct wire_top_negatives *d = &watch->top;
 
     if (d->batch.epoch != b->epoch || d->batch.step != b->step ||
         d->batch.b != b->n || d->batch.v != b->views)
         return;
-    b->drawn = *d;
+    b->top = *d;
     *d = (struct wire_top_negatives){0};
 }
 
-/* Returns 1 if a `drawn` may come soon. */
+/* Returns 1 if a top_negatives may come soon. */
 static int
 is_sampled(const struct watch *watch, double now)
 {
-    return watch->drawn_at > 0 ? now - watch->drawn_at < next_drawn_s
-                               : now - watch->first_at < first_drawn_s;
+    return watch->top_at > 0 ? now - watch->top_at < next_top_s
+                             : now - watch->first_at < first_top_s;
 }
 
 /* Shows a batch and takes ownership of it.  In a run with a sampler, batches
- * without `drawn` are skipped. */
+ * without top_negatives are skipped. */
 static void
 show_newer(struct watch *watch, struct batch_view *b, double now)
 {
-    if (!b->drawn.heaviest.k && is_sampled(watch, now) &&
+    if (!b->top.heaviest.k && is_sampled(watch, now) &&
         (watch->newest.n || watch->cache.n)) {
         batch_view_release(b);
         return;
@@ -314,7 +314,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
         memcpy(b.ids, f->ids, f->b * sizeof *b.ids);
         memcpy(b.z, f->z, f->v * f->b * f->dim * sizeof *b.z);
         b.texts = set && f->v == 2 && run_views_texts(watch->pictures.views);
-        join_drawn(watch, &b);
+        join_top(watch, &b);
         map_frames_take(watch->maps, &b, set ? data_size(set) : 0);
         show_newer(watch, &b, now);
     }
@@ -344,7 +344,7 @@ take_message(struct watch *watch, int was_past)
         take_features(watch, live->msg, now);
         break;
     case WIRE_TOP_NEGATIVES:
-        take_drawn(watch, live->msg, now);
+        take_top(watch, live->msg, now);
         break;
     case WIRE_METRICS:
         take_metrics(watch);
@@ -488,7 +488,7 @@ watch_anchor(struct watch *watch, const struct batch_view *b, size_t row)
     const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     return json_pack(
-        "{s:o s:o}", "drawn", batch_view_drawn(b, set, row), "trail",
+        "{s:o s:o}", "drawn", batch_view_negatives(b, set, row), "trail",
         chain_trail_show(&watch->trail, b->ids[row % b->n], row / b->n, set));
 }
 
@@ -499,7 +499,7 @@ watch_is_incomplete(const struct watch *watch)
 
     return lock_held(watch->where.stage.run) &&
            (!watch->newest.n || watch->live.stages.n < STAGES ||
-            (!watch->newest.drawn.heaviest.k && is_sampled(watch, now)));
+            (!watch->newest.top.heaviest.k && is_sampled(watch, now)));
 }
 
 /* Returns the stages with the seconds since the last status of each. */

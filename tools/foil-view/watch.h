@@ -41,14 +41,14 @@ struct watch {
     int connected;  /* an event or a status was received */
     double read_at; /* when the directory was read last */
     struct wire_top_negatives
-        drawn; /* of the newest step, until its embeddings come */
+        top; /* of the newest step, until its embeddings come */
     struct batch_view newest;
     struct batch_cache cache;
     struct batch_view stored; /* last one read from the directory */
     /* when a batch was added to the cache: published, or in an answer */
     double published_at, answered_at;
     double first_at; /* when the first embeddings came; 0: not yet */
-    double drawn_at; /* when the last `drawn` came; 0: not yet */
+    double top_at;   /* when the last top_negatives came; 0: not yet */
     struct wire_metrics pending; /* metrics to publish next */
     int is_pending;
     double sent_at; /* when metrics were published last */
@@ -69,7 +69,8 @@ void watch_close(struct watch *watch);
 void watch_poll(struct watch *watch);
 
 /* watch_is_incomplete() returns 1 while a trainer runs and its first batch, the
- * status of its stages, or the first `drawn` of a sampler has not come. */
+ * status of its stages, or the first top_negatives of a sampler has not come.
+ */
 int watch_is_incomplete(const struct watch *watch);
 
 /* watch_show() returns the data that a page starts with. */
@@ -86,7 +87,7 @@ json_t *watch_show_batch(struct watch *watch, const struct batch_view *batch);
 
 /* For a batch with embeddings, watch_embeddings() returns these with the
  * present temperature (batch_view_embeddings()), and watch_anchor() {drawn,
- * trail} of a row (batch_view_drawn(), chain_trail_show()). */
+ * trail} of a row (batch_view_negatives(), chain_trail_show()). */
 json_t *watch_embeddings(struct watch *watch, const struct batch_view *batch);
 json_t *watch_anchor(struct watch *watch, const struct batch_view *batch,
                      size_t row);

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drawn.h"
+#include "top_negatives.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -22,16 +22,16 @@ release_arrays(struct heaviest *h)
 }
 
 static void
-allocate_arrays(struct train_drawn *d, size_t rows)
+allocate_arrays(struct train_top_negatives *d, size_t rows)
 {
-    struct heaviest *h = &d->drawn.heaviest;
-    const size_t n = rows * TRAIN_DRAWN;
+    struct heaviest *h = &d->message.heaviest;
+    const size_t n = rows * TRAIN_TOP_NEGATIVES;
 
     if (rows <= d->room)
         return;
     release_arrays(h);
     d->room = rows;
-    h->k = TRAIN_DRAWN;
+    h->k = TRAIN_TOP_NEGATIVES;
     h->row = mem_array(n, sizeof *h->row);
     h->sample = mem_array(n, sizeof *h->sample);
     h->view = mem_array(n, sizeof *h->view);
@@ -46,7 +46,7 @@ static int
 pass_draw(void *self, const struct batch *step, struct batch_extra *extras,
           struct err *err)
 {
-    const struct train_drawn *d = self;
+    const struct train_top_negatives *d = self;
 
     return d->negatives.draw(d->negatives.self, step, extras, err);
 }
@@ -55,7 +55,7 @@ static int
 weigh_rows(void *self, const struct batch *step, struct weights *weights,
            int *without_service, struct err *err)
 {
-    struct train_drawn *d = self;
+    struct train_top_negatives *d = self;
     const int rc = d->negatives.weigh(d->negatives.self, step, weights,
                                       without_service, err);
 
@@ -63,10 +63,10 @@ weigh_rows(void *self, const struct batch *step, struct weights *weights,
     if (!d->known)
         return rc;
     allocate_arrays(d, step->v * step->b);
-    sample_heaviest(step, weights, &d->drawn.heaviest);
-    d->drawn.batch = *step;
-    d->drawn.columns = weights->columns;
-    snprintf(d->drawn.sampler, sizeof d->drawn.sampler, "%s",
+    sample_heaviest(step, weights, &d->message.heaviest);
+    d->message.batch = *step;
+    d->message.columns = weights->columns;
+    snprintf(d->message.sampler, sizeof d->message.sampler, "%s",
              weights->sampler ? weights->sampler : "");
     return rc;
 }
@@ -74,14 +74,15 @@ weigh_rows(void *self, const struct batch *step, struct weights *weights,
 static void
 pass_undo(void *self)
 {
-    const struct train_drawn *d = self;
+    const struct train_top_negatives *d = self;
 
     if (d->negatives.undo)
         d->negatives.undo(d->negatives.self);
 }
 
 struct train_negatives
-train_drawn_negatives(struct train_drawn *d, struct train_negatives negatives)
+train_top_negatives_wrap(struct train_top_negatives *d,
+                         struct train_negatives negatives)
 {
     d->negatives = negatives;
     return (struct train_negatives){.self = d,
@@ -91,25 +92,25 @@ train_drawn_negatives(struct train_drawn *d, struct train_negatives negatives)
 }
 
 void
-train_drawn_release(struct train_drawn *d)
+train_top_negatives_release(struct train_top_negatives *d)
 {
-    release_arrays(&d->drawn.heaviest);
+    release_arrays(&d->message.heaviest);
     d->room = 0;
 }
 
 void
-train_drawn_begin(struct train_drawn *d, int followed)
+train_top_negatives_begin(struct train_top_negatives *d, int followed)
 {
     d->known = 0;
     d->wanted = followed && clock_now() - d->sent_at >= record_every_s;
 }
 
 void
-train_drawn_send(struct train_drawn *d, struct wire_feed *feed)
+train_top_negatives_send(struct train_top_negatives *d, struct wire_feed *feed)
 {
     if (!d->known)
         return;
     d->known = 0;
     d->sent_at = clock_now();
-    wire_feed_top_negatives(feed, &d->drawn);
+    wire_feed_top_negatives(feed, &d->message);
 }
