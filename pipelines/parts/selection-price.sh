@@ -16,4 +16,4 @@ batches=$2
 last own_class 'own class'
 last own_shown 'own shown'
 foil-eval plan --no-record --threads "$4" -r "$run" "$run/latest" "$3" |
-    sed -n 's/.*"hardest":\([^,}]*\).*/hardest pairs\t\1/p' | tail -n 1
+    sed -n 's/.*"hardest_coverage":\([^,}]*\).*/hardest pairs\t\1/p' | tail -n 1
