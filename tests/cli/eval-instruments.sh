@@ -50,12 +50,13 @@ train_with=(--arch table,rows=rows.npy,hidden=3 --head none --lr 0 --objective ,
 ok 'a run with --labels succeeds' trained by-groups --objective dcl --labels u.labels.npy
 # shellcheck disable=SC2016 # of jq
 ok 'metrics.jsonl has the same shares as false-negatives' jq -es 'length == 1 and all(.[];
-    (.own_class - .62358 | fabs < 1e-4) and (.own_shown - 3 / 7 | fabs < 1e-6))' \
+    (.same_class_weight - .62358 | fabs < 1e-4) and
+    (.same_class_share - 3 / 7 | fabs < 1e-6))' \
     by-groups/metrics.jsonl
 ok 'a run with the classes of a data set as labels succeeds' \
     trained by-classes --labels cube.tar
 ok 'the shares are 0 where each class has one image' \
-    jq -es 'all(.[]; .own_class == 0 and .own_shown == 0)' \
+    jq -es 'all(.[]; .same_class_weight == 0 and .same_class_share == 0)' \
     by-classes/metrics.jsonl
 ok '--labels of another data set exits with 1' \
     refuses 1 'is not the data set of this run' \
