@@ -7,8 +7,8 @@
 #include "program.h"
 #include "t.h"
 #include "tiny.h"
+#include "train/external.h"
 #include "train/learner.h"
-#include "train/own.h"
 #include "train/process.h"
 #include "util/mem.h"
 
@@ -262,7 +262,7 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
         T(train_learner_step(&learner, &batch, &result, &err) == TRAIN_APPLIED,
           "%s: a step %s", o->name, err.msg);
     encoder_has_dz = learner.encoder_has_dz;
-    if (o == &train_own)
+    if (o == &train_external)
         T(result.loss.more.n == 1 &&
               !strcmp(result.loss.more.value[0].name, "first") &&
               result.loss.more.value[0].value == (double)ids[0],
@@ -303,7 +303,7 @@ a_program_with_the_loss_has_the_same_bits(void)
     spec.loss = 1;
     process = open_process(program, &spec);
     take_steps(loss_objective_find("simclr", &err), &native);
-    T(take_steps(&train_own, &process), "the program computes dz");
+    T(take_steps(&train_external, &process), "the program computes dz");
     T(same_weights(&native, &process),
       "the same weights by the program's loss");
     train_encoder_close(&native);
