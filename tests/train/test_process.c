@@ -263,10 +263,13 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
           "%s: a step %s", o->name, err.msg);
     encoder_has_dz = learner.encoder_has_dz;
     if (o == &train_external)
-        T(result.loss.more.n == 1 &&
+        T(result.loss.more.n == 2 &&
               !strcmp(result.loss.more.value[0].name, "first") &&
               result.loss.more.value[0].value == (double)ids[0],
           "a program returns more numbers than its loss, and has the ids");
+    T(value_find(result.values.value, result.values.n, "lr") ==
+          (o == &train_external ? 7 : 0.1),
+      "%s: the learning rate, or what the program reports as that", o->name);
     train_learner_close(&learner);
     train_samples_release(&samples);
     return encoder_has_dz;
