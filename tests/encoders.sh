@@ -25,9 +25,9 @@ alike() {
         def off(name): $a[.][name] - $b[.][name] | fabs;
         ($a | length) == 8 and ($b | length) == 8 and all(range(8);
         off("loss") <= 1e-5 * ([1, ($a[.].loss | fabs)] | max) and
-        off("gradient") <= 0.01 * $a[.].gradient)' ||
-        { paste <(jq -c '[.loss, .gradient]' "$1/metrics.jsonl") \
-            <(jq -c '[.loss, .gradient]' "$2/metrics.jsonl"); return 1; }
+        off("grad_norm") <= 0.01 * $a[.].grad_norm)' ||
+        { paste <(jq -c '[.loss, .grad_norm]' "$1/metrics.jsonl") \
+            <(jq -c '[.loss, .grad_norm]' "$2/metrics.jsonl"); return 1; }
 }
 
 # near A B : two files have the same tensors up to rounding

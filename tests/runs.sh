@@ -44,7 +44,7 @@ reaches() {
 
 # timeless RUN : prints its metrics without the fields that depend on the clock
 timeless() {
-    sed -E 's/"(seconds|waited|exchanged|slowest|behind|time)":[^,}]*//g' "$work/$1/metrics.jsonl"
+    sed -E 's/"(seconds|waited|exchanged|slowest_rank|rank_lag|time)":[^,}]*//g' "$work/$1/metrics.jsonl"
 }
 
 # has_subscriber RUN : a subscriber is connected to the trainer's events.  It gets only

@@ -140,7 +140,7 @@ def kinds_of_runs():
 def timeless(step):
     """A line of the metrics without what depends on the clock."""
     for part in (step, step.get("plan", {})):
-        for key in ("seconds", "waited", "time", "exchanged", "slowest", "behind"):
+        for key in ("seconds", "waited", "time", "exchanged", "slowest_rank", "rank_lag"):
             part.pop(key, None)
     return json.dumps(step, sort_keys=True)
 

@@ -24,12 +24,17 @@ struct run_metrics {
  * run_metrics_next() returns 1 with the n > 0 numbers of a step.  A number in
  * a nested object, such as {"plan":{"mean":1}}, has the name plan.mean, as a
  * trainer publishes it; other values, and those that do not fit, are left out.
+ * Metrics in lines of an older foil have today's names.
  * 1 with n = 0 if returned steps are no longer all in the file: the next call
  * returns the first step.  0 if there is no complete line yet, or no file.
  * Lines without numbers, or that are not JSON, are skipped.  O(line).
  */
 int run_metrics_next(struct run_metrics *metrics, const char *run);
 void run_metrics_release(struct run_metrics *metrics);
+
+/* run_metrics_old_name() returns the name of a metric in lines of an older
+ * foil, or NULL if it is the same. */
+const char *run_metrics_old_name(const char *name);
 
 /*
  * run_metrics_append() opens the file for appending, creates it if needed, and

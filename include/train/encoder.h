@@ -41,14 +41,14 @@
 struct train_encoder_spec {
     struct nn_spec net;
     struct nn_optim_spec optim;
-    size_t rows;    /* largest number in a batch; >= 1 */
-    size_t micro;   /* largest number in the net at a time; 0: all */
-    size_t shards;  /* parts of a batch, train/shards.h; 0, 1: not split */
-    int whole;      /* batch norm uses all shards of a batch */
-    uint64_t seed;  /* of the initial weights */
-    int frozen;     /* 1: no gradient, no optimiser: --freeze */
-    int average;    /* 1: also computes a mean of its weights */
-    int loss;       /* 1: its program also computes the loss: train/own.h */
+    size_t rows;   /* largest number in a batch; >= 1 */
+    size_t micro;  /* largest number in the net at a time; 0: all */
+    size_t shards; /* parts of a batch, train/shards.h; 0, 1: not split */
+    int whole;     /* batch norm uses all shards of a batch */
+    uint64_t seed; /* of the initial weights */
+    int frozen;    /* 1: no gradient, no optimiser: --freeze */
+    int average;   /* 1: also computes a mean of its weights */
+    int loss;      /* 1: its program also computes the loss: train/external.h */
     size_t weighed; /* largest number of rows for which that loss takes weights
                        of negatives; 0: it takes none */
 };

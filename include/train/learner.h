@@ -26,7 +26,7 @@
  * extra samples are texts.  If the negatives weigh rows from outside of the
  * batch, these follow as constants.
  *
- * For an objective of train/own.h the first encoder computes the loss.
+ * For an objective of train/external.h the first encoder computes the loss.
  *
  * A learner uses no file and no socket and prints nothing; the functions of
  * train_negatives may.  Not for two threads at once.

@@ -23,8 +23,8 @@ struct train_state {
 
 /* train_state_put() returns the state as an object, for json_decref(), with a
  * whole number for each count, and the texts that are not "". train_state_get()
- * reads such an object; it returns 0, or -1 if a number is missing or out of
- * range, or a text has another type. */
+ * reads such an object, or one of an older foil; it returns 0, or -1 if a
+ * number is missing or out of range, or a text has another type. */
 json_t *train_state_put(const struct train_state *state);
 int train_state_get(struct train_state *state, const json_t *object,
                     struct err *err);

@@ -172,7 +172,8 @@ const char *opt_spelled(const struct opt *o);
 /*
  * Deprecated spellings of options: they work, with a line on stderr.
  * opt_old_find() returns the row for an option of a tool with that value (NULL:
- * the row for any value), or NULL if it is not deprecated.
+ * the row for any value), or NULL if it is not deprecated.  Parameters of the
+ * value, from its first comma on, are added to `now`.
  */
 struct opt_old {
     const char *tool, *name;

@@ -65,5 +65,5 @@ loss_bimodal_run(const struct loss_batch *batch,
         state += move ? RUNNING_ISOGCLR : RUNNING_SOGCLR;
     }
     report->value = 2 * value / (double)n;
-    values_add(&report->more, "weight", weight / (double)n);
+    values_add(&report->more, "row_weight", weight / (double)n);
 }

@@ -23,8 +23,8 @@
  * State: log u, seen, momentum, temperature (0 until seen).  The reference code
  * does not treat the first visit separately.
  *
- * Reports weight and kl as SogCLR, and mean, least and largest temperature of
- * the batch's images (tau_mean, tau_min, tau_max).
+ * Reports row_weight and kl as SogCLR, and mean, least and largest temperature
+ * of the batch's images (tau_mean, tau_min, tau_max).
  */
 extern const struct loss_objective loss_isogclr;
 

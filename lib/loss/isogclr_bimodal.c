@@ -54,7 +54,7 @@ report_floor(const struct loss_settings *set, size_t n, const float *state,
 
     for (size_t r = 0; r < n; r++)
         floor += state[r * RUNNING_ISOGCLR + RUNNING_TAU] <= least;
-    values_add(&report->more, "tau_floor", (double)floor / (double)n);
+    values_add(&report->more, "tau_at_min", (double)floor / (double)n);
 }
 
 static void

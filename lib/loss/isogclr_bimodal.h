@@ -21,7 +21,7 @@
  *
  * Columns {log_u, seen, momentum, tau} for each side.  Reports rho and, for the
  * temperatures of both sides, mean, least, largest, quartiles, and the share at
- * tau_min as `tau_floor`.
+ * tau_min as `tau_at_min`.
  */
 extern const struct loss_objective loss_isogclr_bimodal;
 

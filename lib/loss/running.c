@@ -86,7 +86,7 @@ loss_running_report(const struct loss_batch *batch,
     const double n = 2 * (double)batch->b;
 
     report->value = 2 * sums->value / n;
-    values_add(&report->more, "weight", sums->weight / n);
+    values_add(&report->more, "row_weight", sums->weight / n);
     values_add(&report->more, "kl", sums->kl / n);
 }
 

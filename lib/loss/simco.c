@@ -74,7 +74,7 @@ simco_run(const struct loss_batch *batch, const struct loss_settings *set,
     }
     memset(s + anchors * rows, 0, (n - anchors) * rows * sizeof *s);
     report->value = value / (double)n;
-    values_add(&report->more, "weight", weights / (double)anchors);
+    values_add(&report->more, "row_weight", weights / (double)anchors);
 }
 
 const struct loss_objective loss_simco = {

@@ -18,7 +18,7 @@
  * the iSogCLR repository has p in L at temperature 1 and only view 1 as
  * anchors; its w is not bounded.  No state.
  *
- * Reports `weight`, the mean of w_r.
+ * Reports `row_weight`, the mean of w_r.
  */
 extern const struct loss_objective loss_simco;
 

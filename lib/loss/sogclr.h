@@ -22,8 +22,8 @@
  * first visit separately, and stores the sum of the views, which grows without
  * bound for gamma <= .5: that is refused.
  *
- * Reports `weight`, the mean of sum_c a_rc, near 1 if u is near g, and `kl`,
- * the divergence of the softmax of a row from uniform, mean over rows.
+ * Reports `row_weight`, the mean of sum_c a_rc, near 1 if u is near g, and
+ * `kl`, the divergence of the softmax of a row from uniform, mean over rows.
  */
 extern const struct loss_objective loss_sogclr;
 

@@ -1,11 +1,62 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "run/metrics.h"
 #include "util/json.h"
 #include "util/mem.h"
+
+/* Metrics that an older foil wrote by another name. */
+static const struct {
+    const char *old, *now;
+} renamed[] = {
+    {"own_class", "same_class_weight"},
+    {"own_shown", "same_class_share"},
+    {"slowest", "slowest_rank"},
+    {"behind", "rank_lag"},
+    {"known", "bank_filled"},
+    {"alone", "without_service"},
+    {"gradient", "grad_norm"},
+    {"rate", "lr"},
+    {"weight", "row_weight"},
+    {"tau_floor", "tau_at_min"},
+    {"plan.known", "plan.with_features"},
+    {"plan.together", "plan.same_group_pairs"},
+    {"plan.random_together", "plan.random_same_group_pairs"},
+};
+enum { RENAMED = sizeof renamed / sizeof *renamed };
+
+const char *
+run_metrics_old_name(const char *name)
+{
+    for (size_t i = 0; i < RENAMED; i++)
+        if (!strcmp(renamed[i].now, name))
+            return renamed[i].old;
+    return NULL;
+}
+
+/* Whether an older foil wrote the line: its applied steps have `gradient`, and
+ * no `lr`; other lines have no numbers of a user's program, which may have any
+ * name. */
+static int
+is_old(const json_t *line)
+{
+    return !json_object_get(line, "lr") && (json_object_get(line, "gradient") ||
+                                            json_object_get(line, "refused"));
+}
+
+static void
+update_names(struct value *values, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < RENAMED; i++)
+            if (!strcmp(values[k].name, renamed[i].old)) {
+                snprintf(values[k].name, VALUE_NAME, "%s", renamed[i].now);
+                break;
+            }
+}
 
 /* Adds the numbers of an object, under the name `of` unless that is "". */
 static void
@@ -39,6 +90,8 @@ run_metrics_next(struct run_metrics *metrics, const char *run)
         json_t *object = line ? json_loads(line, 0, NULL) : NULL;
 
         add_numbers(object, "", metrics->value, &metrics->n);
+        if (is_old(object))
+            update_names(metrics->value, metrics->n);
         json_decref(object);
         if (!line || metrics->n)
             return 1;

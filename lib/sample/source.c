@@ -218,7 +218,7 @@ remember_step(struct sample_source *source, const struct batch *step,
     weights->tables = source->tables;
     if (!memory->form.horizon)
         return;
-    values_add(&weights->values, "known",
+    values_add(&weights->values, "bank_filled",
                (double)bank->known / (double)(bank->size * bank->views));
     values_add(&weights->values, "staleness", stale.mean);
     values_add(&weights->values, "age", stale.age);

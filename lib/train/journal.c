@@ -181,8 +181,9 @@ train_journal_step(struct train_journal *journal, const struct batch *batch,
         add_value(line, &values, "exchanged",
                   *journal->exchanging - journal->exchanged);
         journal->exchanged = *journal->exchanging;
-        add_count(line, &values, "slowest", (int64_t)journal->slowest.rank);
-        add_value(line, &values, "behind", journal->slowest.excess);
+        add_count(line, &values, "slowest_rank",
+                  (int64_t)journal->slowest.rank);
+        add_value(line, &values, "rank_lag", journal->slowest.excess);
     }
     add_value(line, &values, "time", (double)clock_wall() * 1e-9);
     journal->waited = 0;

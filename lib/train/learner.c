@@ -401,9 +401,19 @@ list_spread(struct values *values, const struct loss_report *loss)
 static void
 list_share(struct values *values, const struct loss_share *share)
 {
-    values_add(values, "own_class", share->same_group_weight / share->all);
-    values_add(values, "own_shown",
+    values_add(values, "same_class_weight",
+               share->same_group_weight / share->all);
+    values_add(values, "same_class_share",
                (double)share->same_group / (double)share->negatives);
+}
+
+/* Adds a number, unless the program of the objective reports one by that
+ * name. */
+static void
+add_unless_reported(struct values *values, const char *name, double x)
+{
+    if (isnan(value_find(values->value, values->n, name)))
+        values_add(values, name, x);
 }
 
 /* The values of an applied step. */
@@ -422,15 +432,15 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     if (loss->share.all > 0)
         list_share(values, &loss->share);
     values_join(values, &loss->more);
-    values_add(values, "gradient", gradient);
-    values_add(values, "rate", rate);
+    add_unless_reported(values, "grad_norm", gradient);
+    add_unless_reported(values, "lr", rate);
     for (size_t i = 0; own[i].name; i++)
         if (i == LOSS_TAU || schedules->value[i].kind != NN_SCHEDULE_CONSTANT)
             values_add(values, own[i].name, learner->settings.value[i]);
     if (learner->spec.objective->needs_weights && !exchange->without_service)
         list_weights(values, &exchange->weights);
     if (exchange->without_service)
-        values_count(values, "alone", 1);
+        values_count(values, "without_service", 1);
 }
 
 enum train_outcome

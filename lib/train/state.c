@@ -3,6 +3,8 @@
 
 #include "train/state.h"
 
+static const char without_service[] = "steps_without_service";
+
 static const struct {
     const char *name;
     size_t offset;
@@ -15,7 +17,7 @@ static const struct {
     {"images", offsetof(struct train_state, images)},
     {"substituted", offsetof(struct train_state, substituted)},
     {"skipped", offsetof(struct train_state, skipped)},
-    {"alone", offsetof(struct train_state, steps_without_service)},
+    {without_service, offsetof(struct train_state, steps_without_service)},
 };
 
 static const struct {
@@ -53,8 +55,11 @@ train_state_get(struct train_state *state, const json_t *object,
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         int64_t *field = (int64_t *)((char *)state + fields[i].offset);
+        const char *name = fields[i].name;
 
-        if (json_get_whole(object, fields[i].name, 0, INT64_MAX, field, err))
+        if (name == without_service && !json_object_get(object, name))
+            name = "alone"; // of an older foil
+        if (json_get_whole(object, name, 0, INT64_MAX, field, err))
             return -1;
     }
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

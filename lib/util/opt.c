@@ -234,7 +234,9 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
     const size_t row = (size_t)(o - tool->opts);
     const struct opt_old *old =
         value ? opt_old_find(tool->name, o->name, value) : NULL;
-    char *rest = old ? keep_list(old->now) : NULL;
+    char *now =
+        old ? mem_format("%s%s", old->now, value + strlen(old->is)) : NULL;
+    char *rest = old ? keep_list(now) : NULL;
 
     outdated[row] |= opt_parameter(o) && !set_by_cli[row];
     if (!old && value && opt_has_parameters(tool, o))
@@ -242,10 +244,11 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
     else if (!old || set_by_cli[row])
         set_option(tool, o, value);
     else
-        log_message("--%s %s is now %s" OPT_DROPPED, o->name, value, old->now);
+        log_message("--%s %s is now %s" OPT_DROPPED, o->name, value, now);
     for (char *name; rest && (name = strtok_r(rest, " ", &rest));)
         take_value(tool, find_option(tool, name + 2, strlen(name + 2)),
                    strtok_r(rest, " ", &rest));
+    free(now);
 }
 
 /* Returns the value in the next word, which must exist. */

@@ -128,6 +128,8 @@ static const struct opt_old olds[] = {
      "--sampler trainer --proposals ,scores=reset"},
     {"foil-train", "sampler", "bank",
      "--sampler trainer --proposals ,outside=bank"},
+    {"foil-train", "objective", "own", "--objective external"},
+    {"foil-train", "objective", "own-weighed", "--objective external-weighed"},
     {"foil-train", "lock", NULL, "--freeze"},
     {"foil-train", "nan", NULL, "--nonfinite"},
     {"foil-train", "average", NULL, "--average-last"},
@@ -139,9 +141,13 @@ static const struct opt_old olds[] = {
 const struct opt_old *
 opt_old_find(const char *tool, const char *name, const char *value)
 {
+    const size_t n = value ? strcspn(value, ",") : 0;
+
     for (const struct opt_old *old = olds; old->tool; old++)
         if (!strcmp(old->tool, tool) && !strcmp(old->name, name) &&
-            (old->is && value ? !strcmp(old->is, value) : old->is == value))
+            (old->is && value
+                 ? strlen(old->is) == n && !memcmp(old->is, value, n)
+                 : old->is == value))
             return old;
     return NULL;
 }

@@ -616,7 +616,7 @@ def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
             contextlib.ExitStack() as stack:
         texts = lambda *w: [*w, "--vocabulary", vocabulary] if vocabulary else []
         link = stack.enter_context(_Link(run, [
-            "--objective", "own", "--window", str(window), "--keep-features",
+            "--objective", "external", "--window", str(window), "--keep-features",
             str(keep_features), "--deadline", str(deadline),
             *texts("--text", "program"), *shlex.split(train)]))
         link.start("foil-select", "-r", run, "--strategy", strategy, "-b",

@@ -46,8 +46,8 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
         try:
             if verb == "open":
                 if fields["loss"] and loss is None:
-                    raise ValueError("--objective own and own-weighed need "
-                                     "encode(loss=...)")
+                    raise ValueError("--objective external and external-weighed "
+                                     "need encode(loss=...)")
                 towers[name] = _Tower(*modules[name], saved, optim, device,
                                       autocast, team, about)
             tower, answer = towers[name], None
@@ -480,7 +480,7 @@ class _Tower:
         self.before = None
 
     def take_weights(self, o):
-        """Takes the weights of --objective own-weighed, for the loss."""
+        """Takes the weights of --objective external-weighed, for the loss."""
         if "anchors" in o:
             self.about.weights, self.about.scale = (
                 t.to(self.device, copy=True)

@@ -67,7 +67,7 @@ ok 'anchors of the run and of its features are the same' \
     jq -en --slurpfile a both --slurpfile b "$work/out" '
     $a[0].anchors == 48 and $a[0].negatives == "cross" and
     ($a[0].exact.median - $b[0].exact.median | fabs < 1e-6) and
-    ($a[0].own.mean - $b[0].own.mean | fabs < 1e-6)'
+    ($a[0].same_class_weight.mean - $b[0].same_class_weight.mean | fabs < 1e-6)'
 ok 'foil-eval false-negatives takes groups of captions as labels' \
     foil-eval false-negatives --threads 1 -b 12 --epochs 2 \
     --objective clip --labels equal.npy run train.foil

@@ -33,7 +33,7 @@ ok 'towers in PyTorch train in micro-batches' torch micro "$towers" --micro-batc
 ok 'towers in PyTorch in micro-batches have the same losses' alike ours micro
 ok 'foil-embed reads a checkpoint of towers in PyTorch' \
     foil-embed -o texts.npy --captions theirs "$data"
-train_with=(--text program --vocabulary merges.txt --objective own)
+train_with=(--text program --vocabulary merges.txt --objective external)
 ok '--freeze image with a loss that has parameters exits with 1' refuses 1 \
     'freeze: the parameters of the loss' trained locked --freeze image \
     --encoder "${program/encoders.py/siamese.py} encode"

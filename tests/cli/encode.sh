@@ -76,7 +76,7 @@ ok '--average-last of both encoders differs by rounding only' \
     mean-torch/latest/average.safetensors
 
 ok 'a loss with weighted negatives in PyTorch trains' torch weighed 'weighed tau=0.3' \
-    --objective own-weighed,tau=0.3 --sampler trainer
+    --objective external-weighed,tau=0.3 --sampler trainer
 ok "the same loss of foil-train trains" \
     trained weighs --objective emc2,tau=0.3 --sampler trainer
 ok 'a loss with weighted negatives in PyTorch has the same values' alike weighs weighed
@@ -97,7 +97,7 @@ ok 'an encoder with dropout has the same checkpoint in two parts' \
 
 # siamese RUN "KIND NAME=VALUE..." OPTION... : trains with a loss that has parameters
 siamese() {
-    trained "$1" --encoder "${program/encoders.py/siamese.py} $2" --objective own \
+    trained "$1" --encoder "${program/encoders.py/siamese.py} $2" --objective external \
         --schedule constant "${@:3}" 2>"$1.err" || { cat "$1.err"; return 1; }
 }
 # as_loop RUN NAME=VALUE... : the run has the losses of an ordinary loop, within 1e-5
@@ -112,12 +112,30 @@ as_loop() {
 }
 ok 'a loss with its own parameters trains' siamese own encode
 ok 'a loss with its own parameters has the values of an ordinary loop' as_loop own
+# a run begun by an older foil
+older_halves() {
+    siamese older encode --steps 5 && /usr/bin/python3 "${encoders%/*}/../older.py" older \
+        external=own steps_without_service=alone &&
+        grep -q '"objective": "own"' older/latest/config.json &&
+        siamese older encode --resume --steps "$(wc -l <own/metrics.jsonl)"
+}
+ok 'a run of an older foil is resumed' older_halves
+ok 'the resumed run has the losses of an undisturbed one' \
+    diff <(jq .loss own/metrics.jsonl) <(jq .loss older/metrics.jsonl)
+ok 'its next checkpoint has the new names' jq -e '.options.objective == "external" and
+    .state.steps_without_service == 0 and (.state | has("alone") | not)' \
+    older/latest/config.json
+ok '--resume of the run accepts the old name of the objective' eval "
+    trained older --encoder \"\${program/encoders.py/siamese.py} encode\" \
+    --objective own --resume >again 2>&1"
+ok '--resume prints the new name of the objective' grep -q \
+    '^foil-train: --objective own is now --objective external; 1.1 drops' again
 ok '--nonfinite skip skips a step with a loss of nan' \
     siamese once 'encode nan=5' --nonfinite skip
 ok 'a skipped step changes no state' as_loop once nan=5
 ok 'an optimiser of a parameter that is in no checkpoint exits with 1' refuses 1 \
     'parameter \[8x16\] that is in no module of encode' trained foreign \
-    --encoder "${program/encoders.py/siamese.py} foreign" --objective own
+    --encoder "${program/encoders.py/siamese.py} foreign" --objective external
 
 # bad KIND SENTENCE OPTION... : that encoder is refused with that sentence
 bad() {
@@ -128,7 +146,7 @@ ok 'an encoder without the tensors of --arch exits with 1' \
 ok 'an optimiser that PyTorch does not have exits with 1' \
     bad linear 'lars.*: give encode' \
     --optim lars
-for objective in own own-weighed; do
+for objective in external external-weighed; do
     ok "--objective $objective without a loss in the encoder exits with 1" \
         bad linear 'need encode\(loss' \
         --objective "$objective"

@@ -96,10 +96,10 @@ ok 'a program that exits ends the run with 1' exits 1 \
     trained gone --encoder 'exit 3'
 ok 'the error names the program that exited' \
     grep -q "encoder: 'exit 3' ended with code 3" out
-ok '--objective own without a loss in the program exits with 1' exits 1 \
-    trained none --encoder "$program" --objective own
-ok '--objective own without --encoder exits with 2' refuses 2 'needs --encoder' \
-    foil-train -r no --objective own
+ok '--objective external without a loss in the program exits with 1' exits 1 \
+    trained none --encoder "$program" --objective external
+ok '--objective external without --encoder exits with 2' refuses 2 'needs --encoder' \
+    foil-train -r no --objective external
 train_with=(--lr 0.1 --warmup 0)
 sed 's/= there.copy()/= there.astype("f2").astype("f4")/' "$examples/encoder.py" >rounds.py
 rounds="/usr/bin/python3 '$work/rounds.py'"

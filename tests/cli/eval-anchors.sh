@@ -31,7 +31,7 @@ ok 'anchors that reach --rho at no temperature are counted' \
     grep -q '"unattainable":1,' line
 # shellcheck disable=SC2016 # of awk
 ok 'anchors -o writes a line for each anchor' awk -F, '
-    NR == 1 { bad = $1 != "sample" || $NF != "own" }
+    NR == 1 { bad = $1 != "sample" || $NF != "same_class_weight" }
     NR > 1 { n++ }
     NR == 2 { bad += ($NF - .8808) ^ 2 > 1e-7 || $4 <= 0 || $(NF - 1) != 2 }
     NR == 4 { bad += $4 != 0 || $NF != 0 || $7 - 2 > 1e-4 }
@@ -89,7 +89,7 @@ ok 'anchors measures the features of that checkpoint' prints_line '"measure":"an
 ok 'anchors of features are those of the checkpoint' \
     jq -en --slurpfile a whole --slurpfile b line '
     def off(f): ($a[0] | f) - ($b[0] | f) | fabs;
-    off(.exact.mean) < 1e-5 and off(.own.mean) < 1e-5 and off(.kl.high) < 1e-5'
+    off(.exact.mean) < 1e-5 and off(.same_class_weight.mean) < 1e-5 and off(.kl.high) < 1e-5'
 ok '--anchors 10 measures ten anchors' \
     prints_line '"anchors":10,' anchors --anchors 10 warm set.tar
 if command -v gnuplot >/dev/null; then

@@ -20,7 +20,7 @@ ok 'bias prints a line for each objective and batch size' jq -es '
     map([.objective, .batch]) == [["simclr", 3], ["simclr", 24], ["dcl", 3], ["dcl", 24]]' \
     features
 ok 'simclr is biased because its denominator has the partner' jq -es '
-    .[1] | .bias.value > 1e-5 and .bias.half < 1e-6 and .cosine.value < .99999' features
+    .[1] | .bias.value > 1e-5 and .bias.half_width < 1e-6 and .cosine.value < .99999' features
 ok 'dcl has no bias in a batch of all samples' jq -es '
     .[3] | .bias.value < 1e-6 and .variance.value < 1e-6 and .cosine.value > .999999' features
 ok 'bias --inside keeps the partner in the denominator' \

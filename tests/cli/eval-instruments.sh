@@ -31,8 +31,9 @@ npy u.labels.npy '<i8' '8,' "${groups[@]}"
 # shellcheck disable=SC2016 # of jq
 ok "false-negatives prints the share of the anchor's group" \
     jq -es 'length == 2 and all(.[];
-    (.share.value - .62358 | fabs < 1e-4) and .share.half < 1e-6 and
-    (.shown.value - 3 / 7 | fabs < 1e-6) and (.lift.value - 1.45502 | fabs < 1e-3))' line
+    (.same_class_weight.value - .62358 | fabs < 1e-4) and
+    .same_class_weight.half_width < 1e-6 and
+    (.same_class_share.value - 3 / 7 | fabs < 1e-6) and (.lift.value - 1.45502 | fabs < 1e-3))' line
 
 # The same during training, of embeddings that do not change.
 for set in cube other; do
@@ -49,12 +50,13 @@ train_with=(--arch table,rows=rows.npy,hidden=3 --head none --lr 0 --objective ,
 ok 'a run with --labels succeeds' trained by-groups --objective dcl --labels u.labels.npy
 # shellcheck disable=SC2016 # of jq
 ok 'metrics.jsonl has the same shares as false-negatives' jq -es 'length == 1 and all(.[];
-    (.own_class - .62358 | fabs < 1e-4) and (.own_shown - 3 / 7 | fabs < 1e-6))' \
+    (.same_class_weight - .62358 | fabs < 1e-4) and
+    (.same_class_share - 3 / 7 | fabs < 1e-6))' \
     by-groups/metrics.jsonl
 ok 'a run with the classes of a data set as labels succeeds' \
     trained by-classes --labels cube.tar
 ok 'the shares are 0 where each class has one image' \
-    jq -es 'all(.[]; .own_class == 0 and .own_shown == 0)' \
+    jq -es 'all(.[]; .same_class_weight == 0 and .same_class_share == 0)' \
     by-classes/metrics.jsonl
 ok '--labels of another data set exits with 1' \
     refuses 1 'is not the data set of this run' \
@@ -64,7 +66,7 @@ ok 'false-negatives measures the chains of emc2' \
     prints_line '"proposals":"exact".*"warmup":3' false-negatives --warmup 3 \
     -b 4 --objective emc2 --proposals exact u.npy v.npy
 ok "the share of emc2's chains is above chance" \
-    jq -e '.share.value > .3 and .share.value < 1' line
+    jq -e '.same_class_weight.value > .3 and .same_class_weight.value < 1' line
 ok 'false-negatives of an objective without weights exits with 1' \
     refuses 1 'has no weights of negatives' \
     "$eval" false-negatives -b 4 --objective barlow_twins u.npy v.npy
@@ -83,11 +85,11 @@ cp "$work/out" plans
 ok 'plan prints epochs 1, 2, 4 and the last one' jq -es '
     map([.batch, .epochs]) == ([8, 2] | map([., 1], [., 2], [., 4], [., 5]))' plans
 ok 'in batches of all samples every pair occurs in one epoch' jq -es '.[0] |
-    .coverage == 1 and .hardest == 1 and .again == 0 and .parts == 1 and
-    (.second + 1 / 7 | fabs < 1e-4)' plans
-ok 'plan prints the share of repeated pairs' jq -es '.[3].again == 0.8' plans
+    .coverage == 1 and .hardest_coverage == 1 and .repeated == 0 and
+    .components == 1 and (.second_eigenvalue + 1 / 7 | fabs < 1e-4)' plans
+ok 'plan prints the share of repeated pairs' jq -es '.[3].repeated == 0.8' plans
 ok 'batches of two form separate parts' jq -es '.[4] |
-    .parts == 4 and .second == 1 and (.coverage - 1 / 7 | fabs < 1e-6)' plans
+    .components == 4 and .second_eigenvalue == 1 and (.coverage - 1 / 7 | fabs < 1e-6)' plans
 ok 'plan takes a strategy by features' prints_line '"strategy":"spectral"' \
     plan -b 4 --epochs 1 --strategy spectral u.npy v.npy
 
@@ -98,7 +100,7 @@ ok 'foil-eval chains prints its measure' \
 # shellcheck disable=SC2016 # of jq
 ok 'exact draws from all samples mix at once' \
     jq -e '.chains == 16 and .rhat.median < 1.05 and
-    .independent.mean > .7 and (.lean.mean | fabs < .01) and .distance.high < .001 and
+    .independent.mean > .7 and (.cosine_bias.mean | fabs < .01) and .distance.high < .001 and
     (.autocorrelation[0] - 1 | fabs < 1e-6) and (.autocorrelation[1] | fabs < .1)' line
 ok 'chains of proposals from small batches are measured' \
     prints_line '"accepted":0' chains --proposals once -b 4 \

@@ -123,9 +123,9 @@ ok 'fresh: no chain is cold after the first epoch' \
     numbers 'map(.cold) | .[0] == 1 and (.[13:] | max) == 0' fresh
 ok 'reset: all chains are always cold' numbers 'map(.cold) | min == 1' reset
 ok 'bank: the bank is known after an epoch and its horizon' \
-    numbers 'map(.known) | .[0] == 0 and .[30] == 1' bank
+    numbers 'map(.bank_filled) | .[0] == 0 and .[30] == 1' bank
 ok 'views: in time each fixed view is known' \
-    numbers 'map(.known) | .[20] < 1 and .[-1] == 1' views
+    numbers 'map(.bank_filled) | .[20] < 1 and .[-1] == 1' views
 for name in bank views; do
     ok "$name: chains walk on the bank" \
         numbers "$mean .[30:] | mean(.walk_accepted) > 0 and

@@ -330,7 +330,7 @@ for strategy in swap spectral; do
         "${plan[@]}" --strategy $strategy \
         --strategy ,hardness=0.5 --avoid equal.npy --plan-out plan.txt i.npy first.npy
     ok "no batch has equal captions: $strategy" \
-        jq -e '.together == 0 and .random.together > 0' \
+        jq -e '.same_group_pairs == 0 and .random.same_group_pairs > 0' \
         "$work/out"
     # shellcheck disable=SC2016 # of awk
     ok "no batch of the written plan has equal captions: $strategy" awk '{

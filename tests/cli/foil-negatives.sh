@@ -246,7 +246,7 @@ if has_python numpy; then
         jq -ens --slurpfile a "$work/double/metrics.jsonl" \
         --slurpfile b "$work/dcl/metrics.jsonl" "$like"'
         ($a | length) == 80 and all(range(80); like($a[.].infonce; $b[.].infonce)
-        and like($a[.].gradient; $b[.].gradient))'
+        and like($a[.].grad_norm; $b[.].grad_norm))'
     ok 'the program in Python and dcl give the same encoder' \
         "$python" - "$work"/{double,dcl} <<'END'
 import json, sys

@@ -42,8 +42,8 @@ ok 'foil-runs prints step, epoch and state' \
     xargs)" = '4 2 done null null stopped 6 3 done'
 mkdir -p ranked/d ranked/e
 jq -c '(.seconds + .waited) as $took | .exchanged = $took / 4 |
-    .slowest = (if .total == 1 then 12 else 3 end) | .behind = $took / 8 |
-    if .total == 1 then .behind = 1e-9 else . end' \
+    .slowest_rank = (if .total == 1 then 12 else 3 end) | .rank_lag = $took / 8 |
+    if .total == 1 then .rank_lag = 1e-9 else . end' \
     run/a/metrics.jsonl >ranked/d/metrics.jsonl
 cp run/a/metrics.jsonl ranked/e/
 ok 'foil-runs prints the time for the exchange between ranks' jq -es \
@@ -55,8 +55,14 @@ share_shown() {
 }
 ok 'a terminal shows the exchange between ranks as a share' share_shown
 ok 'foil-runs prints the slowest rank' jq -es \
-    '.[0].slowest == 3 and .[0].behind < .[0].seconds / 8 and (.[1] | has("slowest") | not)' \
-    <("$runs" ranked)
+    '.[0].slowest_rank == 3 and .[0].rank_lag < .[0].seconds / 8 and
+    (.[1] | has("slowest_rank") | not)' <("$runs" ranked)
+mkdir ranked-before ranked-before/d
+sed 's/"slowest_rank"/"slowest"/; s/"rank_lag"/"behind"/' ranked/d/metrics.jsonl \
+    >ranked-before/d/metrics.jsonl
+ok 'foil-runs prints the slowest rank of a run of an older foil' \
+    diff <("$runs" ranked | jq '[.slowest_rank, .rank_lag]' | head -n 4) \
+    <("$runs" ranked-before | jq '[.slowest_rank, .rank_lag]')
 ok 'a terminal shows the slowest rank' grep -Eq 'ranked/d.* 3, [0-9]+%' screen
 ok 'foil-runs prints the loss of the last step' test \
     "$(tail -n 1 run/a/metrics.jsonl | jq .loss | xargs printf %.9g)" = \

@@ -216,7 +216,7 @@ ok '--policy in-batch trains without a negatives service' \
     train "$work/o" -- --objective emc2 \
     --policy in-batch
 ok 'metrics mark steps without a negatives service' \
-    test "$(jq -s 'map(.alone) | add' "$work/o/metrics.jsonl")" -eq 8
+    test "$(jq -s 'map(.without_service) | add' "$work/o/metrics.jsonl")" -eq 8
 ok 'the summary counts steps without a negatives service' \
     grep -q '8 without the negatives service' "$work/o.err"
 ok 'batches of one image end the run with 1' refuses 1 'given up' result_of h
@@ -468,7 +468,7 @@ ok 'metrics have the temperature of each step' jq -se 'map(.tau * 100 | round) =
 ok 'metrics have the gamma of each step' jq -se 'map(.gamma * 100 | round) ==
     [100, 95, 90, 85, 80, 80, 80, 80]' "$work/w/metrics.jsonl"
 ok 'cosine,end= ends the learning rate near its end' jq -se \
-    'map(.rate) | .[0] == 0.05 and .[7] > 0.01 and .[7] < 0.02' \
+    'map(.lr) | .[0] == 0.05 and .[7] > 0.01 and .[7] < 0.02' \
     "$work/w/metrics.jsonl"
 small=("${linear[@]}" --objective isogclr,eta=0.1,eta-schedule=exp:0.5,eta-end=0)
 ok 'a run with an eta-schedule trains' train "$work/y" --

@@ -35,6 +35,8 @@ foil-train|--stem small|--stem small > --arch resnet18,stem=small
 foil-train|--objective emc2 --sampler fresh|--sampler fresh > --sampler trainer
 foil-train|--objective emc2 --sampler stale|--sampler stale > --sampler trainer --proposals ,scores=stale
 foil-train|--objective emc2_bimodal --sampler bank|--sampler bank > --sampler trainer --proposals ,outside=bank
+foil-train|--objective own --encoder true|--objective own > --objective external
+foil-train|--objective own-weighed,tau=0.3 --encoder true|--objective own-weighed,tau=0.3 > --objective external-weighed,tau=0.3
 foil-train|--nan skip|--nan > --nonfinite
 foil-train|--average=0.3|--average > --average-last
 foil-train|--objective hcl,beta=0.5 --optim sgd,momentum=0.5|
@@ -97,6 +99,10 @@ ok '--objective replaces single parameters of a pipeline' eval "listed --objecti
     grep '^--objective emc2,tau=0.2 ' && listed --objective emc2,tau=.4 |
     grep '^--objective emc2,tau=.4 ' && listed --objective hcl,beta=1 |
     grep '^--objective hcl,beta=1 '"
+ok 'a pipeline accepts the old name of an objective' eval "listed \
+    --objective own,tau=.3 --train '--encoder true' | grep -- '^--objective external,tau=.3 '"
+ok 'a pipeline prints the new name of the objective once' test "$(grep -c -- \
+    '--objective own,tau=.3 is now --objective external,tau=.3;' messages)" = 1
 stage=negatives
 ok 'a pipeline accepts old options of the service' \
     eval "listed --negatives '--proposals row --burn-in 0' |

@@ -108,7 +108,7 @@ ok 'one rank has the arrays of foil-train' same simclr-0 simclr-1
 ok 'metrics have the time of the exchange with other ranks' jq -es \
     'all(.exchanged > 0 and .exchanged < .seconds)' simclr-2/metrics.jsonl
 ok 'metrics have the slowest rank' jq -es \
-    'all((.slowest | IN(0, 1, 2, 3)) and .behind > 0)' simclr-4/metrics.jsonl
+    'all((.slowest_rank | IN(0, 1, 2, 3)) and .rank_lag > 0)' simclr-4/metrics.jsonl
 ok 'a run by one rank with one shard succeeds' whole one 1 --arch resnet8 --head 16-8
 ok 'norms over the batch change the result' exits 1 \
     cmp {simclr-0,whole-0}/latest/model.safetensors

@@ -314,7 +314,7 @@ ok '--weigh-command replaces method and extra images' \
     timeout 60 foil run emc2 train.foil -r weighed --epochs 1 --batch 8 \
     --train "$net" "${tiny[@]}" \
     --weigh-command "perl '$here/../../pipelines/commands/weigh.pl'"
-ok '--weigh-command is called in each step' jq -se 'length == 2 and all(.alone | not)' \
+ok '--weigh-command is called in each step' jq -se 'length == 2 and all(.without_service | not)' \
     weighed/metrics.jsonl
 ok 'a missing command of a stage exits with 1' exits 1 simclr new \
     "${own[@]}" --negatives-command nope --objective emc2

@@ -45,7 +45,7 @@ with open(sys.argv[1], "wb") as f:
 END
 "${score[@]}" --strategy swap --avoid "$work/groups.npy" >"$work/avoid.json"
 ok '--avoid separates groups, which a random plan does not' \
-    jq -e '.together == 0 and .random.together > 0' "$work/avoid.json"
+    jq -e '.same_group_pairs == 0 and .random.same_group_pairs > 0' "$work/avoid.json"
 "${score[@]}" --strategy swap,hardness=0.5,block=0 >"$work/half.json"
 ok 'hardness=0.5 is half way from a random plan' \
     jq -es '(.[1].weight - .[0].weight) / (.[2].weight - .[0].weight) |
@@ -227,13 +227,13 @@ ok 'metrics have the plan in the first step of each epoch' plans calm-steps \
     "map(.epoch) == [range($epochs)] and all(.step == 0)"
 ok 'lag 1: two epochs are shuffled, then features are two epochs old' \
     plans calm-steps 'map(.strategy) == ["shuffle", "shuffle"] +
-        [range(10) | "swap"] and all(.[2:][]; .stale == 2 and .known == 1 and
+        [range(10) | "swap"] and all(.[2:][]; .stale == 2 and .with_features == 1 and
         .eval == 0 and .mean > .random_mean and .from == .epoch - 2)'
 ok 'lag 0: one epoch is shuffled, then features are one epoch old' \
     plans calm-late 'map(.strategy)[:2] == ["shuffle", "swap"] and
         all(.[1:][]; .stale == 1)'
 ok '--features eval: metrics say that features are from a pass of their own' \
-    plans calm-eval 'all(.[2:][]; .eval == 1 and .known == 1)'
+    plans calm-eval 'all(.[2:][]; .eval == 1 and .with_features == 1)'
 ok '--features eval: features differ from those of training steps' \
     bash -c "! cmp -s '$work'/calm-{eval,steps}/metrics.jsonl"
 

@@ -41,7 +41,7 @@ foil-eval knn -k 3 a.npy >result
 ok 'foil runs --tensorboard succeeds' foil-runs --tensorboard board runs
 ok 'the folder has the name of the run' test -e board/runs/a/events.out.tfevents.foil-runs
 ok 'protobuf reads the file' read_board board/runs/a/*tfevents* all
-for name in loss gradient rate; do
+for name in loss grad_norm lr; do
     values all "train/$name" >is
     jq -r "\"\(.total) \(.time) \(.$name)\"" runs/a/metrics.jsonl >want
     ok "the file has $name of each step" near is want

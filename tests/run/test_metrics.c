@@ -19,6 +19,36 @@ read_text(struct run_metrics *step, const char *text)
     return run_metrics_next(step, ".");
 }
 
+/* Whether number i of a step has that name and value. */
+static int
+is(const struct run_metrics *step, size_t i, const char *name, double x)
+{
+    return i < step->n && !strcmp(step->value[i].name, name) &&
+           step->value[i].value == x;
+}
+
+static void
+names_of_an_older_foil_are_new_ones(struct run_metrics *step)
+{
+    T(read_text(step, "{\"total\":7,\"own_class\":0.5,\"gradient\":2,"
+                      "\"rate\":0.1,\"known\":1,\"plan\":{\"known\":3},"
+                      "\"behind\":4}\n") &&
+          is(step, 1, "same_class_weight", 0.5) &&
+          is(step, 2, "grad_norm", 2) && is(step, 3, "lr", 0.1) &&
+          is(step, 4, "bank_filled", 1) &&
+          is(step, 5, "plan.with_features", 3) && is(step, 6, "rank_lag", 4),
+      "metrics of an older foil have the new names");
+    T(read_text(step, "{\"refused\":\"nan\",\"slowest\":1}\n") &&
+          is(step, 0, "slowest_rank", 1),
+      "also in steps that were not applied");
+    T(read_text(step, "{\"lr\":0.1,\"weight\":1,\"gradient\":2}\n") &&
+          is(step, 1, "weight", 1) && is(step, 2, "gradient", 2),
+      "later, a program's numbers may have the old names");
+    T(!strcmp(run_metrics_old_name("rank_lag"), "behind") &&
+          !run_metrics_old_name("loss"),
+      "a metric has an old name, or none");
+}
+
 int
 main(void)
 {
@@ -46,6 +76,7 @@ main(void)
           step.n == 3 && !strcmp(step.value[1].name, "plan.mean") &&
           step.value[1].value == 2 && !strcmp(step.value[2].name, "loss"),
       "numbers of a nested object have both names");
+    names_of_an_older_foil_are_new_ones(&step);
     for (int i = 1; i < WIRE_METRICS_MAX + 5; i++)
         snprintf(many + strlen(many), 32, ",\"%d\":%d", i, i);
     strcat(many, "}\n");

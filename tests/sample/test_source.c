@@ -89,7 +89,8 @@ play(const char *words, size_t A, int early, int restart, const char *what)
     T(scores == SAMPLE_FRESH ? extras > 0 : extras == 0, "%zu from outside",
       extras);
     if (sample_source_banks(&run->source))
-        T(value(&w, "known") == 1 && value(&w, "age") > 1, "the bank is full");
+        T(value(&w, "bank_filled") == 1 && value(&w, "age") > 1,
+          "the bank is full");
     sample_store_release(&store);
     sample_source_release(&run->source);
     free(run);

@@ -155,6 +155,8 @@ program_loss(struct program *p, const char *line)
                     (const float *)(void *)(p->memory + p->weights)),
             num_sum(2 * program_at(line, "anchors"),
                     (const float *)(void *)(p->memory + p->scale)));
+    else
+        printf(" lr=7");
     printf("\n");
 }
 

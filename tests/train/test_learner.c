@@ -185,8 +185,8 @@ steps_train(void)
       "no weights are requested for an objective without weights");
     T_NEAR(value_find(result.values.value, result.values.n, "loss"), last, 0,
            "the values have the loss");
-    T(value_find(result.values.value, result.values.n, "rate") == 0.05 &&
-          value_find(result.values.value, result.values.n, "gradient") > 0 &&
+    T(value_find(result.values.value, result.values.n, "lr") == 0.05 &&
+          value_find(result.values.value, result.values.n, "grad_norm") > 0 &&
           isnan(value_find(result.values.value, result.values.n, "gamma")),
       "rate and gradient, and no constant parameter");
     end(w);
@@ -322,7 +322,8 @@ weights_are_requested(void)
     w->alone = 1;
     T(step(w, &result, &err) == TRAIN_APPLIED &&
           w->state.steps_without_service == 1 &&
-          value_find(result.values.value, result.values.n, "alone") == 1 &&
+          value_find(result.values.value, result.values.n, "without_service") ==
+              1 &&
           isnan(value_find(result.values.value, result.values.n, "accepted")),
       "a step without a service is counted");
     w->alone = 0;
@@ -426,7 +427,7 @@ two_encoders_with_the_same_weights_equal_one(void)
     }
     T(off / large < 1e-4, "the gradient of one is the sum of both: off by %g",
       off / large);
-    T_NEAR(value_find(b.values.value, b.values.n, "gradient"),
+    T_NEAR(value_find(b.values.value, b.values.n, "grad_norm"),
            sqrt(num_dot(n, g0, g0) + num_dot(n, g1, g1)), 1e-5,
            "the reported length is that of both together");
     end(one);

@@ -7,8 +7,8 @@
 #include "program.h"
 #include "t.h"
 #include "tiny.h"
+#include "train/external.h"
 #include "train/learner.h"
-#include "train/own.h"
 #include "train/process.h"
 #include "util/mem.h"
 
@@ -262,11 +262,14 @@ take_steps(const struct loss_objective *o, struct train_encoder *encoder)
         T(train_learner_step(&learner, &batch, &result, &err) == TRAIN_APPLIED,
           "%s: a step %s", o->name, err.msg);
     encoder_has_dz = learner.encoder_has_dz;
-    if (o == &train_own)
-        T(result.loss.more.n == 1 &&
+    if (o == &train_external)
+        T(result.loss.more.n == 2 &&
               !strcmp(result.loss.more.value[0].name, "first") &&
               result.loss.more.value[0].value == (double)ids[0],
           "a program returns more numbers than its loss, and has the ids");
+    T(value_find(result.values.value, result.values.n, "lr") ==
+          (o == &train_external ? 7 : 0.1),
+      "%s: the learning rate, or what the program reports as that", o->name);
     train_learner_close(&learner);
     train_samples_release(&samples);
     return encoder_has_dz;
@@ -303,7 +306,7 @@ a_program_with_the_loss_has_the_same_bits(void)
     spec.loss = 1;
     process = open_process(program, &spec);
     take_steps(loss_objective_find("simclr", &err), &native);
-    T(take_steps(&train_own, &process), "the program computes dz");
+    T(take_steps(&train_external, &process), "the program computes dz");
     T(same_weights(&native, &process),
       "the same weights by the program's loss");
     train_encoder_close(&native);

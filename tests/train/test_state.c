@@ -16,6 +16,12 @@ main(void)
       "a state is restored: %s", err.msg);
     T(json_integer_value(json_object_get(object, "total")) == 50,
       "each number has its name");
+    json_object_set(object, "alone",
+                    json_object_get(object, "steps_without_service"));
+    json_object_del(object, "steps_without_service");
+    in = (struct train_state){0};
+    T(!train_state_get(&in, object, &err) && !memcmp(&in, &out, sizeof in),
+      "so is one of an older foil: %s", err.msg);
     json_object_set_new(object, "plan", json_integer(1));
     T(train_state_get(&in, object, &err) && strstr(err.msg, "plan"),
       "a plan that is no text is refused: %s", err.msg);

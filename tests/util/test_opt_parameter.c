@@ -136,7 +136,8 @@ work_as_deprecated_options(void)
     T(opt_old_find("foil-train", "sampler", "bank") &&
           !opt_old_find("foil-train", "sampler", NULL) &&
           !opt_old_find("foil-train", "sampler", "service") &&
-          !opt_old_find("foil-select", "sampler", "bank"),
+          !opt_old_find("foil-select", "sampler", "bank") &&
+          !opt_old_find("foil-train", "objective", "own-way"),
       "a row has a tool, a name and a value");
     T(!strcmp(opt_old_name("nonfinite"), "nan") && !opt_old_name("sampler"),
       "opt_old_name() finds the old name of a renamed option only");

@@ -261,16 +261,18 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
         exact[used] = g->exact / (double)g->anchors;
         if (a->in->classes.n)
             json_array_append_new(
-                list, json_pack("{s:s s:I s:I s:f s:f}", "class", name, "size",
-                                (json_int_t)g->size, "anchors",
-                                (json_int_t)g->anchors, "exact", exact[used],
-                                "own", g->own / (double)g->anchors));
+                list,
+                json_pack("{s:s s:I s:I s:f s:f}", "class", name, "size",
+                          (json_int_t)g->size, "anchors",
+                          (json_int_t)g->anchors, "exact", exact[used],
+                          "same_class_weight", g->own / (double)g->anchors));
         used++;
     }
-    json_object_update_new(ranks, json_pack("{s:f s:f}", "own_exact",
-                                            rank_of(a, OWN), "group_size_exact",
-                                            eval_spearman(used, size, exact)));
-    json_object_update_new(line, json_pack("{s:o s:o}", "own",
+    json_object_update_new(ranks,
+                           json_pack("{s:f s:f}", "same_class_weight_exact",
+                                     rank_of(a, OWN), "group_size_exact",
+                                     eval_spearman(used, size, exact)));
+    json_object_update_new(line, json_pack("{s:o s:o}", "same_class_weight",
                                            spread_of(a, OWN), "classes", list));
     free(exact);
     free(size);

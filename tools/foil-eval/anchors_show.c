@@ -44,7 +44,7 @@ anchors_csv(const struct anchors *a, const char *path)
         die("%s", err.msg);
     fprintf(draft.file,
             "sample,view,group,exact,%stau,kl,effective,largest,"
-            "density,bound,own\n",
+            "density,bound,same_class_weight\n",
             a->learnt ? "learnt," : "");
     for (size_t i = 0; i < a->m; i++) {
         const size_t sample = sample_at(a, a->row[i]);
@@ -100,7 +100,8 @@ anchors_plot(const struct anchors *a)
     FILE *out = plot_open(&script);
 
     write_temperatures(out, a);
-    fputs("# exact, learnt, effective, density, own\n$anchors << END\n", out);
+    fputs("# exact, learnt, effective, density, same class\n$anchors << END\n",
+          out);
     for (size_t i = 0; i < a->m; i++) {
         const struct eval_anchor *at = &a->out[i];
 
@@ -331,7 +332,8 @@ anchors_one(const struct anchors *a)
                     "anchor", "sample", (json_int_t)number_at(a, *a->row),
                     "exact", at->exact, "bound", at->bound, "tau", at->tau,
                     "kl", at->kl, "effective", at->effective, "largest",
-                    at->largest, "density", at->density, "own", at->own),
+                    at->largest, "density", at->density, "same_class_weight",
+                    at->own),
           json_object());
     eval_softmax(n, s, at->tau, p);
     eval_views_nearest(n, s, k, near);

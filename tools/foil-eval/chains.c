@@ -249,8 +249,8 @@ report_chains(const struct watch *w)
                      w->accepted / (double)w->steps, "independent",
                      spread(w->m, mix.ess), "rhat", spread(w->m, mix.rhat),
                      "distance", spread(w->m, mix.distance), "noise",
-                     spread(w->m, mix.noise), "lean", spread(w->m, mix.lean),
-                     "autocorrelation", lags);
+                     spread(w->m, mix.noise), "cosine_bias",
+                     spread(w->m, mix.lean), "autocorrelation", lags);
     method_describe(how, w->method);
     json_object_update_new(
         how, json_pack("{s:I s:I s:I s:I}", "chains", (json_int_t)w->m,

@@ -103,9 +103,9 @@ measure_shares(void *self, const struct method *method)
                                      "warmup", (json_int_t)before));
     print(json_pack("{s:s s:s s:I s:o s:o s:o}", "measure", "false-negatives",
                     "objective", method->name, "batch",
-                    (json_int_t)method->settings.batch, "share",
-                    show_figure(mean[0]), "shown", show_figure(mean[1]), "lift",
-                    show_figure(mean[2])),
+                    (json_int_t)method->settings.batch, "same_class_weight",
+                    show_figure(mean[0]), "same_class_share",
+                    show_figure(mean[1]), "lift", show_figure(mean[2])),
           how);
     curves_add(&shares->curves, mem_text(method->name), method->settings.batch,
                mean);

@@ -339,5 +339,6 @@ spread(size_t n, const double *x)
 json_t *
 show_figure(struct eval_figure figure)
 {
-    return json_pack("{s:f s:f}", "value", figure.value, "half", figure.half);
+    return json_pack("{s:f s:f}", "value", figure.value, "half_width",
+                     figure.half);
 }

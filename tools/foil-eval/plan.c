@@ -65,9 +65,10 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
                                           "neighbours", (json_int_t)p->k));
     print(json_pack("{s:s s:I s:I s:f s:f s:f s:f s:I s:I}", "measure", "plan",
                     "batch", (json_int_t)batch, "epochs", (json_int_t)seen,
-                    "coverage", f.coverage, "hardest", f.hardest, "again",
-                    f.repeated, "second", f.second, "parts",
-                    (json_int_t)f.parts, "unseen", (json_int_t)f.unseen),
+                    "coverage", f.coverage, "hardest_coverage", f.hardest,
+                    "repeated", f.repeated, "second_eigenvalue", f.second,
+                    "components", (json_int_t)f.parts, "unseen",
+                    (json_int_t)f.unseen),
           how);
     mem_grow(&p->point, &p->room, p->n + 1, sizeof *p->point);
     p->point[p->n++] = (struct point){batch, seen, f};
@@ -216,8 +217,9 @@ draw_plans(const struct plans *p)
     struct plot script;
     FILE *out = plot_open(&script);
 
-    fputs("# batch, epochs, coverage, hardest, again, second\n$plan << END\n",
-          out);
+    fputs(
+        "# batch, epochs, coverage, hardest, repeated, second\n$plan << END\n",
+        out);
     for (size_t i = 0; i < p->n; i++) {
         const struct point *m = &p->point[i];
 

@@ -140,7 +140,8 @@ int stage_named(const char *name, size_t n);
  * spelled_in() returns "objective ,tau=X" for a parameter of a stage, and any
  * other name unchanged.  update_spelling() replaces old spellings in a list of
  * options, and prints a line for each if `says`; it also joins items with
- * parameters of the same option.  merge_items() is word_list_merge(), but
+ * parameters of the same option.  update_objective() returns the new spelling
+ * of a value of --objective, likewise.  merge_items() is word_list_merge(), but
  * merges parameters of the same method by merge_parameters().  That returns the
  * parameters of `was` that `is` does not name, and those of `is`; a value that
  * begins with a comma fits any method.
@@ -152,6 +153,7 @@ const json_t *options_of_stage(int stage);
 const json_t *option_of_stage(int stage, const char *name);
 const char *spelled_in(int stage, const char *name);
 void update_spelling(int stage, struct word_list *list, int says);
+const char *update_objective(const char *value, int says);
 void merge_items(int stage, struct word_list *list, const struct word_list *own,
                  const struct word_list *theirs);
 const char *merge_parameters(const char *was, const char *is);

@@ -188,6 +188,9 @@ merge_saved_setting(struct pipeline *p, const char *key, const char *was)
 static void
 respell_settings(const struct pipeline *p, struct settings *was)
 {
+    if (setting_get(was, "objective"))
+        setting_set(was, "objective",
+                    update_objective(setting_get(was, "objective"), 0));
     for (int i = 0; i < N_STAGES; i++) {
         const char *name = pipeline_stages[i], *text = setting_get(was, name);
         const char *objective = setting_get(was, "objective");

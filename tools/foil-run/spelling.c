@@ -190,7 +190,10 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
         old = opt_old_find(tool, name, NULL);
     if (old) {
         word_list_split(now, old->now, &err);
-        if (!old->is && value)
+        if (old->is)
+            now->word[now->n - 1] = pipeline_printf(
+                "%s%s", now->word[now->n - 1], value + strlen(old->is));
+        else if (value)
             word_list_add(now, value);
     } else if (of) {
         word_list_put(now, pipeline_printf("--%.*s", (int)strcspn(of, "|"), of),
@@ -200,6 +203,18 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
                                       value ? value : ""));
     }
     return now->n > 0;
+}
+
+const char *
+update_objective(const char *value, int says)
+{
+    struct word_list words = {0};
+
+    if (!opt_old_find("foil-train", "objective", value))
+        return value;
+    word_list_put(&words, "--objective", value);
+    update_spelling(TRAIN, &words, says);
+    return words.word[1];
 }
 
 void

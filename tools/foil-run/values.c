@@ -246,6 +246,8 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         pipeline_take(p, "train", pipeline_printf("--objective %s", value));
         return;
     }
+    if (!strcmp(name, "objective"))
+        value = update_objective(value, 1);
     if (!strcmp(name, "override"))
         word_list_add(&p->override, value);
     else if (!strcmp(name, "config"))

@@ -24,6 +24,19 @@ number_of(const char *line, const char *key)
     return last ? strtod(last + strlen(key), NULL) : 0;
 }
 
+/* The same by a metric's name, in a line of an older foil by its old name. */
+static double
+metric_of(const char *line, const char *name)
+{
+    const char *old = run_metrics_old_name(name);
+    char key[VALUE_NAME + 8];
+
+    snprintf(key, sizeof key, ",\"%s\":", name);
+    if (old && !strstr(line, key))
+        snprintf(key, sizeof key, ",\"%s\":", old);
+    return number_of(line, key);
+}
+
 /* For each rank, the sum over the steps in which it was slowest of its time
  * above the mean, in seconds. */
 struct delays {
@@ -34,8 +47,8 @@ struct delays {
 static void
 add_delay(struct delays *delays, const char *line)
 {
-    const size_t rank = (size_t)number_of(line, ",\"slowest\":");
-    const double excess = number_of(line, ",\"behind\":");
+    const size_t rank = (size_t)metric_of(line, "slowest_rank");
+    const double excess = metric_of(line, "rank_lag");
 
     if (!(excess > 0) || rank >= TRAIN_SHARDS_MOST)
         return;
@@ -54,9 +67,9 @@ put_slowest(json_t *object, struct delays *delays)
         if (delays->excess[r] > delays->excess[slowest])
             slowest = r;
     if (delays->n) {
-        json_object_set_new(object, "slowest",
+        json_object_set_new(object, "slowest_rank",
                             json_integer((json_int_t)slowest));
-        json_object_set_new(object, "behind",
+        json_object_set_new(object, "rank_lag",
                             json_real(delays->excess[slowest]));
     }
     free(delays->excess);
@@ -76,8 +89,10 @@ add_metrics(json_t *object, const char *run)
         if (line) {
             seconds += number_of(line, ",\"seconds\":") +
                        number_of(line, ",\"waited\":");
-            exchanged += number_of(line, ",\"exchanged\":");
-            add_delay(&delays, line);
+            if (strstr(line, ",\"exchanged\":")) { // of several ranks
+                exchanged += number_of(line, ",\"exchanged\":");
+                add_delay(&delays, line);
+            }
         }
     step = lines.len ? json_loads(lines.last, 0, NULL) : NULL;
     loss = json_object_get(step, "loss");

@@ -21,8 +21,9 @@
  *     step      steps done, from metrics.jsonl
  *     epoch, epochs   done, and in all; from the newest checkpoint
  *     seconds   of its steps, with the waits before them
- *     exchanged, slowest, behind   with several ranks: seconds of exchange;
- *               the rank that delayed the others most; by how many seconds
+ *     exchanged, slowest_rank, rank_lag   with several ranks: seconds of
+ *               exchange; the rank that delayed the others most; by how many
+ *               seconds
  *     loss      of the last step
  *     options   of the newest checkpoint, else of RUN/command
  *     results   the newest result of each measure, by its label (runs_label())

@@ -44,15 +44,16 @@ static void
 put_ranks(struct table *table, const json_t *run, double seconds)
 {
     const json_t *exchanged = json_object_get(run, "exchanged");
-    const json_t *rank = json_object_get(run, "slowest");
+    const json_t *rank = json_object_get(run, "slowest_rank");
 
     if (exchanged)
         table_put(table, "exchanged", "%.0f%%",
                   100 * json_number_value(exchanged) / seconds);
     if (rank)
-        table_put(
-            table, "slowest", "%jd, %.0f%%", (intmax_t)json_integer_value(rank),
-            100 * json_number_value(json_object_get(run, "behind")) / seconds);
+        table_put(table, "slowest rank", "%jd, %.0f%%",
+                  (intmax_t)json_integer_value(rank),
+                  100 * json_number_value(json_object_get(run, "rank_lag")) /
+                      seconds);
 }
 
 /* Fills in the columns up to the loss. */
@@ -188,8 +189,8 @@ make_columns(struct table *table, const json_t *runs)
     {
         if (json_object_get(run, "exchanged"))
             table_column(table, "exchanged");
-        if (json_object_get(run, "slowest"))
-            table_column(table, "slowest");
+        if (json_object_get(run, "slowest_rank"))
+            table_column(table, "slowest rank");
         json_object_foreach(json_object_get(run, "results"), label, result)
         {
             table_column(table, label);

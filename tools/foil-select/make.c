@@ -62,7 +62,7 @@ select_measure(struct wire_plan *about, const char *prefix,
     free(work);
     free(mine);
     if (task->group)
-        add_number(about, prefix, "together",
+        add_number(about, prefix, "same_group_pairs",
                    (double)select_avoid_count(&task->layout, task->group, ids));
     if (!n)
         return;
@@ -114,7 +114,7 @@ select_make(const struct planner_config *config,
     if (task.features) {
         add_number(about, "", "from", (double)making->from);
         add_number(about, "", "stale", (double)(making->epoch - making->from));
-        add_number(about, "", "known",
+        add_number(about, "", "with_features",
                    (double)making->history.n / (double)task.layout.size);
         add_number(about, "", "eval", making->history.eval);
         compare_hardness(about, &task, made.ids);

@@ -84,21 +84,22 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
 static void
 add_similarities(struct tap_board *to, const struct batch *f)
 {
-    float *own = mem_array(f->b, sizeof *own);
-    float *others = mem_array(f->b * f->b, sizeof *others);
+    float *positive = mem_array(f->b, sizeof *positive);
+    float *negative = mem_array(f->b * f->b, sizeof *negative);
     size_t n = 0;
 
     for (size_t i = 0; i < f->b; i++)
         for (size_t j = 0; j < f->b; j++) {
-            float *at = i == j ? &own[i] : &others[n++];
+            float *at = i == j ? &positive[i] : &negative[n++];
 
             *at = (float)num_dot(f->dim, f->z + i * f->dim,
                                  f->z + (f->b + j) * f->dim);
         }
-    board_histogram(to->board, &to->when, "similarity/own", own, f->b);
-    board_histogram(to->board, &to->when, "similarity/others", others, n);
-    free(own);
-    free(others);
+    board_histogram(to->board, &to->when, "similarity/positive", positive,
+                    f->b);
+    board_histogram(to->board, &to->when, "similarity/negative", negative, n);
+    free(positive);
+    free(negative);
 }
 
 static void

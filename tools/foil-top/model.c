@@ -46,7 +46,7 @@ move_mean(double *mean, double x)
 
 /* Metrics that give the position in the run, or are drawn first. */
 static const char not_drawn[] =
-    "total|epoch|step|images|time|seconds|slowest|loss";
+    "total|epoch|step|images|time|seconds|slowest_rank|loss";
 
 static void
 add_step(struct top *top, const struct value *value, size_t n)
@@ -55,7 +55,7 @@ add_step(struct top *top, const struct value *value, size_t n)
                  images = value_find(value, n, "images"),
                  waited = value_find(value, n, "waited"),
                  exchanged = value_find(value, n, "exchanged"),
-                 excess = value_find(value, n, "behind"),
+                 excess = value_find(value, n, "rank_lag"),
                  took = value_find(value, n, "seconds") + waited;
 
     if (isnan(total) || total <= (double)top->total)
@@ -67,7 +67,7 @@ add_step(struct top *top, const struct value *value, size_t n)
             move_mean(&top->exchanged, exchanged);
         if (!isnan(excess)) {
             move_mean(&top->excess, excess);
-            top->slowest = value_find(value, n, "slowest");
+            top->slowest = value_find(value, n, "slowest_rank");
         }
     }
     append_value(top, "loss", value_find(value, n, "loss"));

@@ -5,7 +5,7 @@
 #include "num/dnn.h"
 #include "num/threads.h"
 #include "train.h"
-#include "train/own.h"
+#include "train/external.h"
 #include "train/shards.h"
 #include "util/file.h"
 #include "util/mem.h"

@@ -7,7 +7,7 @@
 #include "options.h"
 #include "run/settings.h"
 #include "spec.h"
-#include "train/own.h"
+#include "train/external.h"
 #include "train/process.h"
 #include "train/shards.h"
 #include "util/mem.h"
@@ -68,8 +68,8 @@ static const struct opt endpoints[] = {
  */
 static const struct opt objective_opts[] = {
     {"objective", 0, OPT_METHOD, &o.objective, 0, 0, "NAME[,PARAM=X]...",
-     "loss to minimise, one of --list objectives; own, own-weighed: the "
-     "encoder's"},
+     "loss to minimise, one of --list objectives; external, "
+     "external-weighed: the encoder's"},
     {"compat", 0, OPT_CHOICE, &o.loss.reference, 0, 0, "paper|reference",
      "what to follow if a paper and its authors' program differ"},
     {0},
@@ -295,8 +295,8 @@ check_encoder(struct err *err)
                          : o.text && !strcmp(o.text, nn_arch_program) ? "text"
                                                                       : NULL;
 
-    if (!o.encoder && (!strcmp(o.objective, train_own.name) ||
-                       !strcmp(o.objective, train_own_weighed.name)))
+    if (!o.encoder && (!strcmp(o.objective, train_external.name) ||
+                       !strcmp(o.objective, train_external_weighed.name)))
         return err_set(err,
                        "--objective %s needs --encoder, the command of a "
                        "program that computes the loss",
@@ -530,15 +530,22 @@ is_counted(const char *name, const void *data)
 
 /* Returns the options of a checkpoint in today's spelling: older ones have one
  * word for --sampler and two parameters, and may have parameters in
- * --proposals. */
+ * --proposals and an old name of the objective. */
 static json_t *
 update_spelling(const json_t *saved)
 {
     json_t *now = json_copy((json_t *)saved);
     const char *word = json_string_value(json_object_get(saved, "sampler"));
     const char *list = json_string_value(json_object_get(saved, "proposals"));
+    const char *objective =
+        json_string_value(json_object_get(saved, "objective"));
+    const struct opt_old *old =
+        objective ? opt_old_find(tool.name, "objective", objective) : NULL;
     char *copy = mem_text(list ? list : ""), *rest, *name, *value;
 
+    if (old)
+        json_object_set_new(now, "objective",
+                            json_string(strchr(old->now, ' ') + 1));
     if (word && strcmp(word, "service")) {
         const int bank = !strcmp(word, "bank");
 
@@ -563,12 +570,13 @@ int
 train_options_take(const json_t *config, struct err *err)
 {
     static json_t *saved; // until the process ends
-    const char *name = json_string_value(json_object_get(config, "objective"));
-    const struct loss_objective *objective =
-        name ? train_find_objective(name, err) : NULL;
+    const struct loss_objective *objective;
+    const char *name;
 
     json_decref(saved);
     saved = update_spelling(config);
+    name = json_string_value(json_object_get(saved, "objective"));
+    objective = name ? train_find_objective(name, err) : NULL;
     restore_precision(saved);
     if (run_settings_take(&settings, saved, is_counted, objective, err))
         return -1;

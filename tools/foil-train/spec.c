@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "spec.h"
-#include "train/own.h"
+#include "train/external.h"
 #include "train/process.h"
 #include "train/shards.h"
 #include "util/mem.h"

@@ -1,19 +1,19 @@
 #include <string.h>
 
-#include "train/own.h"
+#include "train/external.h"
 
 static const struct param params[] = {LOSS_PARAM_TAU(0.5), {0}};
 
-const struct loss_objective train_own = {
-    .name = "own",
+const struct loss_objective train_external = {
+    .name = "external",
     .summary = "that of the encoder's program",
     .params = params,
     .head = "none",
     .by_encoder = 1,
 };
 
-const struct loss_objective train_own_weighed = {
-    .name = "own-weighed",
+const struct loss_objective train_external_weighed = {
+    .name = "external-weighed",
     .summary = "that of the encoder's program, of weighed negatives",
     .params = params,
     .head = "none",
@@ -25,8 +25,8 @@ const struct loss_objective train_own_weighed = {
 const struct loss_objective *
 train_find_objective(const char *name, struct err *err)
 {
-    return !strcmp(name, train_own.name) ? &train_own
-           : !strcmp(name, train_own_weighed.name)
-               ? &train_own_weighed
+    return !strcmp(name, train_external.name) ? &train_external
+           : !strcmp(name, train_external_weighed.name)
+               ? &train_external_weighed
                : loss_objective_find(name, err);
 }
