@@ -71,12 +71,12 @@ int eval_frozen_next(struct eval_frozen *frozen, uint64_t epoch, uint64_t step,
 const float *eval_frozen_gradient(struct eval_frozen *frozen);
 
 /*
- * eval_frozen_pull() is called instead of eval_frozen_gradient(): it returns W
- * [2b,columns], dL/dS of the batch (loss/objective.h), valid until the next
+ * eval_frozen_weights() is called instead of eval_frozen_gradient(): it returns
+ * W [2b,columns], dL/dS of the batch (loss/objective.h), valid until the next
  * one, and also updates the state.  NULL if the objective is not a function of
  * S.
  */
-const float *eval_frozen_pull(struct eval_frozen *frozen);
+const float *eval_frozen_weights(struct eval_frozen *frozen);
 
 /* eval_frozen_states() returns the states of the chains of the batch's anchors
  * after weighing, [2b], valid until the next batch; NULL if the sampler has no

@@ -99,13 +99,6 @@ take_size(struct data_import *import, size_t rank, const size_t size[4],
     return 0;
 }
 
-static size_t
-big_endian(const uint8_t byte[4])
-{
-    return (size_t)byte[0] << 24 | (size_t)byte[1] << 16 |
-           (size_t)byte[2] << 8 | byte[3];
-}
-
 /* Reads the head of an idx file: 0, 0, 8 (bytes), the rank 1 .. 4, and the
  * big-endian size of each dimension. */
 static int
@@ -126,7 +119,8 @@ read_idx_head(struct gzFile_s *file, const char *path, size_t size[4],
             return -1;
         if (got < 4)
             return err_set(err, "'%s' is cut off", path);
-        size[i] = big_endian(word);
+        size[i] = (size_t)word[0] << 24 | (size_t)word[1] << 16 |
+                  (size_t)word[2] << 8 | word[3];
     }
     return 0;
 }

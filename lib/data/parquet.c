@@ -359,7 +359,6 @@ data_parquet_write(const char *path, const struct data_features *f,
 {
     struct file_draft draft = {0};
     struct parquet p = {.f = f};
-    int rc;
 
     if (file_draft_open(&draft, path, err))
         return -1;
@@ -375,9 +374,6 @@ data_parquet_write(const char *path, const struct data_features *f,
         for (size_t k = 0; k < p.columns; k++)
             write_chunk(&p, i, p.column + k);
     write_foot(&p);
-    rc = ferror(p.file) ? err_sys(err, "cannot write '%s'", path)
-                        : file_draft_keep(&draft, err);
-    file_draft_drop(&draft);
     free(p.chunk);
-    return rc;
+    return file_draft_keep(&draft, err);
 }

@@ -8,9 +8,10 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* In pixels: a view is enlarged to about CELL; views are GAP apart, samples and
- * the edge RIM; a frame is FRAME wide; a name is BELOW under its image, and
- * images with names are RIM apart. */
+/* In pixels: CELL is the side to which a view is about enlarged; GAP is between
+ * the views of a sample; RIM between samples, at the edge of the sheet, and
+ * between views with names; a frame is FRAME wide; a name is BELOW under its
+ * view. */
 enum { CELL = 96, GAP = 3, RIM = 12, FRAME = 3, BELOW = 4 };
 
 /* Geometry of the sheet, in pixels. */
@@ -77,8 +78,8 @@ data_sheet_paste(struct data_sheet *sheet, size_t place, size_t column,
                    view + 3 * (j / g.zoom * size + i / g.zoom), 3);
 }
 
-/* Returns the image of a sample; if there is no sound one, counts it as white
- * and returns NULL. */
+/* Returns the image of a sample; if it cannot be read, counts it as white and
+ * returns NULL. */
 static const struct image *
 image_of(struct data_sheet *sheet, struct data_pool *pool, size_t id)
 {
@@ -160,7 +161,7 @@ data_sheet_corruptions(struct data_sheet *sheet, size_t samples,
     image_scratch_free(scratch);
 }
 
-/* Draws a frame of that kind on the edge of a view. */
+/* Draws a green (1) or a red (2) frame on the edge of a view. */
 static void
 draw_frame(struct data_sheet *sheet, char kind, size_t place, size_t column)
 {

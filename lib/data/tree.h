@@ -14,17 +14,18 @@ enum data_kind {
     DATA_KIND_IMAGE,   /* .jpg .jpeg .jfif .jpe .png .webp */
     DATA_KIND_CAPTION, /* .txt */
     DATA_KIND_CLASS,   /* .cls */
-    DATA_KIND_JSON,    /* .json: captions, perhaps */
+    DATA_KIND_JSON,    /* .json, which may hold captions */
     DATA_KIND_PICTURE, /* an image of another form, such as .gif */
     DATA_KIND_HIDDEN,  /* begins with a dot */
     DATA_KIND_OTHER
 };
 
-/* data_kind_of() returns the kind of a path by its last part, in either
+/* data_kind_of() returns the kind of a path by its last part, in upper or lower
  * case. */
 enum data_kind data_kind_of(const char *path);
 
-/* data_kind_ends() returns 1 if a path ends in the suffix, in either case. */
+/* data_kind_ends() returns 1 if a path ends in the suffix, in upper or lower
+ * case. */
 int data_kind_ends(const char *path, const char *suffix);
 
 /* data_kind_folders() returns the length of the folders in a path, with the
@@ -43,9 +44,9 @@ struct tree_names {
 
 /*
  * The state of a folder, to detect changes.  The time only shows that it may
- * have changed; count and sum are of the names of its folders and of the files
- * that an index uses (by their kind), in any order.  For a text file they are
- * its size in bytes and a digest.
+ * have changed.  `count` is the number of its folders and of the files that an
+ * index uses (by their kind), and `sum` that of the digests of their names.  Of
+ * a text file they are its size in bytes and its digest.
  */
 struct tree_state {
     int64_t time; /* last change of an entry [ns]; 0: too recent to use */

@@ -160,7 +160,8 @@ draw_pairs(struct eval_frozen *f, uint64_t epoch, size_t b, const int64_t *ids)
     return variant;
 }
 
-/* Chooses the views of extra samples: those that the sampler named, or any. */
+/* Chooses the views of extra samples: those that the sampler named, or random
+ * ones. */
 static int64_t *
 choose_views(struct eval_frozen *f, const struct batch *step)
 {
@@ -179,8 +180,8 @@ choose_views(struct eval_frozen *f, const struct batch *step)
     return view;
 }
 
-/* Copies the rows of the batch from the array `from`, with room for
- * constants. */
+/* Copies the rows of the batch from the array `from`, with room after them for
+ * constants (eval/frozen.h). */
 static float *
 copy_rows(struct eval_frozen *f, const struct eval_batch *batch,
           size_t constants, const float *from)
@@ -323,7 +324,7 @@ eval_frozen_gradient(struct eval_frozen *f)
 }
 
 const float *
-eval_frozen_pull(struct eval_frozen *f)
+eval_frozen_weights(struct eval_frozen *f)
 {
     const struct loss_objective *objective = f->settings.objective;
     const size_t n = 2 * f->batch.b, columns = f->batch.columns;

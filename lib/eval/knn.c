@@ -22,7 +22,7 @@ enum { AHEAD = 4, LINE = 64 };
  * header has the error bounds. */
 struct method {
     double (*error)(size_t d);
-    double (*rest)(size_t n, size_t d, const float *x);
+    double (*residual)(size_t n, size_t d, const float *x);
     size_t (*words)(size_t n, size_t d);
     void (*rows)(size_t n, size_t d, const float *x, uint32_t *rows);
     void (*panels)(size_t n, size_t d, const float *x, uint32_t *panels);
@@ -38,10 +38,10 @@ static const struct method split = {num_split_error,  num_split_residual,
                                      num_scaled_panels, num_scaled_product};
 
 /*
- * For k above this share of the references, scaled products leave many
+ * For k above 1 / SHARE_OF_ALL of the references, scaled products leave many
  * candidates to compare in double, and f32 is as fast.  The same holds for
- * later blocks if more than this share of a block of queries stays open; the
- * first block is small, to find out early.
+ * later blocks if more than 1 / SHARE_OF_BLOCK of a block of queries stays
+ * open; the first block has FIRST queries, to find out early.
  */
 enum { SHARE_OF_ALL = 128, SHARE_OF_BLOCK = 8, FIRST = 64 };
 
@@ -57,7 +57,7 @@ struct eval_knn {
     double *square;          /* [n] |r|^2 */
     double longest;          /* largest |r| scale */
     const struct method *by; /* method of products; NULL: f32 */
-    double rest;             /* its `rest` of all references */
+    double residual;         /* by it, of all references */
 };
 
 /* State of one query: candidates in no order, each an id and its f32 rank; they
@@ -90,7 +90,7 @@ eval_knn_new(size_t n, size_t d, const float *ref, enum eval_metric metric)
                                    : num_scaled_faster() ? &scaled
                                                          : NULL};
     if (knn->by)
-        knn->rest = knn->by->rest(n, d, ref);
+        knn->residual = knn->by->residual(n, d, ref);
     knn->scale = mem_array(n, sizeof *knn->scale);
     knn->shift = mem_array(n, sizeof *knn->shift);
     knn->square = mem_array(n, sizeof *knn->square);
@@ -361,8 +361,8 @@ sort_near(const struct eval_knn *knn, const float *query, double qq,
 struct knn_products {
     const struct method *by; /* NULL: in f32 */
     uint32_t *rows, *panels;
-    float *dot;  /* [QUERIES,TILE] */
-    double rest; /* of queries and references */
+    float *dot;      /* [QUERIES,TILE] */
+    double residual; /* of queries plus references */
 };
 
 /*
@@ -375,7 +375,7 @@ rounding_of_rank(const struct eval_knn *knn, const struct knn_products *p,
                  double qq)
 {
     const double product =
-        p->by ? p->by->error(knn->d) + p->rest : ldexp((double)knn->d, -24);
+        p->by ? p->by->error(knn->d) + p->residual : ldexp((double)knn->d, -24);
     double length = sqrt(qq) * knn->longest;
 
     if (knn->metric == EVAL_EUCLIDEAN)
@@ -493,7 +493,7 @@ find_candidates(struct search *s, size_t m)
     }
     if (p->by) {
         p->by->rows(m, d, s->rows, p->rows);
-        p->rest = p->by->rest(m, d, s->rows) + knn->rest;
+        p->residual = p->by->residual(m, d, s->rows) + knn->residual;
     }
     for (size_t first = 0; first < knn->n; first += TILE) {
         const size_t n = knn->n - first < TILE ? knn->n - first : TILE;

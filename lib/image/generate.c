@@ -125,12 +125,6 @@ draw_jitter(struct rng *rng, int most)
     return (int)rng_below(rng, (uint64_t)(2 * most + 1)) - most;
 }
 
-static uint8_t
-clip_to_byte(int x)
-{
-    return (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x);
-}
-
 static void
 paint_figure(struct rng *rng, const struct figure *figure, size_t size,
              uint8_t *pixel)
@@ -146,11 +140,14 @@ paint_figure(struct rng *rng, const struct figure *figure, size_t size,
             int inked = count_inked(figure, size, x, y), noise;
 
             noise = draw_jitter(rng, NOISE);
-            for (int c = 0; c < 3; c++)
-                *pixel++ = clip_to_byte(
+            for (int c = 0; c < 3; c++) {
+                const int value =
                     (ink[c] * inked + ground[c] * (FINE * FINE - inked)) /
                         (FINE * FINE) +
-                    noise);
+                    noise;
+
+                *pixel++ = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+            }
         }
 }
 

@@ -181,14 +181,6 @@ on_progress(j_common_ptr jpeg)
         fail_because(decoder, "has more than 100 scans");
 }
 
-static struct image_decoder *
-decoder_of(struct image_decoder **decoder)
-{
-    if (!*decoder)
-        *decoder = mem_array(1, sizeof **decoder);
-    return *decoder;
-}
-
 /*
  * Makes a decompressor and reads the header.  Each file has a new decompressor:
  * a reused one would apply the tables of the last file to a file without
@@ -201,7 +193,6 @@ begin_jpeg(struct image_decoder *decoder, struct image_source *from)
     struct err why;
 
     jpeg_create_decompress(jpeg);
-    jpeg->client_data = decoder;
     jpeg->progress = &decoder->progress;
     jpeg_save_markers(jpeg, JPEG_APP0 + 1, 0xffff);
     jpeg_mem_src(jpeg, from->bytes, from->len);
@@ -378,9 +369,11 @@ int
 image_jpeg_read(struct image_decoder **reused, struct image_source *from,
                 struct err *err)
 {
-    struct image_decoder *decoder = decoder_of(reused);
+    struct image_decoder *decoder =
+        *reused ? *reused : mem_array(1, sizeof *decoder);
     int orientation;
 
+    *reused = decoder;
     arm_decoder(decoder, from->policy);
     if (setjmp(decoder->failed)) {
         jpeg_destroy_decompress(&decoder->jpeg);

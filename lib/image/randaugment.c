@@ -5,7 +5,7 @@
 #include "randaugment.h"
 #include "scratch.h"
 
-enum { LEVELS = 256, OUTSIDE = 128, SUB = 32 /* steps of a pixel */ };
+enum { LEVELS = 256, OUTSIDE = 128, SUB = 32 /* parts of a pixel */ };
 static const double one = 1 << 24; // of fixed point
 
 static void
@@ -101,7 +101,7 @@ divide_down(int64_t x, int64_t of)
     return (x - (x < 0 ? of - 1 : 0)) / of;
 }
 
-/* Interpolates between four pixels, at (row, column) in steps. */
+/* Interpolates between four pixels; row and column count parts of a pixel. */
 static uint8_t
 read_between(size_t size, const uint8_t *x, int64_t row, int64_t column)
 {
@@ -145,7 +145,7 @@ rotate_by(double angle, size_t size)
         {c, s, last * (whole - c - s) / 2, -s, c, last * (whole - c + s) / 2}};
 }
 
-/* Returns the warp of an operation; m includes the sign. */
+/* Returns the warp of an operation; m is its magnitude, with a sign. */
 static struct warp
 find_warp(enum image_op_kind kind, double m, size_t size)
 {
@@ -200,8 +200,8 @@ image_randaugment(struct image_op op, double magnitude, size_t size,
     const size_t n = size * size;
     const double factor = .1 + .18 * magnitude;
     const enum image_op_kind kind = op.kind;
-    const int turns = kind >= IMAGE_SHEAR_X && kind <= IMAGE_ROTATE;
-    const double m = op.negative && turns ? -magnitude : magnitude;
+    const int warps = kind >= IMAGE_SHEAR_X && kind <= IMAGE_ROTATE;
+    const double m = op.negative && warps ? -magnitude : magnitude;
     uint8_t *copy = image_scratch_bytes(scratch, IMAGE_COPY, n);
 
     if (kind == IMAGE_IDENTITY)

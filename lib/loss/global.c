@@ -81,16 +81,6 @@ fill_tile(const struct job *job, size_t r, size_t rows, size_t c, size_t cols)
     }
 }
 
-static float
-largest_score(size_t n, const float *s)
-{
-    float max = -INFINITY;
-
-    for (size_t i = 0; i < n; i++)
-        max = s[i] > max ? s[i] : max;
-    return max;
-}
-
 /* s becomes scale exp(beta (s - max) - log). */
 static UTIL_CLONES(void, exp_scores,
                    (size_t n, float beta, float max, float log, float scale,
@@ -107,7 +97,7 @@ static void
 add_scores(const struct job *job, size_t r, size_t cols, float *s, double *sum)
 {
     const double beta = job->set->beta;
-    float max = largest_score(cols, s);
+    const float max = num_max(cols, s);
 
     if (max > job->max[r]) {
         *sum *= exp(beta * ((double)job->max[r] - max));

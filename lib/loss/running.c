@@ -99,18 +99,23 @@ init_temperatures(const struct loss_settings *set, size_t b, float *state)
             state[RUNNING_TAU] = (float)set->value[TAU];
 }
 
-/* Updates an image's momentum by G of both views. */
+/* Updates an image's momentum by G of both views, and its temperature by the
+ * momentum. */
 static void
-update_momentum(const struct loss_settings *set, double one, double two,
-                float *state)
+update_temperature(const struct loss_settings *set, double one, double two,
+                   float *state)
 {
     const double bound = set->value[OLD_MEAN] ? INFINITY : steepest;
     const double slope =
         fmin(fmax((one + two) / 2 + set->value[RHO], -bound), bound);
+    double tau;
 
     state[RUNNING_MOMENTUM] =
         (float)((1 - set->value[BETA_U]) * state[RUNNING_MOMENTUM] +
                 set->value[BETA_U] * slope);
+    tau = state[RUNNING_TAU] - set->value[ETA] * state[RUNNING_MOMENTUM];
+    state[RUNNING_TAU] =
+        (float)fmin(fmax(tau, set->value[TAU_MIN]), set->value[TAU_MAX]);
 }
 
 static int
@@ -142,19 +147,6 @@ loss_running_temperatures_report(size_t b, const float *state,
     free(tau);
 }
 
-/* Updates temperatures by their momentum. */
-static void
-update_temperatures(const struct loss_settings *set, size_t b, float *state)
-{
-    for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR) {
-        const double tau =
-            state[RUNNING_TAU] - set->value[ETA] * state[RUNNING_MOMENTUM];
-
-        state[RUNNING_TAU] =
-            (float)fmin(fmax(tau, set->value[TAU_MIN]), set->value[TAU_MAX]);
-    }
-}
-
 void
 loss_running_temperatures(const struct loss_batch *batch,
                           const struct loss_settings *set, running_fn *fn,
@@ -175,11 +167,10 @@ loss_running_temperatures(const struct loss_batch *batch,
         loss_running_add(&sums, one);
         loss_running_add(&sums, two);
         loss_running_store(own, one->log_u, two->log_u);
-        update_momentum(set, one->slope, two->slope, own);
+        update_temperature(set, one->slope, two->slope, own);
     }
     loss_running_report(batch, &sums, report);
     free(each);
-    update_temperatures(set, b, state);
     loss_running_temperatures_report(b, state, report);
 }
 

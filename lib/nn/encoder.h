@@ -5,6 +5,14 @@
 
 enum { NN_SIZES = 4 };
 
+struct nn_encoder;
+
+/* Adds an encoder to a graph after value `in` and returns its last value.  The
+ * spec is valid. */
+typedef size_t nn_build(struct nn_graph *graph,
+                        const struct nn_encoder *encoder,
+                        const struct nn_spec *spec, size_t in);
+
 /*
  * An encoder.  To add one, write a row in lib/nn/encoder.c and a function that
  * builds its graph.
@@ -24,10 +32,7 @@ struct nn_encoder {
     int heads, required;
     size_t defaults[NN_SIZES];
 
-    /* Adds the encoder to a graph after value `in` and returns its last value.
-     * The spec is valid. */
-    size_t (*build)(struct nn_graph *graph, const struct nn_encoder *encoder,
-                    const struct nn_spec *spec, size_t in);
+    nn_build *build;
 
     /* of residual networks: channels and blocks of each stage */
     size_t width, stages, blocks[4];
@@ -59,23 +64,7 @@ struct nn_sizes nn_sizes_of(const struct nn_encoder *encoder, const char *arch);
 int nn_sizes_word(const struct nn_encoder *encoder, char *text, size_t room);
 
 /* Builders, in lib/nn/resnet.c, head.c, text.c and transformer.c. */
-size_t nn_resnet(struct nn_graph *graph, const struct nn_encoder *encoder,
-                 const struct nn_spec *spec, size_t in);
-size_t nn_mlp(struct nn_graph *graph, const struct nn_encoder *encoder,
-              const struct nn_spec *spec, size_t in);
-size_t nn_linear(struct nn_graph *graph, const struct nn_encoder *encoder,
-                 const struct nn_spec *spec, size_t in);
-size_t nn_rows(struct nn_graph *graph, const struct nn_encoder *encoder,
-               const struct nn_spec *spec, size_t in);
-size_t nn_table(struct nn_graph *graph, const struct nn_encoder *encoder,
-                const struct nn_spec *spec, size_t in);
-size_t nn_bow(struct nn_graph *graph, const struct nn_encoder *encoder,
-              const struct nn_spec *spec, size_t in);
-size_t nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
-               const struct nn_spec *spec, size_t in);
-size_t nn_distilbert(struct nn_graph *graph, const struct nn_encoder *encoder,
-                     const struct nn_spec *spec, size_t in);
-size_t nn_vit(struct nn_graph *graph, const struct nn_encoder *encoder,
-              const struct nn_spec *spec, size_t in);
+nn_build nn_resnet, nn_mlp, nn_linear, nn_rows, nn_table, nn_bow, nn_clip,
+    nn_distilbert, nn_vit;
 
 #endif

@@ -40,12 +40,12 @@ struct nn_net {
     float *moves; /* statistics of the last batch, laid out as `statistics` */
     struct mode training, inference;
     char *algorithms;
-    const struct nn_plan *last; /* of the last nn_net_forward() */
-    enum nn_mode last_mode;
     struct side *side; /* [n_sides] */
     size_t n_sides;
-    struct nn_parts parts; /* of the last nn_net_forward_parts(); else empty */
-    struct nn_run *runs;   /* [parts.n] */
+    struct nn_run *runs;   /* [n_runs] of the last forward pass, a run for each
+                              part of the batch */
+    size_t n_runs;         /* 0: their values are gone */
+    struct nn_parts parts; /* of nn_net_forward_parts(); else empty */
     size_t *final;         /* [n_ops]; NULL: no callback */
     void (*done)(void *self, size_t from);
     void *watcher;
@@ -72,17 +72,11 @@ check_range(long value, const char *field, long low, long high, struct err *err)
     return err_set(err, "bad %s %ld: want %ld to %ld", field, value, low, high);
 }
 
-static size_t
-choose_width(const struct nn_encoder *encoder, const struct nn_spec *spec)
-{
-    return spec->width ? (size_t)spec->width : encoder->width;
-}
-
 static int
 check_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
            struct err *err)
 {
-    const size_t width = choose_width(encoder, spec);
+    const size_t width = spec->width ? (size_t)spec->width : encoder->width;
 
     if (!num_dnn_bf16())
         return err_set(err, "bfloat16 needs a processor with AVX-512: use "
@@ -190,8 +184,8 @@ plan_for(struct nn_net *net, struct mode *mode, size_t n, size_t tokens)
                                                      .direct = net->direct});
     if (!plan)
         return NULL;
-    if (net->last == mode->plan[mode->next])
-        net->last = NULL;
+    if (net->n_runs && net->runs->plan == mode->plan[mode->next])
+        net->n_runs = 0;
     nn_plan_free(mode->plan[mode->next]);
     mode->plan[mode->next] = plan;
     mode->next = (mode->next + 1) % PLANS;
@@ -432,27 +426,13 @@ copy_out(const struct nn_run *run, size_t place, size_t width, float *to)
         memcpy(to, run->block + place, run->plan->n * width * sizeof *to);
 }
 
-/* The run of the last nn_net_forward(). */
-static struct nn_run
-last_run(const struct nn_net *net)
-{
-    REQUIRE(net->last);
-    return (struct nn_run){.graph = &net->graph,
-                           .plan = net->last,
-                           .block = net->training.block,
-                           .params = net->params,
-                           .statistics = net->statistics,
-                           .grads = net->grads,
-                           .mode = net->last_mode,
-                           .rows = net->parts.rows};
-}
-
 const float *
 nn_net_batch_statistics(struct nn_net *net)
 {
-    struct nn_run run = last_run(net);
+    struct nn_run run;
 
-    REQUIRE(net->last_mode != NN_FIXED);
+    REQUIRE(net->n_runs && net->runs->mode != NN_FIXED);
+    run = *net->runs;
     run.statistics = net->moves;
     nn_run_measure(&run);
     return net->moves + net->graph.fixed;
@@ -466,49 +446,6 @@ nn_net_update_running(struct nn_net *net, const float *moves)
 
     for (size_t k = 0; k < n; k++)
         running[k] += momentum * (moves[k] - running[k]);
-}
-
-void
-nn_net_forward(struct nn_net *net, enum nn_mode mode,
-               const struct nn_input *input, float *h, float *z)
-{
-    struct nn_run run;
-
-    REQUIRE(net->train);
-    run = start_run(net, &net->training, input);
-    run.mode = mode;
-    net->parts = (struct nn_parts){.n = 0};
-    nn_run_forward(&(struct nn_runs){.n = 1, .run = &run});
-    copy_out(&run, run.plan->feature, nn_net_features(net), h);
-    copy_out(&run, run.plan->output, nn_net_dim(net), z);
-    net->last = run.plan;
-    net->last_mode = mode;
-    if (mode == NN_TRAIN)
-        nn_net_update_running(net, nn_net_batch_statistics(net));
-}
-
-static void
-put_dz(const struct nn_run *run, size_t dim, const float *dz)
-{
-    memcpy(run->block + run->plan->dz, dz, run->plan->n * dim * sizeof *dz);
-}
-
-void
-nn_net_backward(struct nn_net *net, const float *dz, int add)
-{
-    struct nn_run run = last_run(net);
-    size_t recomputed;
-
-    REQUIRE(!net->parts.n);
-    run.add = add;
-    put_dz(&run, nn_net_dim(net), dz);
-    nn_run_backward(&(struct nn_runs){.n = 1,
-                                      .run = &run,
-                                      .recomputed = &recomputed,
-                                      .final = net->final,
-                                      .done = net->done,
-                                      .self = net->watcher});
-    net->last = NULL; // backward destroyed its values
 }
 
 void
@@ -527,12 +464,11 @@ nn_net_watch(struct nn_net *net, void (*done)(void *self, size_t from),
 static void
 make_sides(struct nn_net *net, size_t parts)
 {
-    struct side *more = mem_array(parts, sizeof *more);
+    struct side *more;
 
-    if (parts <= net->n_sides + 1) {
-        free(more);
+    if (parts <= net->n_sides + 1)
         return;
-    }
+    more = mem_array(parts - 1, sizeof *more);
     if (net->n_sides)
         memcpy(more, net->side, net->n_sides * sizeof *more);
     for (size_t k = net->n_sides; k < parts - 1; k++)
@@ -552,19 +488,22 @@ nn_net_reserve(struct nn_net *net, size_t parts)
 }
 
 static struct nn_runs
-runs_of(struct nn_net *net)
+runs_of(const struct nn_net *net)
 {
-    const size_t n = net->parts.n;
+    const size_t n = net->n_runs;
+    struct nn_runs runs = {.n = n,
+                           .run = net->runs,
+                           .final = net->final,
+                           .done = net->done,
+                           .self = net->watcher,
+                           .recomputed = mem_array(n, sizeof(size_t))};
 
-    return (struct nn_runs){
-        .n = n,
-        .run = net->runs,
-        .parts = &net->parts,
-        .final = net->final,
-        .done = net->done,
-        .self = net->watcher,
-        .recomputed = mem_array(n, sizeof(size_t)),
-        .sums = mem_array(nn_run_shared(net->runs) * n, sizeof(double))};
+    REQUIRE(n);
+    if (net->parts.n) {
+        runs.parts = &net->parts;
+        runs.sums = mem_array(nn_run_shared(net->runs) * n, sizeof(double));
+    }
+    return runs;
 }
 
 static void
@@ -574,54 +513,88 @@ release_runs(struct nn_runs *runs)
     free(runs->sums);
 }
 
-void
-nn_net_forward_parts(struct nn_net *net, enum nn_mode mode,
-                     const struct nn_parts *parts, float *z)
+/* Runs n parts of a batch. */
+static void
+run_forward(struct nn_net *net, enum nn_mode mode, size_t n,
+            const struct nn_input *part, float *z)
 {
     const size_t dim = nn_net_dim(net);
     struct nn_runs runs;
 
-    REQUIRE(net->train && parts->n && mode != NN_FIXED);
-    make_sides(net, parts->n);
-    net->parts = *parts;
+    REQUIRE(net->train);
+    make_sides(net, n);
     free(net->runs);
-    net->runs = mem_array(parts->n, sizeof *net->runs);
-    for (size_t p = 0; p < parts->n; p++) {
+    net->runs = mem_array(n, sizeof *net->runs);
+    net->n_runs = 0;
+    for (size_t p = 0; p < n; p++) {
         struct mode *own = p ? &net->side[p - 1].mode : &net->training;
 
-        net->runs[p] = start_run(net, own, parts->part + p);
+        net->runs[p] = start_run(net, own, part + p);
         net->runs[p].mode = mode;
-        net->runs[p].rows = parts->rows;
+        net->runs[p].rows = net->parts.rows;
         if (p)
             net->runs[p].grads = net->side[p - 1].grads;
     }
+    net->n_runs = n;
     runs = runs_of(net);
     nn_run_forward(&runs);
     release_runs(&runs);
-    for (size_t p = 0; z && p < parts->n; p++) {
+    for (size_t p = 0; z && p < n; p++) {
         copy_out(net->runs + p, net->runs[p].plan->output, dim, z);
         z += net->runs[p].plan->n * dim;
     }
-    net->last = net->runs->plan;
-    net->last_mode = mode;
     if (mode == NN_TRAIN)
         nn_net_update_running(net, nn_net_batch_statistics(net));
+}
+
+static void
+run_backward(struct nn_net *net, const float *dz, int add)
+{
+    const size_t dim = nn_net_dim(net);
+    struct nn_runs runs = runs_of(net);
+
+    for (size_t p = 0; p < net->n_runs; p++) {
+        struct nn_run *run = net->runs + p;
+
+        run->add = add;
+        memcpy(run->block + run->plan->dz, dz, run->plan->n * dim * sizeof *dz);
+        dz += run->plan->n * dim;
+    }
+    nn_run_backward(&runs);
+    release_runs(&runs);
+    net->n_runs = 0; // backward destroyed their values
+}
+
+void
+nn_net_forward(struct nn_net *net, enum nn_mode mode,
+               const struct nn_input *input, float *h, float *z)
+{
+    net->parts = (struct nn_parts){.n = 0};
+    run_forward(net, mode, 1, input, z);
+    copy_out(net->runs, net->runs->plan->feature, nn_net_features(net), h);
+}
+
+void
+nn_net_backward(struct nn_net *net, const float *dz, int add)
+{
+    REQUIRE(!net->parts.n);
+    run_backward(net, dz, add);
+}
+
+void
+nn_net_forward_parts(struct nn_net *net, enum nn_mode mode,
+                     const struct nn_parts *parts, float *z)
+{
+    REQUIRE(parts->n && mode != NN_FIXED);
+    net->parts = *parts;
+    run_forward(net, mode, parts->n, parts->part, z);
 }
 
 void
 nn_net_backward_parts(struct nn_net *net, const float *dz)
 {
-    const size_t n = net->parts.n, dim = nn_net_dim(net);
-    struct nn_runs runs = runs_of(net);
-
-    REQUIRE(net->last && n);
-    for (size_t p = 0; p < n; p++) {
-        put_dz(net->runs + p, dim, dz);
-        dz += net->runs[p].plan->n * dim;
-    }
-    nn_run_backward(&runs);
-    release_runs(&runs);
-    net->last = NULL; // backward destroyed its values
+    REQUIRE(net->parts.n);
+    run_backward(net, dz, 0);
 }
 
 void

@@ -38,16 +38,16 @@ nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
               size_t stride)
 {
     const struct nn_tensor *w = &graph->tensors[tensor];
-    const size_t kernel = w->shape[2], pad = kernel / 2;
     const struct conv set = {stride, has_bias(graph, tensor)};
-    struct num_map map = graph->values[in].map;
+    const struct num_conv_spec spec = {.in = graph->values[in].map,
+                                       .out = w->shape[0],
+                                       .block = block,
+                                       .kernel = w->shape[2],
+                                       .stride = stride,
+                                       .pad = w->shape[2] / 2};
 
-    map.c = w->shape[0];
-    map.block = block;
-    map.h = (map.h + 2 * pad - kernel) / stride + 1;
-    map.w = (map.w + 2 * pad - kernel) / stride + 1;
-    return nn_graph_add_one(graph, &nn_op_conv, in, tensor, map, &set,
-                            sizeof set);
+    return nn_graph_add_one(graph, &nn_op_conv, in, tensor, num_conv_out(&spec),
+                            &set, sizeof set);
 }
 
 /* Kaiming normal fan_out; a bias uniform within +-1 / sqrt(fan_in). */
@@ -64,13 +64,6 @@ conv_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
     nn_draw(graph, op->tensor, seed, sqrt(2 / fan_out), 0, params);
     if (set->bias)
         nn_draw(graph, op->tensor + 1, seed, 0, sqrt(1 / fan_in), params);
-}
-
-/* Bytes of weights and biases that are merged with the next operator. */
-static size_t
-folded_bytes(const struct nn_tensor *w)
-{
-    return (w->count + 2 * w->shape[0]) * sizeof(float);
 }
 
 static int
@@ -106,7 +99,8 @@ conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         return -1;
     step->needs = (struct nn_needs){
         .scratch = num_conv_scratch(step->made),
-        .state = next.scaled ? folded_bytes(w) : 0,
+        // of conv_infer(): merged weights, their scale and shift
+        .state = next.scaled ? (w->count + 2 * out.c) * sizeof(float) : 0,
         .reads = 1,
         .over = 2, // the second input, which is added
         .fuses = plan->train && num_conv_fuses_norm(step->made),

@@ -10,13 +10,13 @@ size_t
 nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel, size_t stride)
 {
     const struct window set = {kernel, stride};
-    struct num_map map = graph->values[in].map;
-    size_t pad = kernel / 2;
+    const struct num_pool_spec spec = {.in = graph->values[in].map,
+                                       .kernel = kernel,
+                                       .stride = stride,
+                                       .pad = kernel / 2};
 
-    map.h = (map.h + 2 * pad - kernel) / stride + 1;
-    map.w = (map.w + 2 * pad - kernel) / stride + 1;
-    return nn_graph_add_one(graph, &nn_op_max, in, nn_none, map, &set,
-                            sizeof set);
+    return nn_graph_add_one(graph, &nn_op_max, in, nn_none, num_pool_out(&spec),
+                            &set, sizeof set);
 }
 
 static int

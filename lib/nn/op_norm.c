@@ -134,7 +134,7 @@ norm_of(const struct nn_call *call)
 
 /* Stores the scales for neighbouring convolutions. */
 static void
-leave_scales(const struct num_norm *norm)
+store_scales(const struct num_norm *norm)
 {
     if (norm->kind == NUM_NORM_BATCH || norm->kind == NUM_NORM_FIXED)
         num_norm_scales(norm, norm->variance + norm->map.c);
@@ -158,13 +158,13 @@ norm_forward(const struct nn_call *call)
     struct num_norm norm = norm_of(call);
     size_t bytes = num_norm_counts(&norm) * sizeof(float);
 
-    if (norm.kind == NUM_NORM_FIXED) { // backward reads them there
+    if (norm.kind == NUM_NORM_FIXED) { // backward reads the state
         memcpy(norm.mean, nn_param(call, 2), bytes);
         memcpy(norm.variance, nn_param(call, 3), bytes);
     }
     norm.measured = call->step->sums_by_previous;
     num_norm_forward(&norm);
-    leave_scales(&norm);
+    store_scales(&norm);
 }
 
 static size_t
@@ -192,7 +192,7 @@ norm_forward_end(const struct nn_call *call, const double *sums)
     num_norm_finish(&norm, sums);
     if (norm.y)
         num_norm_apply(&norm);
-    leave_scales(&norm);
+    store_scales(&norm);
 }
 
 /* Writes the statistics of the rows, with unbiased variance. */
@@ -340,10 +340,11 @@ norm_fold(const struct nn_call *call, const struct nn_op *op, float *scale,
     }
 }
 
-/* Writes a node; the name of its output goes to `name`. */
+/* Adds a node, the last one of the operator if `last`; the name of its output
+ * goes to `name`. */
 static void
-onnx_step(struct nn_onnx *to, const struct nn_onnx_node *node, int last,
-          const struct nn_op *op, char name[NN_ONNX_NAME])
+add_node(struct nn_onnx *to, const struct nn_onnx_node *node, int last,
+         const struct nn_op *op, char name[NN_ONNX_NAME])
 {
     char out[NN_ONNX_NAME];
 
@@ -364,7 +365,7 @@ norm_onnx(struct nn_onnx *to, const struct nn_op *op)
     nn_onnx_value(op->in[0], x);
     nn_onnx_value(op->in[1], add);
     if (set->kind == NUM_NORM_BATCH)
-        onnx_step(
+        add_node(
             to,
             &(struct nn_onnx_node){"BatchNormalization",
                                    {x, nn_onnx_tensor(to, op->tensor),
@@ -374,14 +375,14 @@ norm_onnx(struct nn_onnx *to, const struct nn_op *op)
                                    {{"epsilon", 0, (float)epsilon, {0}, 0}}},
             !adds && !set->relu, op, x);
     if (adds)
-        onnx_step(to, &(struct nn_onnx_node){.type = "Add", .in = {x, add}},
-                  !set->relu, op, x);
+        add_node(to, &(struct nn_onnx_node){.type = "Add", .in = {x, add}},
+                 !set->relu, op, x);
     if (set->relu)
-        onnx_step(to, &(struct nn_onnx_node){.type = "Relu", .in = {x}}, 1, op,
-                  x);
+        add_node(to, &(struct nn_onnx_node){.type = "Relu", .in = {x}}, 1, op,
+                 x);
     else if (set->kind == NUM_NORM_NONE && !adds)
-        onnx_step(to, &(struct nn_onnx_node){.type = "Identity", .in = {x}}, 1,
-                  op, x);
+        add_node(to, &(struct nn_onnx_node){.type = "Identity", .in = {x}}, 1,
+                 op, x);
     return 0;
 }
 

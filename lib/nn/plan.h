@@ -3,8 +3,8 @@
 
 #include "operator.h"
 
-/* A value that is recomputed before backward of step `before`: the places of
- * its writer's inputs, and its own. */
+/* A value that is recomputed before the backward pass of step `before`: offsets
+ * of the inputs of the operator that computes it, and of the value. */
 struct nn_recompute {
     size_t before, value, in[NN_INPUTS], out;
 };
@@ -23,7 +23,7 @@ struct nn_plan {
     struct nn_recompute
         *recompute; /* [n_recompute], in the order of backward */
     size_t n_recompute;
-    size_t sums; /* offset of the sums, of the largest size of a step */
+    size_t sums; /* offset of the sums of images, of one step at a time */
     size_t input, offsets, feature, output, dz; /* offsets */
     size_t bytes;                               /* of the block */
 };

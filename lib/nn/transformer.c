@@ -13,7 +13,7 @@ nn_ln(struct nn_graph *graph, size_t x, const char *name, double epsilon)
         graph, x, nn_graph_layer_norm_tensors(graph, name, c), epsilon);
 }
 
-/* "PATH.LAST" of block i. */
+/* Writes the name of a layer of block i: PATH, a dot and LAST. */
 static const char *
 block_tensor_name(char name[256], const struct nn_blocks *b, size_t i,
                   const char *last)

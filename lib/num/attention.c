@@ -6,6 +6,7 @@
 #include "num/attention.h"
 #include "num/exp.h"
 #include "num/half.h"
+#include "num/vec.h"
 #include "products.h"
 #include "util/clones.h"
 #include "util/err.h"
@@ -185,25 +186,6 @@ static UTIL_CLONES(double, sum_row, (const float *s, size_t n), (s, n))
     return lanes_total(part);
 }
 
-static UTIL_CLONES(float, max_of_row, (const float *s, size_t n), (s, n))
-{
-    float part[LANES], top;
-    size_t at = 0;
-
-    for (size_t j = 0; j < LANES; j++)
-        part[j] = s[0];
-    for (; at + LANES <= n; at += LANES)
-        for (size_t j = 0; j < LANES; j++)
-            part[j] = s[at + j] > part[j] ? s[at + j] : part[j];
-    for (size_t half = LANES / 2; half > 0; half /= 2)
-        for (size_t j = 0; j < half; j++)
-            part[j] = part[j + half] > part[j] ? part[j + half] : part[j];
-    top = part[0];
-    for (; at < n; at++)
-        top = s[at] > top ? s[at] : top;
-    return top;
-}
-
 /* Replaces scores by weights; stores their tops and shares. */
 static void
 softmax_rows(const struct task *t)
@@ -213,7 +195,7 @@ softmax_rows(const struct task *t)
         const size_t n = num_round_up(tokens_seen(t, first, rows), LANES);
         const size_t seen = t->causal ? i + 1 : t->len;
         float *s = t->s + i * t->wide;
-        const float top = max_of_row(s, seen) * t->scale;
+        const float top = num_max(seen, s) * t->scale;
         float share;
 
         exp_row(s, seen, n, t->scale, top, 1);

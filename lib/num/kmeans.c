@@ -86,7 +86,7 @@ init_kmeans(struct kmeans *m, const float *x)
     const size_t n = m->n, d = m->d, k = m->k;
 
     m->tries = 2 + (size_t)log((double)k);
-    m->line = num_divide_up(n, PRODUCTS_COLUMNS) * PRODUCTS_COLUMNS;
+    m->line = num_round_up(n, PRODUCTS_COLUMNS);
     m->x = mem_unset(n * d, sizeof *m->x);
     m->columns = mem_aligned(d * m->line, sizeof *m->columns);
     m->mean = mem_array(d, sizeof *m->mean);

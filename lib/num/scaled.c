@@ -43,7 +43,7 @@ num_scaled_error(size_t d)
 size_t
 num_scaled_words(size_t n, size_t d)
 {
-    return num_divide_up(n, SCALED_PANEL) * SCALED_PANEL * (count_words(d) + 1);
+    return num_round_up(n, SCALED_PANEL) * (count_words(d) + 1);
 }
 
 /* The largest magnitude of a row; without signs, the bits of floats have the

@@ -128,7 +128,7 @@ split_tiles(size_t n, size_t d, const float *x, int right, uint32_t *to)
     const size_t steps = count_depth_tiles(d), part = steps * TILE_WORDS;
     uint16_t high[2 * TILE_WORDS], low[2 * TILE_WORDS];
 
-    for (size_t i = 0; i < num_divide_up(n, SIDE) * SIDE;
+    for (size_t i = 0; i < num_round_up(n, SIDE);
          i += TILE_SIDE, to += PARTS * part)
         for (size_t s = 0; s < steps; s++) {
             const size_t rows = i < n ? num_least(TILE_SIDE, n - i) : 0;

@@ -108,7 +108,7 @@ static size_t
 fill_tiles_of(const struct tiles_pass *pass)
 {
     const size_t step = pass->sums ? 2 : 1, wide = pass->write->w;
-    const size_t all = num_divide_up(pass->read->n, step) * step;
+    const size_t all = num_round_up(pass->read->n, step);
     const size_t most = num_least(IMAGES_MOST, all);
     const size_t width =
         pass->back ? num_divide_up(wide, pass->t->spec.stride) : wide;
@@ -140,7 +140,7 @@ share_images(struct tiles_pass *pass, size_t images, size_t least)
     size_t shares = num_divide_up(pass->read->n, images);
 
     if (parts == 1)
-        shares = num_least(num_divide_up(shares, least) * least, all);
+        shares = num_least(num_round_up(shares, least), all);
     pass->shares = shares;
     pass->blocks = shares * parts;
     set_room(pass, num_divide_up(all, shares) * pass->fill, pass->lines);

@@ -51,7 +51,7 @@ UTIL_CLONES(double, num_sum, (size_t n, const float *x), (n, x))
 
 UTIL_CLONES(float, num_max, (size_t n, const float *x), (n, x))
 {
-    float part[16], max = -INFINITY;
+    float part[16];
     size_t i = 0;
 
     for (size_t j = 0; j < 16; j++)
@@ -60,10 +60,11 @@ UTIL_CLONES(float, num_max, (size_t n, const float *x), (n, x))
         for (size_t j = 0; j < 16; j++)
             part[j] = x[i + j] > part[j] ? x[i + j] : part[j];
     for (; i < n; i++)
-        max = x[i] > max ? x[i] : max;
-    for (size_t j = 0; j < 16; j++)
-        max = part[j] > max ? part[j] : max;
-    return max;
+        part[0] = x[i] > part[0] ? x[i] : part[0];
+    for (size_t half = 8; half > 0; half /= 2)
+        for (size_t j = 0; j < half; j++)
+            part[j] = part[j + half] > part[j] ? part[j + half] : part[j];
+    return part[0];
 }
 
 void

@@ -27,8 +27,8 @@ prefetch_for(const struct winograd_work *work, size_t first, size_t end)
     for (size_t k = 0; k < NUM_CONV_PREFETCHES && task->prefetch[k]; k++)
         prefetch.maps[k] =
             (const char *)task->prefetch[k] + first / each * task->bytes;
-    prefetch.step = num_divide_up(prefetch.bytes, products);
-    prefetch.step = num_divide_up(prefetch.step, CACHE_LINE) * CACHE_LINE;
+    prefetch.step =
+        num_round_up(num_divide_up(prefetch.bytes, products), CACHE_LINE);
     return prefetch;
 }
 

@@ -11,13 +11,15 @@
  * The loops of lib/num/winograd.c and lib/num/taps.c that are compiled for each
  * instruction set, from winograd_loops.c (level.h).  None uses threads.
  *
- * Points are 36 planes, `plane` floats from one to the next.  A panel has
- * 2 x lanes adjacent columns; those beyond the channels are not accessed.
+ * A transformed tile has 36 points (winograd.h): a plane for each, `plane`
+ * floats from one to the next.  A panel has 2 x lanes adjacent columns; those
+ * beyond the channels are not accessed.
  */
 enum { WINOGRAD_POINTS = 36, WINOGRAD_TILE = 4 };
 
-/* With stride 2 there are 25, each with the channels of up to four phases, one
- * after the other.  A phase has the pixels of the same row and column modulo 2.
+/* With stride 2 a tile has 25 points, each with the channels of up to four
+ * phases, one after the other.  A phase has the pixels of the same row and
+ * column modulo 2.
  */
 enum { STRIDED_POINTS = 25, STRIDED_PHASES = 4 };
 
@@ -77,8 +79,8 @@ struct winograd_isa {
     size_t lanes;
 
     /* u(p, c - from, .) = G g G' for the columns of a panel, which are outputs,
-     * or with `back` inputs, and rows from..to, whole vectors; w
-     * [out,in,3,3]. */
+     * or with `back` inputs, and rows from .. to - 1, both multiples of
+     * `lanes`; w [out,in,3,3]. */
     void (*weights)(const float *w, size_t out, size_t in, int back,
                     size_t panel, size_t from, size_t to, float *u,
                     size_t plane);
@@ -112,8 +114,8 @@ struct winograd_isa {
     void (*spread)(const struct winograd_tiles *tiles, const void *dy, float *n,
                    size_t plane, size_t each);
 
-    /* dw (+)= G' s G, for the columns of a panel and rows from..to, whole
-     * vectors; s(p, c, .). */
+    /* dw (+)= G' s G, for the columns of a panel and rows from .. to - 1, both
+     * multiples of `lanes`; s(p, c, .). */
     void (*gradient)(const float *s, size_t plane, size_t panel, size_t from,
                      size_t to, size_t out, size_t in, int accumulate,
                      float *dw);

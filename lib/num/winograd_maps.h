@@ -74,35 +74,35 @@ prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
 
 /* A fused norm of the pixels of a group: positive(scale (x - centre) + shift),
  * rounded as in lib/num/norm.c. */
-struct form {
+struct norm_terms {
     vec scale, centre, shift;
 };
 
-INLINE struct form
-form_of(const struct num_conv_norm *norm, size_t g)
+INLINE struct norm_terms
+norm_terms_of(const struct num_conv_norm *norm, size_t g)
 {
-    struct form form;
+    struct norm_terms terms;
 
-    memcpy(&form.scale, norm->scale + g * WIDE, sizeof form.scale);
-    memcpy(&form.centre, norm->centre + g * WIDE, sizeof form.centre);
-    memcpy(&form.shift, norm->shift + g * WIDE, sizeof form.shift);
-    return form;
+    memcpy(&terms.scale, norm->scale + g * WIDE, sizeof terms.scale);
+    memcpy(&terms.centre, norm->centre + g * WIDE, sizeof terms.centre);
+    memcpy(&terms.shift, norm->shift + g * WIDE, sizeof terms.shift);
+    return terms;
 }
 
-/* The square of `side` pixels of a plane that starts `up` rows above and
- * columns left of a tile: its first element, which may be before the plane;
- * `line` elements from a row to the next; its rows and columns inside the
- * image, which is 0 outside; and a fused norm, or NULL. */
+/* A square of side x side pixels of a plane, from `up` rows above and `up`
+ * columns left of a tile on.  Pixels outside of the image are 0: those outside
+ * of rows [top,bottom) or of columns [left,right) of the square. */
 struct source {
     const void *plane;
-    size_t at, line;
+    size_t at;   /* the first element of the square; may be before the plane */
+    size_t line; /* elements from a row to the next */
     size_t top, bottom, left, right;
-    const struct form *form;
+    const struct norm_terms *norm; /* fused, or NULL */
 };
 
 INLINE struct source
 source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
-          size_t side, const struct form *form)
+          size_t side, const struct norm_terms *norm)
 {
     return (struct source){
         .plane = plane,
@@ -112,19 +112,19 @@ source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
         .bottom = num_least(side, h + up - at.y),
         .left = at.x < up ? up - at.x : 0,
         .right = num_least(side, w + up - at.x),
-        .form = form,
+        .norm = norm,
     };
 }
 
-/* Loads pixel (i, j) of it, which is in the image. */
+/* Loads pixel (i, j) of a square, which is in the image. */
 INLINE vec
 load_inner(const struct source *d, size_t i, size_t j, int bf16)
 {
     const vec x = load(d->plane, d->at + i * d->line + j * WIDE, bf16);
 
-    if (!d->form)
+    if (!d->norm)
         return x;
-    return positive(d->form->scale * (x - d->form->centre) + d->form->shift);
+    return positive(d->norm->scale * (x - d->norm->centre) + d->norm->shift);
 }
 
 INLINE int
@@ -133,7 +133,7 @@ is_whole(const struct source *d, size_t side)
     return !d->top && d->bottom == side && !d->left && d->right == side;
 }
 
-/* Loads any pixel of it; `inside` if all of them are in the image. */
+/* Loads any pixel of a square; inside = 1: the whole square is in the image. */
 INLINE vec
 load_pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
 {
@@ -183,7 +183,7 @@ points_of(const struct source *d, int bf16, int first, size_t at,
           vec ring[RING][SIDE], float *v, size_t plane)
 {
     const struct source inner = {d->plane, d->at, d->line, 0,
-                                 SIDE,     0,     SIDE,    d->form};
+                                 SIDE,     0,     SIDE,    d->norm};
 
     if (first)
         transform_columns(d, bf16, 0, at, ring);
@@ -205,16 +205,16 @@ transform_points(const struct winograd_tiles *tiles, const void *x,
     for (size_t g = 0; g < s.groups; g++) {
         struct place at = place_of_tile(&s, s.first);
         struct place ahead = place_of_tile(&s, s.first + AHEAD);
-        struct form form;
+        struct norm_terms terms;
         vec ring[RING][SIDE];
 
         if (norm)
-            form = form_of(norm, g);
+            terms = norm_terms_of(norm, g);
 
         for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
             const struct source d =
                 source_of((const char *)x + plane_at(&s, at.image, g) * width,
-                          s.h, s.w, at, 1, SIDE, norm ? &form : NULL);
+                          s.h, s.w, at, 1, SIDE, norm ? &terms : NULL);
             float *to = v + t * row + g * WIDE;
             const int first = t == 0 || at.x == 0;
 

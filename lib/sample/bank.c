@@ -104,13 +104,6 @@ static UTIL_CLONES(double, relative_staleness,
     return off / fmax(num_dot(d, new, new), 1e-24);
 }
 
-static void
-free_slot(struct sample_bank *bank, size_t slot)
-{
-    bank->taken[slot] = 0;
-    bank->lowest = slot < bank->lowest ? slot : bank->lowest;
-}
-
 /* Writes one update into the table. */
 static void
 renew_row(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
@@ -123,7 +116,10 @@ renew_row(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
     if (bank->when[row] < 0) {
         bank->known++;
     } else {
-        free_slot(bank, (size_t)bank->slot[row]);
+        const size_t slot = (size_t)bank->slot[row];
+
+        bank->taken[slot] = 0;
+        bank->lowest = slot < bank->lowest ? slot : bank->lowest;
         sum->renewed++;
         sum->mean += relative_staleness(d, old, new);
         sum->age += (double)(update.when - bank->when[row]);

@@ -50,23 +50,6 @@ static UTIL_CLONES(void, exclude_unwritten,
         s[j] = when[j] < 0 ? -INFINITY : s[j];
 }
 
-static UTIL_CLONES(float, largest_score, (size_t n, const float *s), (n, s))
-{
-    float lane[LANES], most = -INFINITY;
-    size_t j = 0;
-
-    for (size_t i = 0; i < LANES; i++)
-        lane[i] = -INFINITY;
-    for (; j + LANES <= n; j += LANES)
-        for (size_t i = 0; i < LANES; i++)
-            lane[i] = s[j + i] > lane[i] ? s[j + i] : lane[i];
-    for (; j < n; j++)
-        most = s[j] > most ? s[j] : most;
-    for (size_t i = 0; i < LANES; i++)
-        most = lane[i] > most ? lane[i] : most;
-    return most;
-}
-
 /* s becomes exp(beta (s - most)); returns the sum. */
 static UTIL_CLONES(double, sum_exponentials,
                    (size_t n, float beta, float most, float *s),
@@ -99,7 +82,7 @@ weigh_block(const struct search *all, size_t query, size_t block, float *s)
         exclude_unwritten(length, all->bank->when + block * BLOCK, s);
     if ((size_t)all->own[query] / BLOCK == block)
         s[(size_t)all->own[query] % BLOCK] = -INFINITY;
-    mass.most = largest_score(length, s);
+    mass.most = num_max(length, s);
     if (!(mass.most > -INFINITY))
         return (struct mass){-INFINITY, 0};
     mass.sum = sum_exponentials(length, all->beta, mass.most, s);

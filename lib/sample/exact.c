@@ -5,7 +5,7 @@
 
 #include "exact.h"
 
-/* The draw for a row. */
+/* The draw for a row, from the columns T (exact.h). */
 struct draw {
     const struct sample_emc2_settings *settings;
     const struct batch *step;

@@ -6,22 +6,14 @@
 
 #include "walk.h"
 
-/* The index of the row of a sample's view. */
-static size_t
-bank_row_of(const struct sample_bank *bank, struct sample_state of)
-{
-    const size_t view = bank->views > 1 ? (size_t)of.view : 0;
-
-    REQUIRE(of.id >= 0 && (uint64_t)of.id < bank->size && view < bank->views);
-    return (size_t)of.id * bank->views + view;
-}
-
 /* The row of a sample's view; NULL if it was never written. */
 static const float *
 row_of(const struct sample_bank *bank, struct sample_state of)
 {
-    const size_t row = bank_row_of(bank, of);
+    const size_t view = bank->views > 1 ? (size_t)of.view : 0;
+    const size_t row = (size_t)of.id * bank->views + view;
 
+    REQUIRE(of.id >= 0 && (uint64_t)of.id < bank->size && view < bank->views);
     return bank->when[row] < 0 ? NULL : bank->rows + row * bank->dim;
 }
 
@@ -54,15 +46,6 @@ score_state(double beta, const struct sample_bank *bank, const float *query,
     return row ? beta * num_dot(bank->dim, query, row) : -INFINITY;
 }
 
-/* A random sample other than `own`, uniform. */
-static int64_t
-propose_sample(struct rng *rng, size_t size, int64_t own)
-{
-    const int64_t j = (int64_t)rng_below(rng, size - 1);
-
-    return j + (j >= own);
-}
-
 /* Moves one chain and writes its score after each move to trace [moves].
  * Returns the number of accepted moves. */
 static size_t
@@ -77,10 +60,10 @@ walk_chain(const struct sample_walk_settings *how,
     if (state->id >= 0 && state->id != own.id)
         at = score_state(beta, bank, query, *state);
     for (size_t m = 0; m < how->moves; m++) {
-        const int64_t j = propose_sample(rng, bank->size, own.id);
+        const int64_t j = (int64_t)rng_below(rng, bank->size - 1);
         const double luck = -log(1 - rng_unit(rng));
-        const struct sample_state next =
-            choose_view(how->cross, bank, rng, j, own.view);
+        const struct sample_state next = // of any other sample, uniform
+            choose_view(how->cross, bank, rng, j + (j >= own.id), own.view);
         const double to = score_state(beta, bank, query, next);
 
         if (to + luck > at) {

@@ -71,6 +71,7 @@ distances_to_lanes(size_t rows, size_t k, size_t d, const float *x,
         memcpy(cost + r * k, &sum[r], sizeof sum[r]);
 }
 
+/* |x - centre|^2 of one centre. */
 static float
 square_apart(size_t k, size_t d, const float *x, const float *column)
 {

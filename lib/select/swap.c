@@ -10,8 +10,8 @@
 #include "stream.h"
 #include "swap.h"
 
-/* Kicks per batch: they add half a percent to the weight, and double the time.
- */
+/* Kicks (exchange.h) for each batch: they add half a percent to the weight, and
+ * double the time. */
 enum { KICKS = 2 };
 
 /* Samples in a region, and its least number of batches. */
@@ -40,7 +40,8 @@ improve_batches(const struct select_task *task, uint64_t number, size_t k,
     return weight;
 }
 
-/* Rearranges blocks of consecutive steps of step[], of equal size up to one. */
+/* Rearranges blocks of consecutive steps of step[], whose sizes differ by at
+ * most one. */
 static double
 improve_all(const struct select_task *task, unsigned round, size_t count,
             const int64_t *step, int64_t *ids)

@@ -51,7 +51,7 @@ void text_wordpiece_text(const struct wordpiece *wordpiece,
                          struct data_bytes *text);
 
 /* text_wordpiece_decode() adds a token to a text, after a space if `apart` and
- * it begins a word; returns `apart` for the next token, 1. */
+ * it begins a word; returns 1, which is `apart` for the next token. */
 int text_wordpiece_decode(const struct wordpiece *wordpiece, int32_t id,
                           int apart, struct data_bytes *text);
 

@@ -242,7 +242,8 @@ file_draft_keep(struct file_draft *draft, struct err *err)
 {
     int special = !strcmp(draft->path, draft->temp), rc = -1;
 
-    if (fflush(draft->file) || (!special && fsync(fileno(draft->file))))
+    if (ferror(draft->file) || fflush(draft->file) ||
+        (!special && fsync(fileno(draft->file))))
         err_sys(err, "cannot write '%s'", draft->path);
     else if (special)
         rc = 0;

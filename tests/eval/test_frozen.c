@@ -188,7 +188,7 @@ pull_is_the_gradient(const char *objective, size_t views)
         eval_frozen_next(one, 0, step, &batch, &err);
         dz = eval_frozen_gradient(one);
         eval_frozen_next(other, 0, step, &batch, &err);
-        w = eval_frozen_pull(other);
+        w = eval_frozen_weights(other);
         for (size_t r = 0; r < 2 * batch.b; r++) {
             double dv[D] = {0}, along = 0;
 

@@ -63,6 +63,27 @@ write_to_a_small_disk(const void *arg)
         fprintf(stderr, "%s", err.msg);
 }
 
+/* A disk that is full only for a while. */
+static void
+write_with_a_hole(const void *arg)
+{
+    struct rlimit limit;
+    struct file_draft draft = {0};
+    struct err err = {""};
+    char data[100000] = {0};
+
+    (void)arg;
+    signal(SIGXFSZ, SIG_IGN);
+    file_draft_open(&draft, "a", &err);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, limit.rlim_max});
+    fwrite(data, 1, sizeof data, draft.file);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    fputs("end", draft.file);
+    if (file_draft_keep(&draft, &err))
+        fprintf(stderr, "%s", err.msg);
+}
+
 /* A link with the name of the temporary file is not followed. */
 static void
 linked(void)
@@ -91,6 +112,8 @@ failing_leaves_the_old_file(const char *scratch)
     struct child c = child_run(write_to_a_small_disk, NULL);
 
     T(strstr(c.err, "cannot write 'a'"), "a full disk: %s", c.err);
+    c = child_run(write_with_a_hole, NULL);
+    T(strstr(c.err, "cannot write 'a'"), "full for a while: %s", c.err);
     T(holds("a", "two!"), "the old file is whole");
     T(file_write("no/a", "x", 1, &err) == -1 &&
           strstr(err.msg, "cannot create 'no/a'"),

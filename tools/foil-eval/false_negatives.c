@@ -35,7 +35,7 @@ measure_epoch(const struct instrument *in, struct eval_frozen *frozen,
         const float *w;
 
         method_next(frozen, epoch, step, &batch);
-        w = eval_frozen_pull(frozen);
+        w = eval_frozen_weights(frozen);
         if (!w)
             die("%s has no weights of negatives", method->name);
         sample = mem_array(batch.rows, sizeof *sample);

@@ -40,7 +40,8 @@ struct column {
     double low, high;
 };
 
-/* A class, with the shares of its samples among the extremes. */
+/* A class: its samples, those seen in training, the mean of their numbers, and
+ * the shares of them among the smallest and the largest numbers. */
 struct class
 {
     size_t size, n;
