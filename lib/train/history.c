@@ -151,15 +151,19 @@ find_epoch(struct train_history *history, size_t i, char **name)
     return i < history->keep ? &history->past[i] : &history->now;
 }
 
-int
-train_history_save(struct train_history *history, const char *folder,
-                   struct err *err)
+static int
+history_save(void *self, const char *folder, struct err *err)
 {
+    struct train_history *history = self;
     const size_t n = PARTS * (history->keep + 1);
-    struct nn_array *array = mem_array(n, sizeof *array);
-    char *path = mem_format("%s/%s", folder, file_name);
+    struct nn_array *array;
+    char *path;
     int rc;
 
+    if (!history->keep)
+        return 0;
+    array = mem_array(n, sizeof *array);
+    path = mem_format("%s/%s", folder, file_name);
     for (size_t i = 0; i <= history->keep; i++) {
         char *name;
         struct train_epoch *entry = find_epoch(history, i, &name);
@@ -237,16 +241,16 @@ take_epochs(struct train_history *history, const struct nn_array *array,
     return 0;
 }
 
-int
-train_history_load(struct train_history *history, const char *folder,
-                   struct err *err)
+static int
+history_load(void *self, const char *folder, struct err *err)
 {
+    struct train_history *history = self;
     char *path = mem_format("%s/%s", folder, file_name);
     struct nn_array *array;
     size_t n;
     int rc = 0;
 
-    if (file_exists(path)) {
+    if (history->keep && file_exists(path)) {
         rc = nn_arrays_read(path, &array, &n, NULL, err);
         if (!rc) {
             rc = take_epochs(history, array, n)
@@ -258,22 +262,6 @@ train_history_load(struct train_history *history, const char *folder,
     }
     free(path);
     return rc;
-}
-
-static int
-history_save(void *self, const char *folder, struct err *err)
-{
-    struct train_history *history = self;
-
-    return history->keep ? train_history_save(history, folder, err) : 0;
-}
-
-static int
-history_load(void *self, const char *folder, struct err *err)
-{
-    struct train_history *history = self;
-
-    return history->keep ? train_history_load(history, folder, err) : 0;
 }
 
 struct train_part
