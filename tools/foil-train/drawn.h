@@ -3,6 +3,7 @@
 
 #include "sample/heaviest.h"
 #include "train/negatives.h"
+#include "util/arena.h"
 #include "wire/feed.h"
 
 /*
@@ -18,7 +19,7 @@ struct train_drawn {
     double sent_at;
     int known; /* 1: `drawn` is of the last step that was weighed */
     struct wire_drawn drawn;
-    size_t room; /* rows of its arrays */
+    struct arena arrays; /* of `drawn` */
 };
 
 /* train_drawn_negatives() returns negatives that wrap others. */
