@@ -1,5 +1,4 @@
 #include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,30 +57,23 @@ environment_name(const char *name)
     return whole;
 }
 
-static void
-export_text(const char *name, const char *value)
-{
-    if (setenv(name, value, 1))
-        die("cannot set %s: %s", name, strerror(errno));
-}
-
 void
 variables_export(const struct pipeline *p)
 {
     const char *text = "";
 
     for (int i = 0; i < N_STAGES; i++)
-        export_text(environment_name(pipeline_stages[i]), "");
+        export_variable(environment_name(pipeline_stages[i]), "");
     for (size_t i = 0; i < p->vars.n; i++)
-        export_text(environment_name(p->vars.item[i].name),
-                    p->vars.item[i].value);
+        export_variable(environment_name(p->vars.item[i].name),
+                        p->vars.item[i].value);
     for (size_t i = 0; i < p->cli.n; i++)
         text = pipeline_printf("%s %s", text, p->cli.item[i].name);
-    export_text("FOIL_SAID", text);
-    export_text("FOIL_OVERRIDE",
-                word_list_text(p->override.word, p->override.n));
-    export_text("RESUME", p->resume ? "yes" : "");
-    export_text("STAGES", p->lists ? "yes" : "");
+    export_variable("FOIL_SAID", text);
+    export_variable("FOIL_OVERRIDE",
+                    word_list_text(p->override.word, p->override.n));
+    export_variable("RESUME", p->resume ? "yes" : "");
+    export_variable("STAGES", p->lists ? "yes" : "");
 }
 
 static const char *
