@@ -265,7 +265,8 @@ is_overridden(const struct pipeline *p, const char *name)
     return 0;
 }
 
-const char *
+/* Returns the objective of a method or its options for a stage, or NULL. */
+static const char *
 method_get(const struct pipeline *p, const char *method, const char *what)
 {
     return setting_get(&p->methods, pipeline_printf("%s.%s", method, what));
@@ -281,11 +282,8 @@ method_check(const struct pipeline *p, const char *method)
 void
 method_apply(struct pipeline *p, const char *method)
 {
-    struct word_list objective = {0};
-
     method_check(p, method);
     set_var(p, "objective", method_get(p, method, "objective"));
-    word_list_put(&objective, "--objective", var(p, "objective"));
     for (int i = 0; i < N_STAGES; i++) {
         const char *text = method_get(p, method, pipeline_stages[i]);
         struct words words = {.name = method, .at = text, .line = 1};
@@ -295,7 +293,7 @@ method_apply(struct pipeline *p, const char *method)
         if (text && words_rest(&words, &theirs, &err))
             die("%s", err.msg);
         if (i == TRAIN)
-            word_list_join(&theirs, &objective);
+            word_list_put(&theirs, "--objective", var(p, "objective"));
         update_spelling(i, &theirs, 1);
         merge_items(i, &both, &p->defaults[i], &theirs);
         p->defaults[i] = both;
