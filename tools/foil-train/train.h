@@ -38,7 +38,6 @@
  *   ranks.c       other processes that compute a part of them
  *   alone.c       foil-train, without ranks
  *   mpi.c         foil-train-mpi, with ranks of MPI
- *   lock.c        the lock of a run directory
  *   session.c     the number of a session, which rises in a run
  *   cost.c        memory and time that a run will take
  *   source.c      batches from augmenters, in the order of the plan
@@ -176,11 +175,13 @@ int train_plan_change(struct train *t, const struct wire_batch *batch,
  * checkpoint, if there is one.  train_build() makes the objects that depend on
  * the shape of the first batch: encoder, samples, history, learner.
  * train_dry_run() checks what train_begin() checks, and writes nothing.
+ * train_check_free() returns -1 if another trainer has the run directory.
  */
 int train_begin(struct train *t, struct err *err);
 int train_build(struct train *t, const struct wire_batch *batch,
                 struct err *err);
 int train_dry_run(struct train *t, struct err *err);
+int train_check_free(const char *run, struct err *err);
 
 /*
  * negatives.c: train_service_open() connects to the negatives service, if the
@@ -227,11 +228,6 @@ void train_encoders_close(struct train *t);
  * with batches like the first one, if these are gigabytes or hours. */
 void train_cost_print(const struct train *t, const struct wire_batch *batch,
                       double steps);
-
-/* lock.c: train_lock() takes the run directory until the process ends.
- * train_check_free() returns -1 if another trainer has it. */
-int train_lock(const char *run, struct err *err);
-int train_check_free(const char *run, struct err *err);
 
 /* session.c: train_session() begins a session above the last one of the run,
  * and writes it into the run directory. */
