@@ -103,13 +103,12 @@ open_data(struct run_views *views, const json_t *making, struct err *err)
 static int
 check_digest(const struct run_views *views, struct err *err)
 {
-    const struct digest digest = data_digest(views->set);
     const char *was;
     char is[DIGEST_HEX];
 
     if (json_get_text(views->line, "digest", &was, err))
         return -1;
-    if (strcmp(digest_hex(&digest, is), was))
+    if (strcmp(digest_hex(data_digest(views->set), is), was))
         return err_set(
             err,
             "'%s' is not the data set of the run: its digest is %.8s, not %.8s",

@@ -88,19 +88,17 @@ static void
 write_run(const char *data, const char *making)
 {
     struct run_batches batches;
-    struct digest digest;
     char hex[DIGEST_HEX];
     struct err err = {""};
     struct data_set *set = data_open(data, &err);
     int rc;
 
-    digest = data_digest(set);
     rc = run_batches_open(&batches, ".", 0, &err);
     for (int fixed = 0; fixed < 2 && !rc; fixed++) {
         const struct run_batch_record shown = batch_of(fixed + 1, fixed);
 
-        rc = run_batches_put(&batches, &shown, EXTRA, digest_hex(&digest, hex),
-                             making, &err);
+        rc = run_batches_put(&batches, &shown, EXTRA,
+                             digest_hex(data_digest(set), hex), making, &err);
     }
     if (rc)
         printf("# %s\n", err.msg);

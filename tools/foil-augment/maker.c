@@ -216,7 +216,6 @@ augment_maker_recipe(const struct augment_maker *maker,
                      char recipe[AUGMENT_RECIPE])
 {
     const struct text_vocabulary *vocabulary = maker->text.vocabulary;
-    struct digest digest;
     char hex[DIGEST_HEX];
     size_t n;
 
@@ -224,9 +223,9 @@ augment_maker_recipe(const struct augment_maker *maker,
     if (!vocabulary)
         return;
     n = strlen(recipe);
-    digest = text_vocabulary_digest(vocabulary);
     snprintf(recipe + n, AUGMENT_RECIPE - n, ",vocabulary=%.8s,%zu",
-             digest_hex(&digest, hex), maker->options->text.context);
+             digest_hex(text_vocabulary_digest(vocabulary), hex),
+             maker->options->text.context);
 }
 
 /* Returns the images in the batch of an item. */

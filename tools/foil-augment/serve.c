@@ -290,14 +290,14 @@ static struct flow_client *
 connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
            const char *endpoint, const char *name)
 {
-    const struct digest digest = data_digest(a->maker->set);
     char hex[DIGEST_HEX];
     struct flow_client_config config = {
         .endpoint = stage_endpoint(a->stage, endpoint, name),
         .role = role,
         .edge = edge,
-        .hello = stage_hello("augment", digest_hex(&digest, hex),
-                             (int64_t)data_size(a->maker->set)),
+        .hello =
+            stage_hello("augment", digest_hex(data_digest(a->maker->set), hex),
+                        (int64_t)data_size(a->maker->set)),
     };
     struct flow_client *client;
     struct err err;

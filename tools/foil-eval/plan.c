@@ -119,11 +119,8 @@ list_samples(const struct instrument *in)
     for (size_t i = 0; i < in->rows.samples; i++)
         if (in->id[i] >= 0)
             samples.row[in->id[i]] = i + 1;
-    if (in->encoder) {
-        const struct digest digest = data_digest(in->measured.set);
-
-        digest_hex(&digest, samples.digest);
-    }
+    if (in->encoder)
+        digest_hex(data_digest(in->measured.set), samples.digest);
     return samples;
 }
 

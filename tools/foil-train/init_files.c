@@ -106,7 +106,6 @@ train_labels_read(const char *path, const struct train_shape *shape,
     const size_t n = strlen(path);
     int64_t *label = NULL;
     struct data_set *set;
-    struct digest digest;
     char hex[DIGEST_HEX];
 
     if (n > 4 && !strcmp(path + n - 4, ".npy"))
@@ -114,8 +113,7 @@ train_labels_read(const char *path, const struct train_shape *shape,
     set = data_open(path, err);
     if (!set)
         return NULL;
-    digest = data_digest(set);
-    digest_hex(&digest, hex);
+    digest_hex(data_digest(set), hex);
     if ((int64_t)data_size(set) != shape->size ||
         (*shape->digest && strcmp(hex, shape->digest)))
         err_set(err,

@@ -12,14 +12,12 @@ int
 train_texts_read(struct train_texts *texts, const char *path, struct err *err)
 {
     struct text_vocabulary *vocabulary = text_vocabulary_open(path, err);
-    struct digest digest;
     char hex[DIGEST_HEX];
 
     if (!vocabulary)
         return -1;
-    digest = text_vocabulary_digest(vocabulary);
     snprintf(texts->digest, sizeof texts->digest, "%.8s",
-             digest_hex(&digest, hex));
+             digest_hex(text_vocabulary_digest(vocabulary), hex));
     texts->file = text_vocabulary_text(vocabulary, &texts->bytes);
     texts->size = text_vocabulary_size(vocabulary);
     texts->end = text_vocabulary_end(vocabulary);
