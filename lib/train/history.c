@@ -184,21 +184,17 @@ static int
 find_tensors(const struct nn_array *array, size_t n, const char *name,
              const struct train_history *of, const struct nn_array *a[PARTS])
 {
-    static const char *const suffix[PARTS] = {"", ".known", ".about"};
     struct train_epoch none = {0};
     struct nn_array want[PARTS];
     int fits = 1;
 
     wrap_epoch(want, name, of, &none);
     for (int k = 0; k < PARTS; k++) {
-        char *full = mem_format("%s%s", name, suffix[k]);
-
-        a[k] = nn_arrays_find(array, n, full);
+        a[k] = nn_arrays_find(array, n, want[k].name);
         fits &= a[k] && a[k]->bytes == want[k].bytes &&
                 a[k]->rank == want[k].rank &&
                 !strcmp(a[k]->dtype, want[k].dtype) &&
                 !memcmp(a[k]->shape, want[k].shape, sizeof want[k].shape);
-        free(full);
         free(want[k].name);
     }
     return fits;

@@ -153,7 +153,7 @@ void train_source_serve(void *train);
 struct wire_place train_at(const struct train *t);
 const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
-void train_source_restart(struct train *t);
+int train_source_restart(struct train *t, struct err *err);
 void train_source_close(struct train *t);
 size_t train_views_wanted(const struct train_options *options);
 
