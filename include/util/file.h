@@ -30,8 +30,9 @@ int file_write(const char *path, const void *data, size_t len, struct err *err);
 /*
  * A draft is file_write() for contents too large for memory: write to ->file,
  * then call file_draft_keep(), which fsyncs and renames, or file_draft_drop().
- * Both release the draft; dropping an empty one does nothing.  A device or a
- * pipe is written to directly.
+ * Both release the draft; dropping an empty one does nothing. file_draft_keep()
+ * returns -1 if any write to ->file has failed.  A device or a pipe is written
+ * to directly.
  *
  * An open draft is PATH.PID.new, locked by its writer.  If a writer died, the
  * next process that writes PATH removes its draft.  The struct of an open draft

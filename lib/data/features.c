@@ -304,11 +304,7 @@ write_csv(const char *path, const struct data_features *f, struct err *err)
     putc('\n', draft.file);
     for (size_t i = 0; i < f->n && !ferror(draft.file); i++)
         put_row(draft.file, f, i);
-    if (!ferror(draft.file))
-        return file_draft_keep(&draft, err);
-    err_sys(err, "cannot write '%s'", path);
-    file_draft_drop(&draft);
-    return -1;
+    return file_draft_keep(&draft, err);
 }
 
 int

@@ -330,14 +330,13 @@ fill_head(struct layout_head *head, const struct layout_parts *parts)
 }
 
 /* Fills in the size and the last digests, and writes. */
-static int
+static void
 write_all(FILE *file, struct layout_head *head,
           const struct body_table table[TABLES])
 {
     uint64_t bytes = 0;
     struct digest *part;
     size_t parts;
-    int good;
 
     for (size_t i = 0; i < TABLES; i++)
         bytes += table[i].bytes;
@@ -346,13 +345,12 @@ write_all(FILE *file, struct layout_head *head,
     head->bytes = sizeof *head + parts * sizeof *part + bytes;
     head->body = digest_bytes(part, parts * sizeof *part);
     head->head = digest_bytes(head, offsetof(struct layout_head, head));
-    good = fwrite(head, sizeof *head, 1, file) == 1 &&
-           fwrite(part, sizeof *part, parts, file) == parts;
-    for (size_t i = 0; good && i < TABLES; i++)
-        good = !table[i].bytes ||
-               fwrite(table[i].data, table[i].bytes, 1, file) == 1;
+    fwrite(head, sizeof *head, 1, file);
+    fwrite(part, sizeof *part, parts, file);
+    for (size_t i = 0; i < TABLES; i++)
+        if (table[i].bytes)
+            fwrite(table[i].data, table[i].bytes, 1, file);
     free(part);
-    return good;
 }
 
 int
@@ -372,11 +370,8 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
     };
 
     fill_head(&head, parts);
-    if (write_all(draft.file, &head, table))
-        return file_draft_keep(&draft, err);
-    err_sys(err, "cannot write '%s'", path);
-    file_draft_drop(&draft);
-    return -1;
+    write_all(draft.file, &head, table);
+    return file_draft_keep(&draft, err);
 }
 
 void

@@ -375,9 +375,7 @@ data_parquet_write(const char *path, const struct data_features *f,
         for (size_t k = 0; k < p.columns; k++)
             write_chunk(&p, i, p.column + k);
     write_foot(&p);
-    rc = ferror(p.file) ? err_sys(err, "cannot write '%s'", path)
-                        : file_draft_keep(&draft, err);
-    file_draft_drop(&draft);
+    rc = file_draft_keep(&draft, err);
     free(p.chunk);
     return rc;
 }

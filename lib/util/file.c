@@ -242,7 +242,8 @@ file_draft_keep(struct file_draft *draft, struct err *err)
 {
     int special = !strcmp(draft->path, draft->temp), rc = -1;
 
-    if (fflush(draft->file) || (!special && fsync(fileno(draft->file))))
+    if (fflush(draft->file) || ferror(draft->file) ||
+        (!special && fsync(fileno(draft->file))))
         err_sys(err, "cannot write '%s'", draft->path);
     else if (special)
         rc = 0;
@@ -292,11 +293,8 @@ file_write(const char *path, const void *data, size_t len, struct err *err)
 
     if (file_draft_open(&draft, path, err))
         return -1;
-    if (fwrite(data, 1, len, draft.file) == len)
-        return file_draft_keep(&draft, err);
-    err_sys(err, "cannot write '%s'", path);
-    file_draft_drop(&draft);
-    return -1;
+    fwrite(data, 1, len, draft.file);
+    return file_draft_keep(&draft, err);
 }
 
 int

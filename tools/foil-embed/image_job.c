@@ -92,7 +92,6 @@ write_projector(const char *folder, const struct data_features *features,
         files[i].write(draft.file, features, set);
         if (file_draft_keep(&draft, &err))
             die("%s", err.msg);
-        file_draft_drop(&draft);
         free(path);
     }
 }
