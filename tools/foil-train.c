@@ -6,8 +6,6 @@
  * source.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "train/part.h"
-#include "util/err.h"
 
 /*
  * The features of past epochs: for each of the last `keep` epochs, the latest

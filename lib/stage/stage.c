@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/mem.h"
 #include "util/stop.h"
 
 int

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "nn/checkpoint.h"
 #include "num/dnn.h"

@@ -8,7 +8,6 @@
 #include "num/vec.h"
 #include "train/native.h"
 #include "util/file.h"
-#include "util/mem.h"
 
 int
 train_basis_read(struct train_basis *basis, const char *path, struct err *err)

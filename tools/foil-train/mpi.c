@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>

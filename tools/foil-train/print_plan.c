@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "train.h"
 #include "util/json.h"
 

@@ -6,7 +6,6 @@
 #include "train/own.h"
 #include "train/process.h"
 #include "train/shards.h"
-#include "util/mem.h"
 
 /* Reads three numbers separated by commas. */
 static int
