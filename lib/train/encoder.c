@@ -253,8 +253,7 @@ train_encoder_table(const struct train_encoder *encoder)
 struct train_part
 train_encoder_part(struct train_encoder *encoder)
 {
-    return (struct train_part){.name = "encoder",
-                               .self = encoder,
+    return (struct train_part){.self = encoder,
                                .prepare = encoder_prepare,
                                .save = encoder_save,
                                .load = encoder_load,

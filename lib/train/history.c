@@ -263,8 +263,6 @@ history_load(void *self, const char *folder, struct err *err)
 struct train_part
 train_history_part(struct train_history *history)
 {
-    return (struct train_part){.name = "history",
-                               .self = history,
-                               .save = history_save,
-                               .load = history_load};
+    return (struct train_part){
+        .self = history, .save = history_save, .load = history_load};
 }

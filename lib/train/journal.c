@@ -254,6 +254,5 @@ journal_prepare(void *self, struct err *err)
 struct train_part
 train_journal_part(struct train_journal *journal)
 {
-    return (struct train_part){
-        .name = "journal", .self = journal, .prepare = journal_prepare};
+    return (struct train_part){.self = journal, .prepare = journal_prepare};
 }

@@ -395,8 +395,7 @@ samples_load(void *self, const char *folder, struct err *err)
 struct train_part
 train_samples_part(struct train_samples *samples)
 {
-    return (struct train_part){.name = "samples",
-                               .self = samples,
+    return (struct train_part){.self = samples,
                                .save = samples_save,
                                .load = samples_load,
                                .revert = samples_revert};

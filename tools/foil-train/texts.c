@@ -156,6 +156,5 @@ part_save(void *self, const char *folder, struct err *err)
 struct train_part
 train_texts_part(struct train_texts *texts)
 {
-    return (struct train_part){
-        .name = "vocabulary", .self = texts, .save = part_save};
+    return (struct train_part){.self = texts, .save = part_save};
 }
