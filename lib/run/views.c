@@ -167,14 +167,14 @@ read_making(struct run_views *views, const json_t *making, int64_t total,
 
 int
 run_views_step(struct run_views *views, int64_t total,
-               struct run_batch_record *shown, struct err *err)
+               struct run_batch_record *record, struct err *err)
 {
     drop_step(views);
-    if (run_batches_get(views->run, total, shown, &views->line, &views->memory,
+    if (run_batches_get(views->run, total, record, &views->line, &views->memory,
                         err))
         return -1;
     return read_making(views, json_object_get(views->line, "making"),
-                       shown->total, err);
+                       record->total, err);
 }
 
 void
