@@ -100,7 +100,7 @@ train_source_restart(struct train *t, struct err *err)
     flow_state_copy_mark_stale(&t->service.state_copy);
     drop_batches(&t->source);
     flow_consumer_begin(t->source.inlet->consumer, &at);
-    t->source.over = 0;
+    t->source.ended_at = 0;
     return 0;
 }
 
@@ -345,11 +345,11 @@ is_plan_over(struct train *t, double now)
     const enum flow_ended ended = flow_consumer_ended(s->inlet->consumer);
 
     if (ended != FLOW_ALL_ENDED)
-        s->over = 0;
-    else if (!s->over)
-        s->over = now;
+        s->ended_at = 0;
+    else if (!s->ended_at)
+        s->ended_at = now;
     return was_plan_over(t, ended, now) ||
-           (s->over && now - s->over >= WIRE_SILENCE);
+           (s->ended_at && now - s->ended_at >= WIRE_SILENCE);
 }
 
 /* Describes what the augmenters wait for, or the augmenter that the trainer
