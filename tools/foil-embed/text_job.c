@@ -30,11 +30,11 @@ struct texts {
     size_t context, batch; /* most tokens in a row; rows at a time */
     int head; /* 1: embeddings, 0: features before the projection */
 
-    size_t n, rooms[4];
-    int64_t *owner;  /* [n] the caller's id of each text */
-    size_t *offset;  /* [n + 1] of its tokens */
-    int32_t *token;  /* of all texts, uncut, without start and end */
-    int32_t *buffer; /* of one text */
+    size_t n, rooms[3]; /* texts; rooms of the next three arrays */
+    int64_t *owner;     /* [n] the caller's id of each text */
+    size_t *offset;     /* [n + 1] of its tokens */
+    int32_t *token;     /* of all texts, uncut, without start and end */
+    int32_t *buffer;    /* of one text */
 };
 
 /* Reads the encoder of texts and the vocabulary of a checkpoint, or only the
