@@ -5,7 +5,6 @@
 
 #include "foil-augment/maker.h"
 #include "util/opt.h"
-#include "util/stop.h"
 
 int
 main(int argc, char **argv)

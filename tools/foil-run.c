@@ -97,8 +97,8 @@ main(int argc, char **argv)
     path = opt_parse(&tool, argc, argv)[0];
     if (!run && path)
         run = hold_name(basename(pipeline_printf("%s", path)));
-    if (run && setenv("RUN", run, 1))
-        die("cannot set RUN: %s", strerror(errno));
+    if (run)
+        export_variable("RUN", run);
     read_list(&list, path);
     alone = list.n == 1 && list.stage[0].is_main;
     if (!run && !alone)

@@ -40,10 +40,9 @@ open_data(struct selector *s)
 static struct wire_hello
 make_hello(const struct selector *s)
 {
-    const struct digest digest = data_digest(s->set);
     char hex[DIGEST_HEX];
 
-    return stage_hello("select", digest_hex(&digest, hex),
+    return stage_hello("select", digest_hex(data_digest(s->set), hex),
                        (int64_t)data_size(s->set));
 }
 

@@ -6,8 +6,6 @@
  * source.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"
@@ -159,7 +157,7 @@ end_run(struct train *t, int rc, struct err *err)
 static void
 release_run(struct train *t)
 {
-    wire_batch_release(&t->left);
+    wire_batch_release(&t->unreleased);
     train_source_close(t);
     train_features_close(&t->features);
     train_service_close(&t->service);

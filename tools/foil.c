@@ -53,8 +53,7 @@ prepend_to_path(const char *folder)
     const char *path = getenv("PATH");
     char *longer = mem_format("%s:%s", folder, path ? path : "/usr/bin:/bin");
 
-    if (setenv("PATH", longer, 1))
-        die("cannot set PATH: %s", strerror(errno));
+    export_variable("PATH", longer);
     free(longer);
 }
 

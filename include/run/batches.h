@@ -86,7 +86,7 @@ void run_batches_close(struct run_batches *batches);
  * Returns 0, or -1 where the write failed or a number exceeds 2^31 - 1.
  */
 int run_batches_put(struct run_batches *batches,
-                    const struct run_batch_record *shown, size_t most,
+                    const struct run_batch_record *record, size_t most,
                     const char *digest, const char *making, struct err *err);
 
 /* run_batches_sync() calls fsync() on both files, as before a checkpoint of
@@ -97,12 +97,12 @@ int run_batches_sync(void *batches, struct err *err);
 /*
  * run_batches_get() reads the batch of step `total`, or of the newest step if
  * `total` is 0; the run may be active.  The caller releases *line, the object
- * from batches.jsonl, with json_decref(), and *memory, which `shown` points
+ * from batches.jsonl, with json_decref(), and *memory, which `record` points
  * into, with free().  Returns -1 with a sentence, and nothing to release, if
  * that step is not recorded.
  */
 int run_batches_get(const char *run, int64_t total,
-                    struct run_batch_record *shown, json_t **line,
+                    struct run_batch_record *record, json_t **line,
                     int64_t **memory, struct err *err);
 
 #endif

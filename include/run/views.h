@@ -11,8 +11,8 @@
  * byte for byte, the views that the trainer received.
  *
  *     views = run_views_open(run, NULL);
- *     run_views_step(views, 0, &shown, &err);
- *     run_views_name(&shown, row, &id, &epoch, &view);
+ *     run_views_step(views, 0, &record, &err);
+ *     run_views_name(&record, row, &id, &epoch, &view);
  *     run_views_make(views, id, epoch, view, out, &err);
  *
  * One object serves one thread at a time.
@@ -28,7 +28,7 @@ void run_views_close(struct run_views *views);
 
 /*
  * run_views_step() returns the batch of step `total`, or of the newest step if
- * `total` is 0, in *shown, which is valid until the next call.  From then on
+ * `total` is 0, in *record, which is valid until the next call.  From then on
  * views are made as in this step.  -1 with a sentence if the step is not
  * recorded, if a user's program made the views, or if the data set is not found
  * or is not that of the run.  Opens the data set in the first call, and again
@@ -36,11 +36,11 @@ void run_views_close(struct run_views *views);
  * once.
  */
 int run_views_step(struct run_views *views, int64_t total,
-                   struct run_batch_record *shown, struct err *err);
+                   struct run_batch_record *record, struct err *err);
 
 /* run_views_name() returns id, epoch and number of the view in row `row` of a
  * batch: rows are [views,n], then [n_extra]. */
-void run_views_name(const struct run_batch_record *shown, size_t row,
+void run_views_name(const struct run_batch_record *record, size_t row,
                     int64_t *id, int64_t *epoch, int64_t *view);
 
 /* For the step of the last run_views_step(): run_views_size() returns the side

@@ -30,7 +30,7 @@ enum stage_ask {
     /* The signal goes to the whole group: all commands of a script. */
     STAGE_ASK_GROUP,
     /* The signal goes to the whole group, but none is sent when the parent
-     * ends: its end of the command's input is then closed. */
+     * ends: the command's input ends then. */
     STAGE_ASK_INPUT
 };
 

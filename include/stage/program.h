@@ -16,8 +16,8 @@
  *     struct stage_program *program = stage_program_open(&config, &err);
  *     float *z = stage_program_memory(program, bytes, &err);
  *
- *     switch (stage_program_ask(program, "weigh 512 128", stop, &answer, &err))
- * {
+ *     outcome =
+ *         stage_program_ask(program, "weigh 512 128", stop, &answer, &err);
  *
  * An answer is any number of lines and a last one: "ok", perhaps with more
  * words, or "error SENTENCE".

@@ -68,7 +68,7 @@ int stage_waiting_due(struct stage_waiting *waiting, int waits, double now);
 enum { STAGE_ENDPOINTS = 8 };
 
 struct stage {
-    const struct stage_options *options; /* lent */
+    const struct stage_options *options; /* the caller's */
     int stop; /* descriptor, readable after SIGINT or SIGTERM (util/stop.h) */
     int wait_on; /* `stop`, or an epoll of it and that of stage_watch() */
     struct wire_keys keys;

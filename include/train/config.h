@@ -24,9 +24,9 @@
  *     state      progress of the run (train/state.h)
  */
 
-/* Limits of a config: samples or images in a batch; captions of a sample. */
-#define TRAIN_SIZE_MAX ((int64_t)1 << 48)
-enum { TRAIN_CAPTIONS_MAX = 64 };
+/* Limits of a config. */
+#define TRAIN_SIZE_MAX ((int64_t)1 << 48) /* samples of a data set */
+enum { TRAIN_CAPTIONS_MAX = 64 };         /* captions of a sample */
 
 /* The shape of batches, taken from the first batch and saved in checkpoints. */
 struct train_shape {

@@ -236,26 +236,14 @@ int train_encoder_average(struct train_encoder *encoder, struct err *err);
 void train_encoder_undo(struct train_encoder *encoder);
 
 /* train_encoder_stats_finite() returns 1 when all running statistics are
- * finite, else 0; train_encoder_check() returns -1 with an error message if
- * they, the weights or the moments of the optimiser are not. */
+ * finite, else 0. */
 int train_encoder_stats_finite(const struct train_encoder *encoder);
-int train_encoder_check(struct train_encoder *encoder, struct err *err);
 
 /* train_encoder_get() returns pointers to the weights (nn/model.h); numbers
  * written there take effect with train_encoder_put(). */
 int train_encoder_get(struct train_encoder *encoder, struct nn_weights *blocks,
                       struct err *err);
 int train_encoder_put(struct train_encoder *encoder, struct err *err);
-
-/*
- * Write and read an encoder's files in a folder: model and head (nn/model.h);
- * the state of the optimiser; with `average`, that of nn/average.h.  After an
- * error in loading, weights, moments and mean are undefined.
- */
-int train_encoder_save(struct train_encoder *encoder, const char *folder,
-                       struct err *err);
-int train_encoder_load(struct train_encoder *encoder, const char *folder,
-                       struct err *err);
 
 /* train_encoder_start() loads the weights of a file, as nn_pretrained_load().
  * *left lists what was left out, "" or NULL if nothing; the caller frees it. */
@@ -267,8 +255,13 @@ int train_encoder_start(struct train_encoder *encoder, const char *path,
  * caller frees. */
 char *train_encoder_table(const struct train_encoder *encoder);
 
-/* train_encoder_part() returns the encoder as a part of a checkpoint; saving
- * fails if a weight is not finite. */
+/*
+ * train_encoder_part() returns the encoder as a part of a checkpoint, with the
+ * files model and head (nn/model.h), the state of the optimiser, and with
+ * `average` that of nn/average.h.  prepare() fails if a statistic, a weight or
+ * a moment of the optimiser is not finite.  After an error in load() weights,
+ * moments and mean are undefined.
+ */
 struct train_part train_encoder_part(struct train_encoder *encoder);
 
 #endif

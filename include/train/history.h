@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "train/part.h"
-#include "util/err.h"
 
 /*
  * The features of past epochs: for each of the last `keep` epochs, the latest
@@ -69,16 +68,11 @@ size_t train_history_copy(const struct train_history *history,
                           size_t most, int64_t *ids, float *z, size_t *n);
 
 /*
- * The file features.safetensors in a folder.  Loading reads the newest `keep`
- * epochs.  A missing file is no error; a file of another size or dim is.
+ * train_history_part() returns the history as a part of a checkpoint: the file
+ * features.safetensors; none without history (keep is 0).  Loading reads the
+ * newest `keep` epochs.  A missing file is no error; a file of another size or
+ * dim is.
  */
-int train_history_save(struct train_history *history, const char *folder,
-                       struct err *err);
-int train_history_load(struct train_history *history, const char *folder,
-                       struct err *err);
-
-/* train_history_part() returns the history as a part of a checkpoint; without
- * history (keep is 0) there is no file. */
 struct train_part train_history_part(struct train_history *history);
 
 #endif

@@ -90,10 +90,6 @@ int train_journal_nonfinite(struct train_journal *journal,
                             const struct batch *batch, const char *reason,
                             struct err *err);
 
-/* train_journal_print() clears the line of progress and prints a message. */
-void train_journal_print(struct train_journal *journal, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* train_journal_end() prints how many steps were done since the journal was
  * opened, and where they are saved.
  *   saved  step of the newest checkpoint; <= 0: none */

@@ -52,7 +52,7 @@ struct train_local_sampler {
  * train_local_sampler_init() starts with the sampler's tables in
  * samples->store, for example from a checkpoint.
  *   samples  must outlive the sampler
- *   how      copied; a horizon counts as 1
+ *   how      copied; the horizon is set to 1
  *   draws_outside  1: the samples that the source draws are encoded with the
  *                  batch, by an encoder that looks samples up by id; 0: not
  */

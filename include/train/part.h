@@ -8,7 +8,6 @@
  * read an object with state of a run.  They return 0 or -1.
  */
 struct train_part {
-    const char *name;
     void *self; /* first argument of each; any function may be NULL */
 
     /* Called before anything is written, for work and checks. */

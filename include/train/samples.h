@@ -60,22 +60,18 @@ void train_samples_quarantine(struct train_samples *samples,
  * column, [size], or [size,K] for view 1 with captions; table NAME of a sampler
  * as `sampler.NAME`, u1 [rows,width], with the sampler's name and the steps
  * trained in the metadata `sampler` and `total`; the list of samples that could
- * not be used as `quarantine`.
- *
- * train_samples_revert() loads everything except that list, which is not
- * changed: for a rollback to an earlier step.  After an error in revert nothing
- * has changed; after an error in load everything is undefined.  A file with a
- * sampler's state from before version 2 of the protocol is refused, as is a
- * file with another number of captions.
+ * not be used as `quarantine`.  After an error in load everything is undefined.
+ * A file with a sampler's state from before version 2 of the protocol is
+ * refused, as is a file with another number of captions.
  */
 int train_samples_save(const struct train_samples *samples, const char *folder,
                        struct err *err);
 int train_samples_load(struct train_samples *samples, const char *folder,
                        struct err *err);
-int train_samples_revert(struct train_samples *samples, const char *folder,
-                         struct err *err);
 
-/* train_samples_part() returns the samples as a part of a checkpoint. */
+/* train_samples_part() returns the samples as a part of a checkpoint.  A
+ * rollback does not change the list of samples that could not be used; after an
+ * error in it nothing has changed. */
 struct train_part train_samples_part(struct train_samples *samples);
 
 #endif

@@ -24,7 +24,7 @@ void digest_add(struct digest_stream *stream, const void *data, size_t len);
 struct digest digest_end(struct digest_stream *stream); /* frees it */
 
 /* digest_hex() writes 32 hexadecimal digits and a zero; returns hex. */
-char *digest_hex(const struct digest *digest, char hex[DIGEST_HEX]);
+char *digest_hex(struct digest digest, char hex[DIGEST_HEX]);
 
 /* digest_from_hex() reads such text: 0, or -1 for any other text. */
 int digest_from_hex(struct digest *digest, const char *hex);

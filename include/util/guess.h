@@ -5,7 +5,8 @@
 
 /*
  * The word that was probably meant by a misspelt one: the word with the fewest
- * changes, if these are at most two and fewer than half of its letters.
+ * changes, if these are at most two and fewer than half of its letters.  A
+ * change inserts, removes or replaces a letter, or swaps two neighbours.
  *
  *     struct guess guess = {.word = "epohcs"};
  *     guess_try(&guess, "epochs");
@@ -35,12 +36,5 @@ const char *guess_other(const char *word);
 
 /* The end of a sentence: what to do instead of choosing a device. */
 extern const char guess_device[];
-
-/*
- * guess_changes() returns how many letters have to be inserted, removed,
- * changed or swapped with the next one to turn a into b (the optimal string
- * alignment distance); both must have less than 64 bytes.
- */
-size_t guess_changes(const char *a, const char *b);
 
 #endif

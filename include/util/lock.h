@@ -1,8 +1,6 @@
 #ifndef UTIL_LOCK_H
 #define UTIL_LOCK_H
 
-#include <stddef.h>
-
 #include "util/err.h"
 
 /*

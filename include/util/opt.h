@@ -268,6 +268,9 @@ void set_tool_name(const char *name);
  */
 void end_when_stopped(void);
 
+/* export_variable() sets a variable of the environment, or dies. */
+void export_variable(const char *name, const char *value);
+
 /* close_stdout() closes stdout, and dies if any output could not be written. */
 void close_stdout(void);
 

@@ -25,10 +25,6 @@ struct spark {
 /* spark_add() appends a value; one that is not finite is ignored. */
 void spark_add(struct spark *spark, double x);
 
-/* spark_size() returns the number of points: it can be drawn in no more
- * columns. */
-size_t spark_size(const struct spark *spark);
-
 /*
  * spark_draw() draws it in at most `columns` characters, from left to right,
  * with its least value as the lowest of eight levels and its greatest as the

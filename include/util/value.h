@@ -25,15 +25,13 @@ void values_add(struct values *values, const char *name, double x);
 void values_count(struct values *values, const char *name, int64_t x);
 void values_join(struct values *values, const struct values *from);
 
-/*
- * value_add() appends a number to the caller's array, which has *n numbers and
- * room for `most`; too many are a bug. value_copy() appends as many numbers of
- * a list as fit.
- */
+/* values_copy() appends as many of n numbers as fit. */
+void values_copy(struct values *values, const struct value *from, size_t n);
+
+/* value_add() appends a number to the caller's array, which has *n numbers and
+ * room for `most`; too many are a bug. */
 void value_add(struct value *list, size_t *n, size_t most, const char *name,
                double x);
-void value_copy(struct value *list, size_t *n, size_t most,
-                const struct value *from, size_t count);
 
 /* value_find() returns the first of n numbers with this name, or NaN if there
  * is none.  O(n). */

@@ -133,15 +133,13 @@ int
 nn_checkpoint_digest(const char *folder, char hex[DIGEST_HEX], struct err *err)
 {
     char *path = mem_format("%s/%s", folder, NN_MANIFEST);
-    struct digest digest;
     size_t len;
     char *text = file_read(path, CONFIG_MOST, &len, err);
 
     free(path);
     if (!text)
         return -1;
-    digest = digest_bytes(text, len);
-    digest_hex(&digest, hex);
+    digest_hex(digest_bytes(text, len), hex);
     free(text);
     return 0;
 }

@@ -96,7 +96,7 @@ describe_file(const char *path, int written, struct err *err)
     if (failed)
         return NULL;
     return json_pack("{s:I, s:s}", "size", size, "digest",
-                     digest_hex(&digest, hex));
+                     digest_hex(digest, hex));
 }
 
 /* The digest of the manifest without its own field. */
@@ -104,13 +104,12 @@ static json_t *
 describe_self(json_t *manifest)
 {
     char *line, hex[DIGEST_HEX];
-    struct digest digest;
 
     json_object_del(manifest, "self");
     line = json_line(manifest);
-    digest = digest_bytes(line, strlen(line));
+    digest_hex(digest_bytes(line, strlen(line)), hex);
     free(line);
-    return json_string(digest_hex(&digest, hex));
+    return json_string(hex);
 }
 
 /* Describes every file of the folder. */

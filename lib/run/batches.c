@@ -171,34 +171,35 @@ larger_of(int64_t a, size_t b)
 /* Whether a step has another plan than the last line. */
 static int
 has_other_plan(const struct run_batches *b,
-               const struct run_batch_record *shown)
+               const struct run_batch_record *record)
 {
-    return shown->plan && *shown->plan && strcmp(shown->plan, b->plan) != 0;
+    return record->plan && *record->plan && strcmp(record->plan, b->plan) != 0;
 }
 
 static int
-has_room(const struct run_rows *at, const struct run_batch_record *shown)
+has_room(const struct run_rows *at, const struct run_batch_record *record)
 {
-    return shown->total >= at->first && (int64_t)shown->batch.b <= at->images &&
-           (int64_t)shown->batch.v == at->views &&
-           !shown->batch.view_of == !at->fixed &&
-           (int64_t)shown->batch.extra.n <= at->extra;
+    return record->total >= at->first &&
+           (int64_t)record->batch.b <= at->images &&
+           (int64_t)record->batch.v == at->views &&
+           !record->batch.view_of == !at->fixed &&
+           (int64_t)record->batch.extra.n <= at->extra;
 }
 
 /* Writes the line for rows from this step on. */
 static int
-begin_rows(struct run_batches *b, const struct run_batch_record *shown,
+begin_rows(struct run_batches *b, const struct run_batch_record *record,
            size_t most, const char *digest, const char *making, struct err *err)
 {
     const size_t extra =
-        shown->batch.extra.n > most ? shown->batch.extra.n : most;
+        record->batch.extra.n > most ? record->batch.extra.n : most;
     const struct run_rows at = {
-        .first = shown->total,
+        .first = record->total,
         .offset = b->known ? offset_of(&b->at, b->newest + 1) : b->at.offset,
-        .images = larger_of(b->at.images, shown->batch.b),
-        .views = (int64_t)shown->batch.v,
-        .extra = larger_of(b->at.extra, shown->batch.extra.n ? extra : 0),
-        .fixed = shown->batch.view_of != NULL,
+        .images = larger_of(b->at.images, record->batch.b),
+        .views = (int64_t)record->batch.v,
+        .extra = larger_of(b->at.extra, record->batch.extra.n ? extra : 0),
+        .fixed = record->batch.view_of != NULL,
     };
     json_t *line = json_pack(
         "{s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:s}", "version", 1, "first",
@@ -212,8 +213,8 @@ begin_rows(struct run_batches *b, const struct run_batch_record *shown,
 
     if (made)
         json_object_set_new(line, "making", made);
-    if (has_other_plan(b, shown))
-        snprintf(b->plan, sizeof b->plan, "%s", shown->plan);
+    if (has_other_plan(b, record))
+        snprintf(b->plan, sizeof b->plan, "%s", record->plan);
     if (*b->plan)
         json_object_set_new(line, "plan", json_string(b->plan));
     text = json_line(line);
@@ -259,10 +260,10 @@ pack_extra(int32_t *to, const struct batch *batch, size_t most, int *large)
 
 /* Fills the row; 1 if all numbers fit in 32 bits. */
 static int
-pack_row(struct run_batches *b, const struct run_batch_record *shown)
+pack_row(struct run_batches *b, const struct run_batch_record *record)
 {
-    const struct batch *batch = &shown->batch;
-    const int64_t place[PLACE] = {shown->total, batch->epoch, batch->step};
+    const struct batch *batch = &record->batch;
+    const int64_t place[PLACE] = {record->total, batch->epoch, batch->step};
     const size_t images = (size_t)b->at.images, extra = (size_t)b->at.extra;
     int32_t *to;
     int large = 0;
@@ -279,20 +280,20 @@ pack_row(struct run_batches *b, const struct run_batch_record *shown)
 }
 
 int
-run_batches_put(struct run_batches *b, const struct run_batch_record *shown,
+run_batches_put(struct run_batches *b, const struct run_batch_record *record,
                 size_t most, const char *digest, const char *making,
                 struct err *err)
 {
     int64_t at, bytes;
 
-    if (!(b->known && has_room(&b->at, shown) && !has_other_plan(b, shown)) &&
-        begin_rows(b, shown, most, digest, making, err))
+    if (!(b->known && has_room(&b->at, record) && !has_other_plan(b, record)) &&
+        begin_rows(b, record, most, digest, making, err))
         return -1;
-    b->newest = shown->total;
-    if (!pack_row(b, shown))
+    b->newest = record->total;
+    if (!pack_row(b, record))
         return err_set(err, "batches.i32 cannot hold numbers above %d",
                        INT32_MAX);
-    at = offset_of(&b->at, shown->total);
+    at = offset_of(&b->at, record->total);
     bytes = row_width(&b->at) * 4;
     if (b->end != at && ftruncate(b->rows, (off_t)at))
         return err_sys(err, "cannot write to batches.i32");
@@ -363,13 +364,13 @@ count_filled(const int64_t *from, int64_t n)
 
 static void
 unpack_row(const struct run_rows *at, int64_t *row,
-           struct run_batch_record *shown)
+           struct run_batch_record *record)
 {
     const size_t images = (size_t)at->images, views = (size_t)at->views;
     int64_t *ids = row + PLACE, *variant = ids + images;
     const int64_t *extra = variant + (at->fixed ? views * images : 0);
 
-    *shown = (struct run_batch_record){
+    *record = (struct run_batch_record){
         .total = row[0],
         .batch = {.epoch = row[1],
                   .step = row[2],
@@ -383,8 +384,8 @@ unpack_row(const struct run_rows *at, int64_t *row,
                             .view = extra + 2 * at->extra}},
     };
     for (size_t v = 1; at->fixed && v < views; v++)
-        memmove(variant + v * shown->batch.b, variant + v * images,
-                shown->batch.b * sizeof *variant);
+        memmove(variant + v * record->batch.b, variant + v * images,
+                record->batch.b * sizeof *variant);
 }
 
 static int
@@ -406,7 +407,7 @@ read_row(int file, const struct run_rows *at, int64_t total, int64_t *row,
 }
 
 int
-run_batches_get(const char *run, int64_t total, struct run_batch_record *shown,
+run_batches_get(const char *run, int64_t total, struct run_batch_record *record,
                 json_t **line, int64_t **memory, struct err *err)
 {
     char *path = mem_format("%s/batches.i32", run);
@@ -431,7 +432,7 @@ run_batches_get(const char *run, int64_t total, struct run_batch_record *shown,
             *line = NULL;
             *memory = NULL;
         } else {
-            unpack_row(&at, *memory, shown);
+            unpack_row(&at, *memory, record);
         }
     }
     if (file >= 0)

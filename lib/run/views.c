@@ -103,13 +103,12 @@ open_data(struct run_views *views, const json_t *making, struct err *err)
 static int
 check_digest(const struct run_views *views, struct err *err)
 {
-    const struct digest digest = data_digest(views->set);
     const char *was;
     char is[DIGEST_HEX];
 
     if (json_get_text(views->line, "digest", &was, err))
         return -1;
-    if (strcmp(digest_hex(&digest, is), was))
+    if (strcmp(digest_hex(data_digest(views->set), is), was))
         return err_set(
             err,
             "'%s' is not the data set of the run: its digest is %.8s, not %.8s",
@@ -168,14 +167,14 @@ read_making(struct run_views *views, const json_t *making, int64_t total,
 
 int
 run_views_step(struct run_views *views, int64_t total,
-               struct run_batch_record *shown, struct err *err)
+               struct run_batch_record *record, struct err *err)
 {
     drop_step(views);
-    if (run_batches_get(views->run, total, shown, &views->line, &views->memory,
+    if (run_batches_get(views->run, total, record, &views->line, &views->memory,
                         err))
         return -1;
     return read_making(views, json_object_get(views->line, "making"),
-                       shown->total, err);
+                       record->total, err);
 }
 
 void

@@ -237,8 +237,7 @@ sample_source_weigh(struct sample_source *source, const struct batch *step,
     source->state = NULL;
     source->score = NULL;
     *weights = (struct weights){.rows = step->v * step->b, .dim = step->dim};
-    value_copy(weights->values.value, &weights->values.n, VALUES_MAX,
-               step->extra.values, step->extra.n_values);
+    values_copy(&weights->values, step->extra.values, step->extra.n_values);
     sampler->weigh(source, step, weights);
     remember_step(source, step, weights);
     return 0;

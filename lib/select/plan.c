@@ -95,7 +95,6 @@ select_plan_name(struct select_plan *plan, uint64_t epoch)
                              layout->larger};
     char *name = plan->cache[epoch % 2].name;
     struct digest_stream *stream;
-    struct digest digest;
     const int64_t *ids;
     size_t n;
 
@@ -105,6 +104,5 @@ select_plan_name(struct select_plan *plan, uint64_t epoch)
     stream = digest_new();
     digest_add(stream, form, sizeof form);
     digest_add(stream, ids, select_layout_total(layout) * sizeof *ids);
-    digest = digest_end(stream);
-    return digest_hex(&digest, name);
+    return digest_hex(digest_end(stream), name);
 }

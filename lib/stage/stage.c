@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/mem.h"
 #include "util/stop.h"
 
 int
@@ -125,8 +124,8 @@ stage_waiting_due(struct stage_waiting *waiting, int waits, double now)
 }
 
 static void
-say_waiting(struct stage *stage, const struct stage_handlers *handlers,
-            void *self)
+report_waits(struct stage *stage, const struct stage_handlers *handlers,
+             void *self)
 {
     const double now = clock_now();
     struct err who[STAGE_WAITS];
@@ -153,7 +152,7 @@ stage_loop(struct stage *stage, const struct stage_handlers *handlers,
         if (rc <= 0)
             return rc;
         if (handlers->waits_for)
-            say_waiting(stage, handlers, self);
+            report_waits(stage, handlers, self);
     }
 }
 

@@ -194,9 +194,11 @@ all_finite(const struct nn_weights *blocks)
     return all;
 }
 
-int
-train_encoder_check(struct train_encoder *encoder, struct err *err)
+/* Checks the weights and the moments of the optimiser. */
+static int
+encoder_prepare(void *self, struct err *err)
 {
+    struct train_encoder *encoder = self;
     const struct train_encoder_ops *ops = encoder->ops;
     struct nn_weights blocks;
 
@@ -207,10 +209,10 @@ train_encoder_check(struct train_encoder *encoder, struct err *err)
     return ops->check ? ops->check(encoder->self, err) : 0;
 }
 
-int
-train_encoder_save(struct train_encoder *encoder, const char *folder,
-                   struct err *err)
+static int
+encoder_save(void *self, const char *folder, struct err *err)
 {
+    const struct train_encoder *encoder = self;
     const struct train_encoder_ops *ops = encoder->ops;
     struct nn_weights blocks;
     long steps;
@@ -222,18 +224,17 @@ train_encoder_save(struct train_encoder *encoder, const char *folder,
     return nn_weights_save(folder, &blocks, steps, err);
 }
 
-int
-train_encoder_load(struct train_encoder *encoder, const char *folder,
-                   struct err *err)
+static int
+encoder_load(void *self, const char *folder, struct err *err)
 {
-    const struct train_encoder_ops *ops = encoder->ops;
+    struct train_encoder *encoder = self;
     struct nn_weights blocks;
 
     if (train_encoder_get(encoder, &blocks, err) ||
         nn_weights_load(folder, &blocks, err) ||
         train_encoder_put(encoder, err))
         return -1;
-    return ops->load(encoder->self, folder, err);
+    return encoder->ops->load(encoder->self, folder, err);
 }
 
 int
@@ -249,29 +250,10 @@ train_encoder_table(const struct train_encoder *encoder)
     return encoder->ops->table(encoder->self);
 }
 
-static int
-encoder_prepare(void *self, struct err *err)
-{
-    return train_encoder_check(self, err);
-}
-
-static int
-encoder_save(void *self, const char *folder, struct err *err)
-{
-    return train_encoder_save(self, folder, err);
-}
-
-static int
-encoder_load(void *self, const char *folder, struct err *err)
-{
-    return train_encoder_load(self, folder, err);
-}
-
 struct train_part
 train_encoder_part(struct train_encoder *encoder)
 {
-    return (struct train_part){.name = "encoder",
-                               .self = encoder,
+    return (struct train_part){.self = encoder,
                                .prepare = encoder_prepare,
                                .save = encoder_save,
                                .load = encoder_load,

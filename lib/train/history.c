@@ -151,15 +151,19 @@ find_epoch(struct train_history *history, size_t i, char **name)
     return i < history->keep ? &history->past[i] : &history->now;
 }
 
-int
-train_history_save(struct train_history *history, const char *folder,
-                   struct err *err)
+static int
+history_save(void *self, const char *folder, struct err *err)
 {
+    struct train_history *history = self;
     const size_t n = PARTS * (history->keep + 1);
-    struct nn_array *array = mem_array(n, sizeof *array);
-    char *path = mem_format("%s/%s", folder, file_name);
+    struct nn_array *array;
+    char *path;
     int rc;
 
+    if (!history->keep)
+        return 0;
+    array = mem_array(n, sizeof *array);
+    path = mem_format("%s/%s", folder, file_name);
     for (size_t i = 0; i <= history->keep; i++) {
         char *name;
         struct train_epoch *entry = find_epoch(history, i, &name);
@@ -180,21 +184,17 @@ static int
 find_tensors(const struct nn_array *array, size_t n, const char *name,
              const struct train_history *of, const struct nn_array *a[PARTS])
 {
-    static const char *const suffix[PARTS] = {"", ".known", ".about"};
     struct train_epoch none = {0};
     struct nn_array want[PARTS];
     int fits = 1;
 
     wrap_epoch(want, name, of, &none);
     for (int k = 0; k < PARTS; k++) {
-        char *full = mem_format("%s%s", name, suffix[k]);
-
-        a[k] = nn_arrays_find(array, n, full);
+        a[k] = nn_arrays_find(array, n, want[k].name);
         fits &= a[k] && a[k]->bytes == want[k].bytes &&
                 a[k]->rank == want[k].rank &&
                 !strcmp(a[k]->dtype, want[k].dtype) &&
                 !memcmp(a[k]->shape, want[k].shape, sizeof want[k].shape);
-        free(full);
         free(want[k].name);
     }
     return fits;
@@ -237,16 +237,16 @@ take_epochs(struct train_history *history, const struct nn_array *array,
     return 0;
 }
 
-int
-train_history_load(struct train_history *history, const char *folder,
-                   struct err *err)
+static int
+history_load(void *self, const char *folder, struct err *err)
 {
+    struct train_history *history = self;
     char *path = mem_format("%s/%s", folder, file_name);
     struct nn_array *array;
     size_t n;
     int rc = 0;
 
-    if (file_exists(path)) {
+    if (history->keep && file_exists(path)) {
         rc = nn_arrays_read(path, &array, &n, NULL, err);
         if (!rc) {
             rc = take_epochs(history, array, n)
@@ -260,27 +260,9 @@ train_history_load(struct train_history *history, const char *folder,
     return rc;
 }
 
-static int
-history_save(void *self, const char *folder, struct err *err)
-{
-    struct train_history *history = self;
-
-    return history->keep ? train_history_save(history, folder, err) : 0;
-}
-
-static int
-history_load(void *self, const char *folder, struct err *err)
-{
-    struct train_history *history = self;
-
-    return history->keep ? train_history_load(history, folder, err) : 0;
-}
-
 struct train_part
 train_history_part(struct train_history *history)
 {
-    return (struct train_part){.name = "history",
-                               .self = history,
-                               .save = history_save,
-                               .load = history_load};
+    return (struct train_part){
+        .self = history, .save = history_save, .load = history_load};
 }

@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,17 +37,12 @@ train_journal_close(struct train_journal *journal)
     journal->file = -1;
 }
 
-void
-train_journal_print(struct train_journal *journal, const char *fmt, ...)
+/* Clears the line of progress and prints a message. */
+static void
+print_message(struct train_journal *journal, const struct err *text)
 {
-    struct err line;
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(line.msg, sizeof line.msg, fmt, ap);
-    va_end(ap);
     progress_clear(&journal->progress);
-    journal->listener.message(journal->listener.self, line.msg);
+    journal->listener.message(journal->listener.self, text->msg);
 }
 
 /* One line, one write: a reader never sees half of one. */
@@ -60,7 +54,7 @@ write_line(struct train_journal *journal, json_t *object)
 
     if (file_append(journal->file, line, strlen(line), "metrics.jsonl", &why) &&
         tally_add(&journal->unwritten, &why))
-        train_journal_print(journal, "%s", why.msg);
+        print_message(journal, &why);
     free(line);
 }
 
@@ -231,6 +225,7 @@ train_journal_end(struct train_journal *journal, int64_t saved)
     const int64_t images = state->images - journal->first_images;
     const int64_t steps = state->total - journal->first;
     char loss[64], odd[128] = "", step[32] = "", *place;
+    struct err line;
 
     write_loss(&journal->last, loss);
     add_times(odd, state->substituted, "image replaced", "images replaced");
@@ -241,11 +236,11 @@ train_journal_end(struct train_journal *journal, int64_t saved)
         snprintf(step, sizeof step, "step %jd is ", (intmax_t)saved);
     place = saved > 0 ? mem_format("%ssaved in '%s/latest'", step, journal->run)
                       : mem_text("not saved");
-    train_journal_print(
-        journal, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s",
-        (intmax_t)steps, steps == 1 ? "" : "s", (intmax_t)images,
-        images == 1 ? "" : "s", seconds,
-        seconds > 0 ? (double)images / seconds : 0, loss, odd, place);
+    err_set(&line, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s",
+            (intmax_t)steps, steps == 1 ? "" : "s", (intmax_t)images,
+            images == 1 ? "" : "s", seconds,
+            seconds > 0 ? (double)images / seconds : 0, loss, odd, place);
+    print_message(journal, &line);
     free(place);
 }
 
@@ -260,6 +255,5 @@ journal_prepare(void *self, struct err *err)
 struct train_part
 train_journal_part(struct train_journal *journal)
 {
-    return (struct train_part){
-        .name = "journal", .self = journal, .prepare = journal_prepare};
+    return (struct train_part){.self = journal, .prepare = journal_prepare};
 }

@@ -24,7 +24,7 @@ struct train_shards {
     struct train_cut cut;
     struct train_timer timer;
     size_t dim, params;
-    int number;
+    int number;            /* of this encoder, in orders to followers */
     int whole;             /* norms use all shards, in one pass */
     size_t n;              /* rows of the batch */
     int followers_current; /* followers have the current weights and moments */
@@ -36,16 +36,17 @@ struct train_shards {
     struct ranks busy;                /* ranks with shards, for a gradient by
                                          pieces */
     struct ranks_pieces pieces;
-    size_t levels;           /* sums to add to a piece */
-    int last;                /* this is the pass that completes the gradient */
-    size_t sent_from, piece; /* sent from here on; smallest piece */
+    size_t levels;           /* levels of `sums` to add to a piece */
+    int last;                /* 1: this pass completes the gradient */
+    size_t sent_from;        /* gradients from this parameter on were sent */
+    size_t piece;            /* smallest number of gradients to send */
     struct ranks_send ahead; /* images of the next batch */
     size_t n_next;           /* their number; 0: unknown */
     struct nn_input next;    /* on rank 0 */
-    struct digest sent;
-    void *next_rows; /* on a follower */
-    size_t *offsets; /* of tokens */
-    void *rows;      /* of a follower: its rows, z and dz */
+    struct digest sent;      /* of these images */
+    void *next_rows;         /* the same rows, on a follower */
+    size_t *offsets;         /* of tokens, in the rows of this rank */
+    void *rows;              /* of a follower: its rows, z and dz */
     float *z, *dz;
 };
 

@@ -359,11 +359,10 @@ train_samples_load(struct train_samples *samples, const char *folder,
     return rc;
 }
 
-int
-train_samples_revert(struct train_samples *samples, const char *folder,
-                     struct err *err)
+static int
+samples_revert(void *self, const char *folder, struct err *err)
 {
-    struct train_samples loaded;
+    struct train_samples *samples = self, loaded;
 
     train_samples_init(&loaded, samples->objective, samples->size,
                        samples->captions, samples->state);
@@ -393,17 +392,10 @@ samples_load(void *self, const char *folder, struct err *err)
     return train_samples_load(self, folder, err);
 }
 
-static int
-samples_revert(void *self, const char *folder, struct err *err)
-{
-    return train_samples_revert(self, folder, err);
-}
-
 struct train_part
 train_samples_part(struct train_samples *samples)
 {
-    return (struct train_part){.name = "samples",
-                               .self = samples,
+    return (struct train_part){.self = samples,
                                .save = samples_save,
                                .load = samples_load,
                                .revert = samples_revert};

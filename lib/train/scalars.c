@@ -202,8 +202,7 @@ scalars_load(void *self, const char *folder, struct err *err)
 struct train_part
 train_scalars_part(struct train_scalars *scalars)
 {
-    return (struct train_part){.name = "scalars",
-                               .self = scalars,
+    return (struct train_part){.self = scalars,
                                .save = scalars_save,
                                .load = scalars_load,
                                .revert = scalars_load};

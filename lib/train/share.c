@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "passes.h"
 
 void

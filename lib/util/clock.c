@@ -3,21 +3,19 @@
 
 #include "util/clock.h"
 
-static struct timespec
-read_clock(clockid_t id)
+static double
+seconds_of(clockid_t id)
 {
     struct timespec t = {0};
 
     clock_gettime(id, &t);
-    return t;
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 double
 clock_now(void)
 {
-    struct timespec t = read_clock(CLOCK_MONOTONIC);
-
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return seconds_of(CLOCK_MONOTONIC);
 }
 
 void
@@ -45,29 +43,24 @@ clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, double seconds)
 uint64_t
 clock_wall(void)
 {
-    struct timespec t = read_clock(CLOCK_REALTIME);
+    struct timespec t = {0};
 
+    clock_gettime(CLOCK_REALTIME, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 double
 clock_cpu(void)
 {
-    struct timespec t = read_clock(CLOCK_PROCESS_CPUTIME_ID);
-
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 double
 clock_cpu_of(pthread_t thread)
 {
-    struct timespec t;
     clockid_t id;
 
-    if (pthread_getcpuclockid(thread, &id))
-        return 0;
-    t = read_clock(id);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return pthread_getcpuclockid(thread, &id) ? 0 : seconds_of(id);
 }
 
 void

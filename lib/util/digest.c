@@ -50,10 +50,10 @@ digest_end(struct digest_stream *stream)
 }
 
 char *
-digest_hex(const struct digest *digest, char hex[DIGEST_HEX])
+digest_hex(struct digest digest, char hex[DIGEST_HEX])
 {
-    for (size_t i = 0; i < sizeof digest->byte; i++)
-        snprintf(hex + 2 * i, 3, "%02x", digest->byte[i]);
+    for (size_t i = 0; i < sizeof digest.byte; i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest.byte[i]);
     return hex;
 }
 

@@ -293,11 +293,8 @@ file_write(const char *path, const void *data, size_t len, struct err *err)
 
     if (file_draft_open(&draft, path, err))
         return -1;
-    if (fwrite(data, 1, len, draft.file) == len)
-        return file_draft_keep(&draft, err);
-    err_sys(err, "cannot write '%s'", path);
-    file_draft_drop(&draft);
-    return -1;
+    fwrite(data, 1, len, draft.file);
+    return file_draft_keep(&draft, err);
 }
 
 int

@@ -12,8 +12,10 @@ smaller_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t
-guess_changes(const char *a, const char *b)
+/* Counts the changes that turn a into b (the optimal string alignment
+ * distance). */
+static size_t
+count_changes(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
     size_t d[LONGEST][LONGEST]; // changes between the first letters of both
@@ -41,7 +43,7 @@ guess_try(struct guess *guess, const char *word)
 
     if (n >= LONGEST || strlen(word) >= sizeof guess->best)
         return;
-    changes = guess_changes(guess->word, word);
+    changes = count_changes(guess->word, word);
     if (changes > 2 || 2 * changes >= strlen(word) ||
         (*guess->best && changes >= guess->changes))
         return;

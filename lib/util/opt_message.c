@@ -137,6 +137,13 @@ end_when_stopped(void)
 }
 
 void
+export_variable(const char *name, const char *value)
+{
+    if (setenv(name, value, 1))
+        die("cannot set %s: %s", name, strerror(errno));
+}
+
+void
 close_stdout(void)
 {
     if (fflush(stdout) || ferror(stdout) || fclose(stdout))

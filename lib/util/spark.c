@@ -30,13 +30,14 @@ spark_add(struct spark *s, double x)
     s->waiting = 0;
 }
 
-size_t
-spark_size(const struct spark *s)
+/* Returns the number of points: it can be drawn in no more columns. */
+static size_t
+count_points(const struct spark *s)
 {
     return s->n + (s->waiting > 0);
 }
 
-/* Returns point i < spark_size(); the last one may be a mean of fewer
+/* Returns point i < count_points(); the last one may be a mean of fewer
  * values. */
 static double
 point_at(const struct spark *s, size_t i)
@@ -48,7 +49,7 @@ point_at(const struct spark *s, size_t i)
 static double
 mean_of_column(const struct spark *s, size_t i, size_t n)
 {
-    const size_t size = spark_size(s), from = i * size / n,
+    const size_t size = count_points(s), from = i * size / n,
                  to = (i + 1) * size / n;
     double sum = 0;
 
@@ -61,7 +62,7 @@ void
 spark_draw(const struct spark *s, size_t columns, int blocks,
            char text[SPARK_TEXT])
 {
-    const size_t size = spark_size(s), n = columns < size ? columns : size;
+    const size_t size = count_points(s), n = columns < size ? columns : size;
     double least = INFINITY, most = -INFINITY;
     char *to = text;
 

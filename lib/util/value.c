@@ -18,11 +18,10 @@ value_add(struct value *list, size_t *n, size_t most, const char *name,
 }
 
 void
-value_copy(struct value *list, size_t *n, size_t most, const struct value *from,
-           size_t count)
+values_copy(struct values *values, const struct value *from, size_t n)
 {
-    for (size_t i = 0; i < count && *n < most; i++)
-        list[(*n)++] = from[i];
+    for (size_t i = 0; i < n && values->n < VALUES_MAX; i++)
+        values->value[values->n++] = from[i];
 }
 
 double
@@ -51,5 +50,5 @@ void
 values_join(struct values *values, const struct values *from)
 {
     REQUIRE(values->n + from->n <= VALUES_MAX);
-    value_copy(values->value, &values->n, VALUES_MAX, from->value, from->n);
+    values_copy(values, from->value, from->n);
 }

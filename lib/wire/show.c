@@ -177,7 +177,7 @@ show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
                                     : show_numbers(t));
     else
         json_object_set_new(object, "digest",
-                            json_string(digest_hex(&digest, hex)));
+                            json_string(digest_hex(digest, hex)));
     if (lengths && words && t->dtype == WIRE_I4)
         json_object_set_new(object, "text",
                             show_words(t, lengths->data, words));

@@ -22,20 +22,20 @@ make_seed(void)
 {
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6};
     struct run_batches batches;
-    struct run_batch_record shown = {.batch.b = 3,
-                                     .batch.v = 2,
-                                     .batch.extra.n = 2,
-                                     .batch.ids = ids,
-                                     .batch.view_of = variant,
-                                     .batch.extra.ids = ids};
+    struct run_batch_record record = {.batch.b = 3,
+                                      .batch.v = 2,
+                                      .batch.extra.n = 2,
+                                      .batch.ids = ids,
+                                      .batch.view_of = variant,
+                                      .batch.extra.ids = ids};
     struct err err;
 
     home = scratch_folder();
     path[0] = mem_format("%s/batches.jsonl", home);
     path[1] = mem_format("%s/batches.i32", home);
     REQUIRE(!run_batches_open(&batches, home, 0, &err));
-    while (shown.total++ < STEPS)
-        REQUIRE(!run_batches_put(&batches, &shown, 2, "", "", &err));
+    while (record.total++ < STEPS)
+        REQUIRE(!run_batches_put(&batches, &record, 2, "", "", &err));
     run_batches_close(&batches);
     for (size_t i = 0; i < 2; i++)
         seed[i] = file_read(path[i], SEEDED_ROOM, &seed_len[i], &err);
@@ -45,24 +45,24 @@ make_seed(void)
 static void
 check_step(int64_t total)
 {
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct err err = {""};
     int64_t *memory, sum = 0;
     json_t *line;
 
-    if (run_batches_get(home, total, &shown, &line, &memory, &err)) {
+    if (run_batches_get(home, total, &record, &line, &memory, &err)) {
         REQUIRE(*err.msg);
         return;
     }
-    REQUIRE(shown.total == total || !total);
-    for (size_t i = 0; i < shown.batch.b; i++)
-        sum += shown.batch.ids[i];
-    for (size_t i = 0; shown.batch.view_of && i < shown.batch.v * shown.batch.b;
-         i++)
-        sum += shown.batch.view_of[i];
-    for (size_t i = 0; i < shown.batch.extra.n; i++)
-        sum += shown.batch.extra.ids[i] + shown.batch.extra.view[i] +
-               shown.batch.extra.epoch[i];
+    REQUIRE(record.total == total || !total);
+    for (size_t i = 0; i < record.batch.b; i++)
+        sum += record.batch.ids[i];
+    for (size_t i = 0;
+         record.batch.view_of && i < record.batch.v * record.batch.b; i++)
+        sum += record.batch.view_of[i];
+    for (size_t i = 0; i < record.batch.extra.n; i++)
+        sum += record.batch.extra.ids[i] + record.batch.extra.view[i] +
+               record.batch.extra.epoch[i];
     REQUIRE(sum != INT64_MIN);
     json_decref(line);
     free(memory);

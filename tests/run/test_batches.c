@@ -31,10 +31,10 @@ batch_of(int64_t total, int64_t *ids)
 }
 
 static int
-put_shown(struct run_batches *batches, const struct run_batch_record *shown)
+put_record(struct run_batches *batches, const struct run_batch_record *record)
 {
     struct err err = {""};
-    const int rc = run_batches_put(batches, shown, MOST, digest, making, &err);
+    const int rc = run_batches_put(batches, record, MOST, digest, making, &err);
 
     if (rc)
         fprintf(stderr, "%s\n", err.msg);
@@ -52,9 +52,9 @@ write_steps(int64_t first, int64_t last)
         printf("# %s\n", err.msg);
     for (int64_t total = first; total <= last; total++) {
         int64_t ids[IMAGES];
-        const struct run_batch_record shown = batch_of(total, ids);
+        const struct run_batch_record record = batch_of(total, ids);
 
-        put_shown(&batches, &shown);
+        put_record(&batches, &record);
     }
     run_batches_close(&batches);
 }
@@ -84,18 +84,18 @@ is_recorded(int64_t total, struct err *err)
 static int64_t
 newest_step(void)
 {
-    struct run_batch_record shown = {0};
+    struct run_batch_record record = {0};
     int64_t *memory;
     json_t *line;
     struct err err;
 
-    if (run_batches_get(".", 0, &shown, &line, &memory, &err)) {
+    if (run_batches_get(".", 0, &record, &line, &memory, &err)) {
         printf("# %s\n", err.msg);
         return -1;
     }
     json_decref(line);
     free(memory);
-    return shown.total;
+    return record.total;
 }
 
 static int64_t
@@ -159,12 +159,12 @@ static const char *
 plan_of(int64_t total)
 {
     static char plan[256];
-    struct run_batch_record shown;
+    struct run_batch_record record;
     int64_t *memory;
     json_t *line;
     struct err err;
 
-    if (run_batches_get(".", total, &shown, &line, &memory, &err))
+    if (run_batches_get(".", total, &record, &line, &memory, &err))
         return "unknown";
     snprintf(plan, sizeof plan, "%s",
              json_is_string(json_object_get(line, "plan"))
@@ -199,10 +199,10 @@ each_step_has_its_plan(void)
     run_batches_open(&batches, ".", 0, &err);
     for (int64_t total = 1; total <= 6; total++) {
         int64_t ids[IMAGES];
-        struct run_batch_record shown = batch_of(total, ids);
+        struct run_batch_record record = batch_of(total, ids);
 
-        shown.plan = plan[total - 1];
-        put_shown(&batches, &shown);
+        record.plan = plan[total - 1];
+        put_record(&batches, &record);
     }
     run_batches_close(&batches);
     T(!*plan_of(1), "a step without a plan");
@@ -233,15 +233,15 @@ a_step_may_be_left_out(void)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES] = {INT32_MAX, (int64_t)INT32_MAX + 1};
-    struct run_batch_record shown = {
+    struct run_batch_record record = {
         .total = 2, .batch.b = 2, .batch.v = 2, .batch.ids = ids};
     struct err err;
 
     write_steps(1, 1);
     run_batches_open(&batches, ".", 1, &err);
-    T(put_shown(&batches, &shown) < 0, "a number above 2^31 - 1 is refused");
-    shown = batch_of(3, ids);
-    T(!put_shown(&batches, &shown), "the next step is written");
+    T(put_record(&batches, &record) < 0, "a number above 2^31 - 1 is refused");
+    record = batch_of(3, ids);
+    T(!put_record(&batches, &record), "the next step is written");
     run_batches_close(&batches);
     T(is_recorded(3, &err) && is_recorded(1, &err) && newest_step() == 3,
       "at its place");
@@ -255,25 +255,25 @@ write_images(const int64_t *ids, const int64_t *variant, const int64_t *extra,
              const int64_t *view, const int64_t *epoch)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
-    struct run_batch_record shown = {.total = 1,
-                                     .batch.epoch = 7,
-                                     .batch.b = 3,
-                                     .batch.v = VIEWS,
-                                     .batch.extra.n = EXTRA,
-                                     .batch.ids = ids,
-                                     .batch.view_of = variant,
-                                     .batch.extra.ids = extra,
-                                     .batch.extra.view = view,
-                                     .batch.extra.epoch = epoch};
+    struct run_batch_record record = {.total = 1,
+                                      .batch.epoch = 7,
+                                      .batch.b = 3,
+                                      .batch.v = VIEWS,
+                                      .batch.extra.n = EXTRA,
+                                      .batch.ids = ids,
+                                      .batch.view_of = variant,
+                                      .batch.extra.ids = extra,
+                                      .batch.extra.view = view,
+                                      .batch.extra.epoch = epoch};
     struct err err;
 
     run_batches_open(&batches, ".", 0, &err);
-    put_shown(&batches, &shown);
-    shown.total = 2;
-    shown.batch.b = 2;
-    shown.batch.extra.n = 1;
-    shown.batch.extra.view = NULL;
-    put_shown(&batches, &shown);
+    put_record(&batches, &record);
+    record.total = 2;
+    record.batch.b = 2;
+    record.batch.extra.n = 1;
+    record.batch.extra.view = NULL;
+    put_record(&batches, &record);
     run_batches_close(&batches);
 }
 
@@ -283,21 +283,21 @@ all_fields_are_restored(void)
     static const int64_t ids[] = {5, 6, 7}, variant[] = {1, 2, 3, 4, 5, 6},
                          extra[] = {8, 9, 10}, view[] = {-1, 0, 4},
                          epoch[] = {1, 2, 3};
-    struct run_batch_record shown;
+    struct run_batch_record record;
     int64_t *memory;
     json_t *line;
     struct err err;
 
     write_images(ids, variant, extra, view, epoch);
-    T(!run_batches_get(".", 1, &shown, &line, &memory, &err) &&
-          !memcmp(shown.batch.ids, ids, sizeof ids) &&
-          !memcmp(shown.batch.view_of, variant, sizeof variant),
+    T(!run_batches_get(".", 1, &record, &line, &memory, &err) &&
+          !memcmp(record.batch.ids, ids, sizeof ids) &&
+          !memcmp(record.batch.view_of, variant, sizeof variant),
       "samples and their fixed views");
-    T(shown.batch.extra.n == EXTRA &&
-          !memcmp(shown.batch.extra.ids, extra, sizeof extra) &&
-          shown.batch.extra.view[2] == 4 && shown.batch.extra.epoch[2] == 3,
+    T(record.batch.extra.n == EXTRA &&
+          !memcmp(record.batch.extra.ids, extra, sizeof extra) &&
+          record.batch.extra.view[2] == 4 && record.batch.extra.epoch[2] == 3,
       "extra images and their views");
-    T(shown.batch.extra.view[0] == VIEWS && shown.batch.extra.epoch[0] == 7,
+    T(record.batch.extra.view[0] == VIEWS && record.batch.extra.epoch[0] == 7,
       "a new view has the next number, of this epoch");
     T(json_integer_value(json_object_get(line, "extra")) == MOST &&
           !strcmp(json_string_value(json_object_get(line, "digest")), digest) &&
@@ -305,10 +305,10 @@ all_fields_are_restored(void)
       "the line has the most extra images, the data set and the recipe");
     json_decref(line);
     free(memory);
-    T(!run_batches_get(".", 2, &shown, &line, &memory, &err) &&
-          shown.batch.b == 2 && shown.batch.extra.n == 1 &&
-          shown.batch.view_of[2] == 3 && shown.batch.extra.view[0] == VIEWS &&
-          shown.batch.extra.epoch[0] == 7,
+    T(!run_batches_get(".", 2, &record, &line, &memory, &err) &&
+          record.batch.b == 2 && record.batch.extra.n == 1 &&
+          record.batch.view_of[2] == 3 && record.batch.extra.view[0] == VIEWS &&
+          record.batch.extra.epoch[0] == 7,
       "a smaller batch");
     json_decref(line);
     free(memory);
@@ -320,27 +320,27 @@ lines_record_changes(void)
 {
     struct run_batches batches = {.rows = -1, .lines = -1};
     int64_t ids[IMAGES], many[2 * IMAGES] = {0};
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct err err;
 
     write_steps(1, 4);
     run_batches_open(&batches, ".", 4, &err);
     for (int64_t total = 5; total < 9; total++) {
-        shown = batch_of(total, ids);
+        record = batch_of(total, ids);
         if (total == 7) {
-            shown.batch.ids = many;
-            shown.batch.b = 2 * IMAGES;
+            record.batch.ids = many;
+            record.batch.b = 2 * IMAGES;
         }
-        put_shown(&batches, &shown);
+        put_record(&batches, &record);
     }
     T(is_recorded(4, &err) && is_recorded(6, &err) && is_recorded(8, &err) &&
           newest_step() == 8,
       "steps before and after a larger one are read");
-    shown = batch_of(7, ids);
-    put_shown(&batches, &shown);
+    record = batch_of(7, ids);
+    put_record(&batches, &record);
     T(newest_step() == 7 && is_recorded(7, &err), "also a repeated step");
-    shown = batch_of(3, ids);
-    put_shown(&batches, &shown);
+    record = batch_of(3, ids);
+    put_record(&batches, &record);
     T(newest_step() == 3 && is_recorded(2, &err) && is_recorded(3, &err),
       "and one before the first step of this start");
     run_batches_close(&batches);

@@ -88,19 +88,17 @@ static void
 write_run(const char *data, const char *making)
 {
     struct run_batches batches;
-    struct digest digest;
     char hex[DIGEST_HEX];
     struct err err = {""};
     struct data_set *set = data_open(data, &err);
     int rc;
 
-    digest = data_digest(set);
     rc = run_batches_open(&batches, ".", 0, &err);
     for (int fixed = 0; fixed < 2 && !rc; fixed++) {
-        const struct run_batch_record shown = batch_of(fixed + 1, fixed);
+        const struct run_batch_record record = batch_of(fixed + 1, fixed);
 
-        rc = run_batches_put(&batches, &shown, EXTRA, digest_hex(&digest, hex),
-                             making, &err);
+        rc = run_batches_put(&batches, &record, EXTRA,
+                             digest_hex(data_digest(set), hex), making, &err);
     }
     if (rc)
         printf("# %s\n", err.msg);
@@ -110,7 +108,7 @@ write_run(const char *data, const char *making)
 
 /* Makes the views of a batch as an augmenter does. */
 static void
-gather_batch(const struct run_batch_record *shown, struct data_gather *gather)
+gather_batch(const struct run_batch_record *record, struct data_gather *gather)
 {
     const struct data_wanted want = {.batch.b = B,
                                      .batch.extra.n = EXTRA,
@@ -118,7 +116,7 @@ gather_batch(const struct run_batch_record *shown, struct data_gather *gather)
                                      .size = SIZE,
                                      .batch.ids = ids,
                                      .batch.extra.ids = extra,
-                                     .batch.view_of = shown->batch.view_of,
+                                     .batch.view_of = record->batch.view_of,
                                      .batch.extra.view = extra_view,
                                      .batch.extra.epoch = extra_epoch};
     const struct data_pool_settings how = {.max_pixels = 1000};
@@ -143,19 +141,19 @@ check_views(struct run_views *views, int64_t total, const char *what)
     enum { AREA = SIZE * SIZE * 3 };
     const struct run_batch_record was = batch_of(total, total == 2);
     struct data_gather gather = {0};
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct err err = {""};
     uint8_t pixel[AREA];
     size_t same = 0;
     int64_t id, epoch, view;
 
     gather_batch(&was, &gather);
-    if (run_views_step(views, total, &shown, &err) ||
+    if (run_views_step(views, total, &record, &err) ||
         run_views_size(views) != SIZE)
         printf("# %s\n", err.msg);
     else
         for (size_t i = 0; i < VIEWS * B + EXTRA; i++) {
-            run_views_name(&shown, i, &id, &epoch, &view);
+            run_views_name(&record, i, &id, &epoch, &view);
             same += !run_views_make(views, id, epoch, view, pixel, &err) &&
                     !memcmp(pixel, gather.pixel + i * AREA, AREA);
         }
@@ -196,13 +194,13 @@ all_samples_of_a_large_set_can_be_read(void)
 {
     struct run_views *views = run_views_open(".", NULL);
     const struct data_set *set;
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct err err = {""};
     size_t right = 0;
 
     write_run("large", "{\"recipe\":\"cifar\",\"size\":9,\"seed\":1,"
                        "\"data\":\"large\"}");
-    REQUIRE(!run_views_step(views, 0, &shown, &err));
+    REQUIRE(!run_views_step(views, 0, &record, &err));
     set = run_views_set(views);
     for (size_t i = data_size(set); i--;)
         right += data_label(set, i) == (int)i % N;
@@ -214,11 +212,11 @@ static void
 refuse_step(const char *making, const char *data, const char *sentence)
 {
     struct run_views *views = run_views_open(".", data);
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct err err = {""};
 
     write_run("set", making);
-    T(run_views_step(views, 0, &shown, &err) < 0 && strstr(err.msg, sentence),
+    T(run_views_step(views, 0, &record, &err) < 0 && strstr(err.msg, sentence),
       "%s", err.msg);
     run_views_close(views);
 }

@@ -68,8 +68,7 @@ load(void *self, const char *folder, struct err *err)
 static struct train_part
 part(struct number *number, int reverts)
 {
-    return (struct train_part){.name = number->file,
-                               .self = number,
+    return (struct train_part){.self = number,
                                .prepare = prepare,
                                .save = save,
                                .load = load,

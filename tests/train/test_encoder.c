@@ -159,9 +159,10 @@ an_update_follows_the_gradient(void)
     train_encoder_update(&e, 0.25, &err);
     T(relative_difference(n, params, want) < 1e-6,
       "the first step of sgd is p -= rate g");
-    T(!train_encoder_check(&e, &err), "all is finite");
+    T(!train_encoder_part(&e).prepare(&e, &err), "all is finite");
     params[n - 1] = NAN;
-    T(train_encoder_check(&e, &err), "one weight that is not finite is found");
+    T(train_encoder_part(&e).prepare(&e, &err),
+      "one weight that is not finite is found");
     T(train_encoder_stats_finite(&e), "and statistics are finite");
     free(want);
     train_encoder_close(&e);
@@ -181,8 +182,8 @@ a_loaded_encoder_trains_to_the_same_bits(void)
     step(&a, z);
     train_encoder_update(&a, 0.1, &err);
     train_encoder_average(&a, &err);
-    T(!train_encoder_save(&a, ".", &err), "saved: %s", err.msg);
-    T(!train_encoder_load(&b, ".", &err), "loaded: %s", err.msg);
+    T(!train_encoder_part(&a).save(&a, ".", &err), "saved: %s", err.msg);
+    T(!train_encoder_part(&b).load(&b, ".", &err), "loaded: %s", err.msg);
     for (int i = 0; i < 2; i++) {
         step(i ? &b : &a, z);
         train_encoder_update(i ? &b : &a, 0.1, &err);

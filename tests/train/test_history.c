@@ -118,10 +118,11 @@ a_saved_history_is_restored(void)
 
     three_epochs(&out);
     train_history_init(&in, SIZE, DIM, KEEP);
-    T(!train_history_load(&in, ".", &err) && !train_history_find(&in, 1),
+    T(!train_history_part(&in).load(&in, ".", &err) &&
+          !train_history_find(&in, 1),
       "without a file there is no history");
-    T(!train_history_save(&out, ".", &err) &&
-          !train_history_load(&in, ".", &err),
+    T(!train_history_part(&out).save(&out, ".", &err) &&
+          !train_history_part(&in).load(&in, ".", &err),
       "saved and loaded %s", err.msg);
     T(has_rows(&in, 1, 4, ids, (int64_t[]){0, 0, 1, 1}) &&
           has_rows(&in, 2, 4, ids, (int64_t[]){2, 0, 2, 1}),
@@ -133,12 +134,14 @@ a_saved_history_is_restored(void)
       "the next epoch continues from the last");
     train_history_release(&in);
     train_history_init(&in, SIZE, DIM, 1);
-    T(!train_history_load(&in, ".", &err) && !train_history_find(&in, 1) &&
+    T(!train_history_part(&in).load(&in, ".", &err) &&
+          !train_history_find(&in, 1) &&
           has_rows(&in, 2, 4, ids, (int64_t[]){2, 0, 2, 1}),
       "with one stored epoch the newest is restored");
     train_history_release(&in);
     train_history_init(&in, SIZE, DIM + 1, KEEP);
-    T(train_history_load(&in, ".", &err) && strstr(err.msg, "another"),
+    T(train_history_part(&in).load(&in, ".", &err) &&
+          strstr(err.msg, "another"),
       "a file of another encoder is refused: %s", err.msg);
     train_history_release(&in);
     train_history_release(&out);

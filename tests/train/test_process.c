@@ -393,7 +393,8 @@ a_loaded_program_trains_to_the_same_bits(void)
     nn_average_init(&mean, train_native(&ours)->net);
     step(&a, &input, NULL, z);
     mkdir("c", 0700);
-    T(!train_encoder_check(&a, &err) && !train_encoder_save(&a, "c", &err),
+    T(!train_encoder_part(&a).prepare(&a, &err) &&
+          !train_encoder_part(&a).save(&a, "c", &err),
       "saved %s", err.msg);
     T(!nn_average_load("c", train_native(&ours)->net, &mean, &err) &&
           mean.steps == 1,
@@ -401,8 +402,8 @@ a_loaded_program_trains_to_the_same_bits(void)
     T(!nn_model_load("c", train_native(&ours)->net, &err) &&
           same_weights(&ours, &a),
       "model and head are those of the arch %s", err.msg);
-    T(!train_encoder_load(&b, "c", &err) && same_weights(&a, &b), "loaded %s",
-      err.msg);
+    T(!train_encoder_part(&b).load(&b, "c", &err) && same_weights(&a, &b),
+      "loaded %s", err.msg);
     step(&a, &input, NULL, z);
     step(&b, &input, NULL, z);
     T(same_weights(&a, &b),
@@ -445,7 +446,7 @@ check_step_fails(const char *fault, const char *sentence)
              train_encoder_backward(&e, dz, &err) ||
              train_encoder_norm(&e, &length, &err) ||
              train_encoder_update(&e, 0.1, &err) ||
-             train_encoder_check(&e, &err);
+             train_encoder_part(&e).prepare(&e, &err);
 
     T(rc && strstr(err.msg, sentence), "%s", err.msg);
     T(train_program_failed(program), "the program has failed");

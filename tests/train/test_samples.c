@@ -76,7 +76,7 @@ tables_are_restored(void)
     nn_arrays_free(array, n);
     json_decref(about);
     in.store.table[0].bytes[0] = 'z';
-    T(!train_samples_revert(&in, ".", &err) &&
+    T(!train_samples_part(&in).revert(&in, ".", &err) &&
           in.store.table[0].bytes[0] == 'a',
       "revert restores them, too %s", err.msg);
     train_samples_release(&in);
@@ -141,8 +141,8 @@ saved_samples_are_restored(void)
       "and its epoch and step");
     out.column[0] = -1;
     train_samples_quarantine(&out, &batch);
-    T(!train_samples_revert(&out, ".", &err) && out.column[0] == 0.5f &&
-          out.bad == 2,
+    T(!train_samples_part(&out).revert(&out, ".", &err) &&
+          out.column[0] == 0.5f && out.bad == 2,
       "revert does not change the quarantine %s", err.msg);
     train_samples_release(&in);
     train_samples_release(&out);

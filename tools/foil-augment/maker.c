@@ -39,11 +39,7 @@ static void
 close_text(struct augment_text *text)
 {
     text_vocabulary_free(text->vocabulary);
-    free(text->tokens);
-    free(text->lengths);
-    free(text->captions);
-    free(text->extra_tokens);
-    free(text->extra_lengths);
+    arena_release(&text->arrays);
 }
 
 /* Removes unused columns: rows of `context` tokens get `len`. */
@@ -71,12 +67,11 @@ make_captions(struct augment_text *text, const struct batch *batch,
     const struct text_captions_settings *how = &text->options->text;
     const uint64_t epoch = (uint64_t)batch->epoch;
 
-    mem_grow(&text->tokens, &text->tokens_room, batch->b * how->context,
-             sizeof *text->tokens);
-    mem_grow(&text->lengths, &text->lengths_room, batch->b,
-             sizeof *text->lengths);
-    mem_grow(&text->captions, &text->captions_room, batch->b,
-             sizeof *text->captions);
+    text->tokens = arena_take(&text->arrays, batch->b * how->context,
+                              sizeof *text->tokens);
+    text->lengths = arena_take(&text->arrays, batch->b, sizeof *text->lengths);
+    text->captions =
+        arena_take(&text->arrays, batch->b, sizeof *text->captions);
     for (size_t i = 0; i < batch->b; i++) {
         const size_t id = (size_t)batch->ids[i];
         const size_t k = text_captions_draw(
@@ -97,10 +92,11 @@ make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
     const struct text_captions_settings *how = &text->options->text;
     const int all = how->caption == TEXT_CAPTION_ALL;
 
-    mem_grow(&text->extra_tokens, &text->extra_tokens_room,
-             batch->extra.n_texts * how->context, sizeof *text->extra_tokens);
-    mem_grow(&text->extra_lengths, &text->extra_lengths_room,
-             batch->extra.n_texts, sizeof *text->extra_lengths);
+    text->extra_tokens =
+        arena_take(&text->arrays, batch->extra.n_texts * how->context,
+                   sizeof *text->extra_tokens);
+    text->extra_lengths = arena_take(&text->arrays, batch->extra.n_texts,
+                                     sizeof *text->extra_lengths);
     for (size_t i = 0; i < batch->extra.n_texts; i++) {
         const size_t id = (size_t)batch->extra.texts[2 * i],
                      k = (size_t)batch->extra.texts[2 * i + 1],
@@ -132,6 +128,7 @@ make_text(struct augment_text *text, uint64_t seed, struct wire_batch *made)
         batch->extra.texts = NULL;
         return;
     }
+    arena_begin(&text->arrays);
     make_captions(text, batch, seed);
     make_extra(text, batch, seed);
     len = longest_of(batch->b, text->lengths, 0);
@@ -219,7 +216,6 @@ augment_maker_recipe(const struct augment_maker *maker,
                      char recipe[AUGMENT_RECIPE])
 {
     const struct text_vocabulary *vocabulary = maker->text.vocabulary;
-    struct digest digest;
     char hex[DIGEST_HEX];
     size_t n;
 
@@ -227,9 +223,9 @@ augment_maker_recipe(const struct augment_maker *maker,
     if (!vocabulary)
         return;
     n = strlen(recipe);
-    digest = text_vocabulary_digest(vocabulary);
     snprintf(recipe + n, AUGMENT_RECIPE - n, ",vocabulary=%.8s,%zu",
-             digest_hex(&digest, hex), maker->options->text.context);
+             digest_hex(text_vocabulary_digest(vocabulary), hex),
+             maker->options->text.context);
 }
 
 /* Returns the images in the batch of an item. */

@@ -4,6 +4,7 @@
 #include "data/gather.h"
 #include "data/pool.h"
 #include "text/vocabulary.h"
+#include "util/arena.h"
 #include "util/spare.h"
 #include "wire/batch.h"
 
@@ -47,8 +48,7 @@ struct augment_text {
     size_t most;                           /* K */
     int32_t *tokens, *lengths, *captions;  /* [b,len], [b], [b] */
     int32_t *extra_tokens, *extra_lengths; /* [s,len], [s] */
-    size_t tokens_room, lengths_room, captions_room, extra_tokens_room,
-        extra_lengths_room;
+    struct arena arrays;                   /* these five, of a batch */
 };
 
 /*

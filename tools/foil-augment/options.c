@@ -194,7 +194,6 @@ augment_recipe(char hex[DIGEST_HEX])
     const int64_t more[] = {options.seed, options.views, options.augmentations,
                             options.policy};
     struct digest_stream *stream = digest_new();
-    struct digest digest;
 
     digest_add(stream, &options.recipe, sizeof options.recipe);
     digest_add(stream, more, sizeof more);
@@ -206,8 +205,7 @@ augment_recipe(char hex[DIGEST_HEX])
     }
     if (options.command)
         digest_add(stream, options.command, strlen(options.command));
-    digest = digest_end(stream);
-    digest_hex(&digest, hex);
+    digest_hex(digest_end(stream), hex);
 }
 
 /* The absolute path of the data set, which the caller frees.  Links are not

@@ -38,8 +38,8 @@ struct augmenter {
     int busy;            /* 1: there may be another batch to make */
     int64_t refused;     /* batches that the trainer refused */
     struct tally older;  /* counts snapshots of an older session */
-    int over;            /* 1: the trainer has sent that the run is over */
-    int dismissed;       /* 1: the selector has */
+    int trainer_over;    /* 1: the trainer has sent that the run is over */
+    int selector_over;   /* 1: the selector has */
 };
 
 /*
@@ -179,7 +179,7 @@ read_trainer(struct augmenter *a)
             take_snapshot(a, news.next);
         if (news.what == FLOW_ITEM_REFUSED)
             forward_refusal(a, &news);
-        a->over |= news.what == FLOW_OVER;
+        a->trainer_over |= news.what == FLOW_OVER;
     }
     drop_stale(a);
     send_batches(a);
@@ -253,7 +253,7 @@ read_selector(struct augmenter *a)
         if (news.what == FLOW_ENDED || news.what == FLOW_OVER)
             stage_send(a->batches,
                        wire_end_put(&(struct wire_end){.at = news.at}));
-        a->dismissed |= news.what == FLOW_OVER;
+        a->selector_over |= news.what == FLOW_OVER;
     }
     forward_next(a);
 }
@@ -282,7 +282,7 @@ make_batch(struct augmenter *a)
 static int
 has_enough(const struct augmenter *a)
 {
-    return a->over || a->dismissed ||
+    return a->trainer_over || a->selector_over ||
            (a->options->max_items && a->sent >= a->options->max_items);
 }
 
@@ -290,14 +290,14 @@ static struct flow_client *
 connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
            const char *endpoint, const char *name)
 {
-    const struct digest digest = data_digest(a->maker->set);
     char hex[DIGEST_HEX];
     struct flow_client_config config = {
         .endpoint = stage_endpoint(a->stage, endpoint, name),
         .role = role,
         .edge = edge,
-        .hello = stage_hello("augment", digest_hex(&digest, hex),
-                             (int64_t)data_size(a->maker->set)),
+        .hello =
+            stage_hello("augment", digest_hex(data_digest(a->maker->set), hex),
+                        (int64_t)data_size(a->maker->set)),
     };
     struct flow_client *client;
     struct err err;
@@ -361,7 +361,7 @@ send_over(struct augmenter *a)
 
     if (end.at.session < 0)
         return;
-    while (!stage_send(a->plan, wire_end_put(&end)) && !a->dismissed &&
+    while (!stage_send(a->plan, wire_end_put(&end)) && !a->selector_over &&
            clock_now() < until && stage_wait(a->stage, 1))
         read_selector(a);
 }
@@ -413,7 +413,7 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
     stage_run(stage, &handlers, &a);
     progress_clear(&a.progress);
     log_stopped();
-    if (a.over)
+    if (a.trainer_over)
         send_over(&a);
     flow_client_close(a.batches);
     flow_client_close(a.plan);

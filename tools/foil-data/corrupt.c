@@ -73,18 +73,17 @@ draw_sheet(const struct data_set *set, struct data_pool *pool)
 
 /* Adds a text of an image as STEM.END. */
 static void
-add_text(struct making *making, const char *stem, const char *end,
-         const char *text)
+add_text(struct tar *tar, const char *stem, const char *end, const char *text)
 {
     char *name = mem_format("%s.%s", stem, end);
 
-    making_add(making, name, text, strlen(text));
+    tar_add(tar, name, text, strlen(text));
     free(name);
 }
 
 static void
-add_damaged(struct making *making, const struct data_set *set,
-            struct data_pool *pool, size_t id, size_t kind, size_t strength)
+add_damaged(struct tar *tar, const struct data_set *set, struct data_pool *pool,
+            size_t id, size_t kind, size_t strength)
 {
     char *stem =
         mem_format("%s/%zu/%08zu", image_corrupt_name(kind), strength, id);
@@ -95,14 +94,13 @@ add_damaged(struct making *making, const struct data_set *set,
     const int label = data_label(set, id);
 
     if (!image)
-        making_give_up(making, err.msg);
+        tar_give_up(tar, err.msg);
     image_corrupt(kind, (int)strength, (uint64_t)seed, id, image, &damaged);
     if (label >= 0)
-        add_text(making, stem, "cls", data_class_name(set, (size_t)label));
-    making_add_jpeg(making, name, damaged.pixel, damaged.width, damaged.height,
-                    3);
+        add_text(tar, stem, "cls", data_class_name(set, (size_t)label));
+    tar_add_jpeg(tar, name, damaged.pixel, damaged.width, damaged.height, 3);
     if (*data_caption(set, id))
-        add_text(making, stem, "txt", data_caption(set, id));
+        add_text(tar, stem, "txt", data_caption(set, id));
     image_release(&damaged);
     free(name);
     free(stem);
@@ -113,16 +111,16 @@ damage_images(const struct data_set *set, struct data_pool *pool,
               struct range kind, struct range strength)
 {
     const size_t n = data_size(set);
-    struct making making;
+    struct tar tar;
 
     data_protect_or_die(set, require_output(output, "tar"));
-    making_start(&making, output, quality,
-                 n * (kind.to - kind.from) * (strength.to - strength.from));
+    tar_start(&tar, output, quality,
+              n * (kind.to - kind.from) * (strength.to - strength.from));
     for (size_t k = kind.from; k < kind.to; k++)
         for (size_t s = strength.from; s < strength.to; s++)
             for (size_t id = 0; id < n; id++)
-                add_damaged(&making, set, pool, id, k, s);
-    making_finish(&making);
+                add_damaged(&tar, set, pool, id, k, s);
+    tar_finish(&tar);
 }
 
 void

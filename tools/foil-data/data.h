@@ -8,7 +8,7 @@
 #include "util/progress.h"
 
 /* The verbs of foil-data: a table of options and a function each.  common.c
- * and the first part of making.c are shared. */
+ * and the first part of tar.c are shared. */
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
@@ -46,8 +46,7 @@ void write_subset(const struct data_set *set, const uint8_t *in_part,
                   uint8_t which, const char *path);
 
 /* A tar that is being written. */
-
-struct making {
+struct tar {
     const char *path;
     int quality;
     struct data_pack *pack;
@@ -56,19 +55,16 @@ struct making {
     size_t done;
 };
 
-/* making_start() begins a tar of about `total` images. */
-void making_start(struct making *making, const char *path, long quality,
-                  size_t total);
+/* tar_start() begins a tar of about `total` images. */
+void tar_start(struct tar *tar, const char *path, long quality, size_t total);
 
-/* making_add() and making_add_jpeg() add a file, or pixels as one. */
-void making_add(struct making *making, const char *name, const void *bytes,
-                size_t len);
-void making_add_jpeg(struct making *making, const char *name,
-                     const uint8_t *pixel, size_t width, size_t height,
-                     size_t channels);
+/* tar_add() and tar_add_jpeg() add a file, or pixels as one. */
+void tar_add(struct tar *tar, const char *name, const void *bytes, size_t len);
+void tar_add_jpeg(struct tar *tar, const char *name, const uint8_t *pixel,
+                  size_t width, size_t height, size_t channels);
 
-/* making_finish() completes the tar; making_give_up() removes it and dies. */
-void making_finish(struct making *making);
-_Noreturn void making_give_up(struct making *making, const char *why);
+/* tar_finish() completes the tar; tar_give_up() removes it and dies. */
+void tar_finish(struct tar *tar);
+_Noreturn void tar_give_up(struct tar *tar, const char *why);
 
 #endif

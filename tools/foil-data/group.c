@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "data.h"
 #include "data/group.h"

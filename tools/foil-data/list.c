@@ -63,7 +63,6 @@ run_info(char **operand)
 {
     struct data_set *set = data_open_or_die(operand[0], 0), *other;
     struct range width = {SIZE_MAX, 0}, height = width;
-    struct digest digest = data_digest(set);
     size_t bytes = 0, captioned = 0, captions = 0;
     size_t codecs[IMAGE_CODECS] = {0};
     char hex[DIGEST_HEX];
@@ -86,7 +85,7 @@ run_info(char **operand)
         printf("%s\t%zu\n", image_codec_name(codec), codecs[codec]);
     printf("width\t%zu\t%zu\nheight\t%zu\t%zu\n", width.min, width.max,
            height.min, height.max);
-    printf("digest\t%s\n", digest_hex(&digest, hex));
+    printf("digest\t%s\n", digest_hex(data_digest(set), hex));
     if (operand[1]) {
         other = data_open_or_die(operand[1], 0);
         printf("shared\t%zu\n", data_shared(set, other));

@@ -40,20 +40,21 @@ lay_out(struct data_sheet *sheet, size_t images)
 /* Draws image `place` of the batch, and its views, at that place of the sheet:
  * 0, or -1 if it stays white. */
 static int
-draw_image(struct run_views *views, const struct run_batch_record *shown,
+draw_image(struct run_views *views, const struct run_batch_record *record,
            struct data_sheet *sheet, size_t place, uint8_t *view)
 {
-    const int extra = place >= shown->batch.b;
-    const size_t n = extra ? 1 : shown->batch.v;
-    size_t row = extra ? place + (shown->batch.v - 1) * shown->batch.b : place;
+    const int extra = place >= record->batch.b;
+    const size_t n = extra ? 1 : record->batch.v;
+    size_t row =
+        extra ? place + (record->batch.v - 1) * record->batch.b : place;
     int64_t id, epoch, number;
 
-    run_views_name(shown, row, &id, &epoch, &number);
+    run_views_name(record, row, &id, &epoch, &number);
     if (run_views_plain(views, id, view, &sheet->why))
         return -1;
     data_sheet_paste(sheet, place, 0, view);
-    for (size_t v = 0; v < n; v++, row += shown->batch.b) {
-        run_views_name(shown, row, &id, &epoch, &number);
+    for (size_t v = 0; v < n; v++, row += record->batch.b) {
+        run_views_name(record, row, &id, &epoch, &number);
         if (run_views_make(views, id, epoch, number, view, &sheet->why))
             return -1;
         data_sheet_paste(sheet, place, v + 1, view);
@@ -62,17 +63,17 @@ draw_image(struct run_views *views, const struct run_batch_record *shown,
 }
 
 static void
-draw_step(struct run_views *views, const struct run_batch_record *shown)
+draw_step(struct run_views *views, const struct run_batch_record *record)
 {
-    const size_t images = shown->batch.b + shown->batch.extra.n;
-    struct data_sheet sheet = {.views = shown->batch.v,
+    const size_t images = record->batch.b + record->batch.extra.n;
+    struct data_sheet sheet = {.views = record->batch.v,
                                .size = run_views_size(views)};
     uint8_t *view = mem_array(sheet.size * sheet.size, 3);
 
     lay_out(&sheet, images);
     data_sheet_begin(&sheet);
     for (size_t i = 0; i < images; i++)
-        sheet.white += draw_image(views, shown, &sheet, i, view) != 0;
+        sheet.white += draw_image(views, record, &sheet, i, view) != 0;
     data_sheet_write_or_die(&sheet, output);
     free(view);
 }
@@ -81,18 +82,18 @@ void
 run_views(char **operand)
 {
     struct run_views *views = run_views_open(operand[0], data);
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct err err;
 
     require_output(output, "picture");
-    if (run_views_step(views, step, &shown, &err))
+    if (run_views_step(views, step, &record, &err))
         die("%s", err.msg);
     data_protect_or_die(run_views_set(views), output);
-    draw_step(views, &shown);
+    draw_step(views, &record);
     log_message("step %jd: step %jd of epoch %jd, %zu images%s",
-                (intmax_t)shown.total, (intmax_t)shown.batch.step,
-                (intmax_t)shown.batch.epoch,
-                shown.batch.b + shown.batch.extra.n,
-                shown.batch.extra.n ? ", including extra ones" : "");
+                (intmax_t)record.total, (intmax_t)record.batch.step,
+                (intmax_t)record.batch.epoch,
+                record.batch.b + record.batch.extra.n,
+                record.batch.extra.n ? ", including extra ones" : "");
     run_views_close(views);
 }

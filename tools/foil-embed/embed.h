@@ -56,9 +56,11 @@ struct embed_options {
  *     model.safetensors   the image encoder, with timm's names of tensors
  *     config.json         for timm, if timm has such an encoder, and "foil"
  *     hubconf.py          opens the encoder in PyTorch
- *     README.md           the model card open_clip_config.json,
- *                         open_clip_model.safetensors, vocabulary.txt with a
- *                         text encoder, if open_clip has both encoders
+ *     README.md           the model card
+ *
+ * and with a text encoder, if open_clip has both encoders:
+ *
+ *     open_clip_config.json, open_clip_model.safetensors, vocabulary.txt
  *
  * embed_image_job() and embed_text_job() write features; of a data set, the
  * latter embeds all captions, with sample ids.

@@ -92,7 +92,6 @@ write_projector(const char *folder, const struct data_features *features,
         files[i].write(draft.file, features, set);
         if (file_draft_keep(&draft, &err))
             die("%s", err.msg);
-        file_draft_drop(&draft);
         free(path);
     }
 }
@@ -304,14 +303,13 @@ static json_t *
 describe_job(const struct work *work, size_t skipped)
 {
     const struct embed_options *job = work->job;
-    const struct digest digest = data_digest(work->set);
     json_t *encoder =
         job->checkpoint ? json_incref(work->model.about) : json_null();
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
         "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I s:o* s:o*}",
         "tool", "foil-embed", "version", FOIL_VERSION, "data", "path",
-        job->data, "digest", digest_hex(&digest, hex), "size",
+        job->data, "digest", digest_hex(data_digest(work->set), hex), "size",
         (json_int_t)data_size(work->set), "encoder", encoder, "layer",
         layer_of(job), "image_size", (json_int_t)work->size, "view",
         job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,

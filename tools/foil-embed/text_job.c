@@ -30,11 +30,11 @@ struct texts {
     size_t context, batch; /* most tokens in a row; rows at a time */
     int head; /* 1: embeddings, 0: features before the projection */
 
-    size_t n, rooms[4];
-    int64_t *owner;  /* [n] the caller's id of each text */
-    size_t *offset;  /* [n + 1] of its tokens */
-    int32_t *token;  /* of all texts, uncut, without start and end */
-    int32_t *buffer; /* of one text */
+    size_t n, rooms[3]; /* texts; rooms of the next three arrays */
+    int64_t *owner;     /* [n] the caller's id of each text */
+    size_t *offset;     /* [n + 1] of its tokens */
+    int32_t *token;     /* of all texts, uncut, without start and end */
+    int32_t *buffer;    /* of one text */
 };
 
 /* Reads the encoder of texts and the vocabulary of a checkpoint, or only the
@@ -449,7 +449,6 @@ static json_t *
 describe_job(const struct embed_options *job, const struct texts *texts,
              size_t without)
 {
-    const struct digest digest = text_vocabulary_digest(texts->vocabulary);
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
         "{s:s s:s s:O? s:s s:s s:I s:I s:I s:o* s:o* s:o*}", "tool",
@@ -458,7 +457,8 @@ describe_job(const struct embed_options *job, const struct texts *texts,
         !job->checkpoint ? "tokens"
         : texts->head    ? "z"
                          : "h",
-        "vocabulary", digest_hex(&digest, hex), "context",
+        "vocabulary",
+        digest_hex(text_vocabulary_digest(texts->vocabulary), hex), "context",
         (json_int_t)texts->context, "batch", (json_int_t)job->batch,
         "without_caption", (json_int_t)without, "texts",
         json_string(job->lines ? job->lines : job->classes), "data",

@@ -218,7 +218,7 @@ origin(const char *path, const struct data_features *f)
     char hex[DIGEST_HEX];
 
     return json_pack("{s:s s:I s:s s:O*}", "file", path, "n", (json_int_t)f->n,
-                     "digest", digest_hex(&digest, hex), "made", f->about);
+                     "digest", digest_hex(digest, hex), "made", f->about);
 }
 
 const char *

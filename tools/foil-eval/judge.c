@@ -93,7 +93,6 @@ static void
 read_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
 {
     struct data_set *set = data_open_or_die(path, 0);
-    const struct digest digest = data_digest(set);
     const size_t classes = data_classes(set);
 
     judge->captions = data_captions_most(set) > 0;
@@ -102,7 +101,7 @@ read_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
     if (!classes && !judge->captions)
         die("'%s' has no labels and no captions to evaluate checkpoints with",
             path);
-    digest_hex(&digest, hex);
+    digest_hex(data_digest(set), hex);
     data_close(set);
 }
 

@@ -381,10 +381,9 @@ check_images(const struct frame *frame)
     struct data_set *set = data_open_or_die(images, 1);
     const json_t *data = json_object_get(frame->f.about, "data");
     const char *known = json_string_value(json_object_get(data, "digest"));
-    const struct digest digest = data_digest(set);
     char hex[DIGEST_HEX];
 
-    if (known && strcmp(known, digest_hex(&digest, hex)))
+    if (known && strcmp(known, digest_hex(data_digest(set), hex)))
         die("'%s' is not the data set of '%s': that is '%s', digest %s", images,
             frame->path, json_string_value(json_object_get(data, "path")),
             known);

@@ -189,7 +189,6 @@ measured_gradient(struct measured *m, size_t n, const size_t *row,
 json_t *
 measured_origin(const struct measured *m, char **path)
 {
-    const struct digest digest = data_digest(m->set);
     char hex[DIGEST_HEX];
 
     return json_pack(
@@ -198,7 +197,7 @@ measured_origin(const struct measured *m, char **path)
         "seed", (json_int_t)measured_settings.seed, "statistics", "running",
         "threads", (json_int_t)common_options.threads, "encoder",
         m->model.about, "data", "path", path[1], "digest",
-        digest_hex(&digest, hex), "size", (json_int_t)m->images);
+        digest_hex(data_digest(m->set), hex), "size", (json_int_t)m->images);
 }
 
 void
@@ -240,14 +239,13 @@ tables_check(const struct nn_model *model, const struct data_set *set,
              const char *path)
 {
     const json_t *data = json_object_get(model->config, "dataset");
-    const struct digest digest = data_digest(set);
     const char *trained;
     char hex[DIGEST_HEX];
     struct err err;
 
     if (json_get_text(data, "digest", &trained, &err))
         die("%s", err.msg);
-    if (strcmp(trained, digest_hex(&digest, hex)))
+    if (strcmp(trained, digest_hex(data_digest(set), hex)))
         die("'%s' is not the data set that the encoder was trained on: its "
             "digest is %s, not %s",
             path, hex, trained);

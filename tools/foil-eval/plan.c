@@ -120,11 +120,8 @@ list_samples(const struct instrument *in)
     for (size_t i = 0; i < in->rows.samples; i++)
         if (in->id[i] >= 0)
             samples.row[in->id[i]] = i + 1;
-    if (in->encoder) {
-        const struct digest digest = data_digest(in->measured.set);
-
-        digest_hex(&digest, samples.digest);
-    }
+    if (in->encoder)
+        digest_hex(data_digest(in->measured.set), samples.digest);
     return samples;
 }
 
@@ -132,7 +129,7 @@ list_samples(const struct instrument *in)
  * recorded. */
 static size_t
 read_batch(const struct row_of_sample *samples, int64_t total, int64_t *ids,
-           struct run_batch_record *shown)
+           struct run_batch_record *record)
 {
     int64_t *memory;
     const char *digest;
@@ -140,7 +137,7 @@ read_batch(const struct row_of_sample *samples, int64_t total, int64_t *ids,
     struct err err;
     size_t n = 0;
 
-    if (run_batches_get(run, total, shown, &line, &memory, &err)) {
+    if (run_batches_get(run, total, record, &line, &memory, &err)) {
         if (!total)
             die("%s", err.msg);
         return 0;
@@ -148,8 +145,8 @@ read_batch(const struct row_of_sample *samples, int64_t total, int64_t *ids,
     if (*samples->digest && !json_get_text(line, "digest", &digest, &err) &&
         strcmp(digest, samples->digest))
         die("'%s' has other images than the measured data set", run);
-    for (size_t i = 0; i < shown->batch.b; i++) {
-        const int64_t id = shown->batch.ids[i];
+    for (size_t i = 0; i < record->batch.b; i++) {
+        const int64_t id = record->batch.ids[i];
 
         if ((size_t)id < samples->n && samples->row[id])
             ids[n++] = (int64_t)samples->row[id] - 1;
@@ -166,20 +163,20 @@ follow_run(struct plans *p)
     struct row_of_sample samples = list_samples(&p->in);
     int64_t *ids = mem_array(p->in.rows.samples, sizeof *ids), newest,
             epoch = 0;
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct eval_pairs pairs;
     size_t largest = 0, n;
 
     eval_pairs_init(&pairs, p->in.rows.samples);
-    read_batch(&samples, 0, ids, &shown);
-    newest = shown.total;
+    read_batch(&samples, 0, ids, &record);
+    newest = record.total;
     for (int64_t total = 1; total <= newest; total++) {
-        n = read_batch(&samples, total, ids, &shown);
+        n = read_batch(&samples, total, ids, &record);
         if (!n)
             continue;
-        if (shown.batch.epoch > epoch && is_reported(shown.batch.epoch))
-            report_moment(p, &pairs, largest, (size_t)shown.batch.epoch);
-        epoch = shown.batch.epoch;
+        if (record.batch.epoch > epoch && is_reported(record.batch.epoch))
+            report_moment(p, &pairs, largest, (size_t)record.batch.epoch);
+        epoch = record.batch.epoch;
         largest = n > largest ? n : largest;
         eval_pairs_add(&pairs, n, ids);
     }

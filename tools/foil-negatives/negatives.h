@@ -49,10 +49,10 @@ int weigher_weigh(struct weigher *weigher,
 struct sampler {
     struct sample_source source; /* initialised once the data set is known */
     struct weigher *weigher;     /* weighs instead of it; or NULL */
-    int known;                   /* the data set is */
-    struct flow_state_owner
-        owner_state;              /* place and owner; the owner is a peer of */
-    struct flow_server *server;   /* the service */
+    int known;                   /* 1: `source` is initialised */
+    /* Its place, and the peer of `server` that owns it. */
+    struct flow_state_owner owner_state;
+    struct flow_server *server;   /* of the service */
     struct sample_store incoming; /* pieces of a state so far */
     int64_t *views;               /* of the last request with captions */
     size_t views_room;
@@ -100,13 +100,13 @@ void service_open(struct service *service,
  * that continues (stage/stage.h). */
 int service_turn(void *service);
 
-/* An item from its incoming until its step is trained. */
+/* An item, from its arrival until its step is trained. */
 struct passage_item {
     struct wire_place at;
     int64_t steps;        /* of its epoch */
     struct wire_msg *msg; /* as received; after passage_pass(), as sent */
     int encode_only;      /* 1: only to encode: it is not weighed */
-    int drawn;            /* for */
+    int drawn;            /* 1: extra samples were drawn for it */
     int busy;             /* 1: its images' chains are not weighed yet */
     size_t n;             /* images */
     int64_t *ids;         /* [n] */
@@ -121,7 +121,7 @@ struct passage {
     struct flow_consumer *consumer;
     struct wire_place next; /* of the next item to draw for */
     int64_t session;        /* of `number`; -1: not known */
-    int64_t number;         /* in the run, of the step at `next` */
+    int64_t number;         /* of the step at `next`, counted over the run */
     size_t size;            /* of the data set */
     uint32_t *busy;         /* [size] items that use an image's chains */
 };
@@ -149,7 +149,8 @@ void passage_move(struct passage *passage, const struct sampler *sampler,
 struct passage_item *passage_due(const struct passage *passage,
                                  const struct sampler *sampler);
 
-/* passage_pass() replaces the message of that item by msg and advances. */
+/* passage_pass() replaces the message of the item of passage_due() by msg, and
+ * advances to the next item. */
 void passage_pass(struct passage *passage, struct wire_msg *msg);
 
 /* passage_find() returns the item of a place if passage_pass() was called for

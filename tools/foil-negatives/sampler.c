@@ -1,7 +1,5 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "negatives.h"
 #include "num/vec.h"

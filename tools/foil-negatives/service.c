@@ -1,6 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "negatives.h"
 #include "util/file.h"
@@ -35,7 +33,8 @@ answer_request(struct service *service, uint64_t peer, int64_t id,
     wire_msg_free(msg);
 }
 
-/* Refuses a request; it may succeed when repeated. */
+/* Refuses a request; it may succeed when repeated.
+ *   state  1: the trainer must send its state first (wire/error.h) */
 static void
 refuse_request(struct service *service, uint64_t peer, int64_t id, int state,
                const char *reason)

@@ -68,8 +68,7 @@ hold_run(const char *run)
         return;
     hold_make(run);
     hold_folder(run); // until this process ends
-    if (setenv("FOIL_HELD", run, 1))
-        die("cannot set FOIL_HELD: %s", strerror(errno));
+    export_variable("FOIL_HELD", run);
 }
 
 void

@@ -46,7 +46,7 @@ struct list {
  * list_read() parses a text; `name` is for errors, such as "mine:3: no restart
  * policy 'often'".  $NAME is taken from the environment.  Exactly one stage
  * must be the main one; a single stage always is.  -1 on error.  A list is
- * never freed (keep.h).
+ * never freed (pipeline_mem.h).
  */
 int list_read(struct list *list, const char *name, const char *text,
               struct err *err);

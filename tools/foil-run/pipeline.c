@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,20 +160,15 @@ static void
 set_environment(const struct pipeline *p)
 {
     const char *folder = getenv("FOIL_PIPELINES"), *path = getenv("PATH");
-    const char *const pairs[][2] = {
-        {"FOIL_SCRIPT", p->path},
-        {"FOIL_NAME", pipeline_printf("foil run %s", p->name)},
-        {"FOIL_RUN", var(p, "RUN")},
-        {"FOIL_COMMAND", run_command_text(p)},
-        {"PATH",
-         pipeline_printf("%s/bin:%s", folder, path ? path : "/usr/bin:/bin")},
-        {"STUDY", p->is_study ? var(p, "RUN") : ""},
-    };
 
     variables_export(p);
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (setenv(pairs[i][0], pairs[i][1], 1))
-            die("cannot set %s: %s", pairs[i][0], strerror(errno));
+    export_variable("FOIL_SCRIPT", p->path);
+    export_variable("FOIL_NAME", pipeline_printf("foil run %s", p->name));
+    export_variable("FOIL_RUN", var(p, "RUN"));
+    export_variable("FOIL_COMMAND", run_command_text(p));
+    export_variable("PATH", pipeline_printf("%s/bin:%s", folder,
+                                            path ? path : "/usr/bin:/bin"));
+    export_variable("STUDY", p->is_study ? var(p, "RUN") : "");
 }
 
 /* Returns the name of the newest checkpoint, or "". */

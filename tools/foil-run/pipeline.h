@@ -164,11 +164,8 @@ const char *take_item(struct word_list *list, const char *name);
 char *run_path(const struct pipeline *p, const char *name);
 int run_has(const struct pipeline *p, const char *name);
 
-/* method_get() returns the objective of a method or its options for a stage,
- * or NULL; method_check() refuses an unknown method; method_apply() replaces
- * the header's objective and options by the method's. */
-const char *method_get(const struct pipeline *p, const char *method,
-                       const char *what);
+/* method_check() refuses an unknown method; method_apply() replaces the
+ * header's objective and options by the method's. */
 void method_check(const struct pipeline *p, const char *method);
 void method_apply(struct pipeline *p, const char *method);
 

@@ -197,11 +197,9 @@ words_of_negatives(const struct pipeline *p, struct word_list *words)
     const char *filter = var(p, "filter");
     int outside = *filter ? !strcmp(filter, "yes")
                           : json_is_true(json_object_get(p->trains, "outside"));
-    struct word_list own = {0};
 
     word_list_put(words, "--seed", var(p, "seed"));
-    word_list_join(&own, &p->defaults[NEGATIVES]);
-    merge_options(p, NEGATIVES, &own, words);
+    merge_options(p, NEGATIVES, &p->defaults[NEGATIVES], words);
     if (word_list_has(words, "--weigh-command")) {
         outside = !strcmp(filter, "yes") && setting_get(&p->cli, "filter");
     } else if (!word_list_has(words, "--method")) {

@@ -1,5 +1,4 @@
 #include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,30 +57,23 @@ environment_name(const char *name)
     return whole;
 }
 
-static void
-export_text(const char *name, const char *value)
-{
-    if (setenv(name, value, 1))
-        die("cannot set %s: %s", name, strerror(errno));
-}
-
 void
 variables_export(const struct pipeline *p)
 {
     const char *text = "";
 
     for (int i = 0; i < N_STAGES; i++)
-        export_text(environment_name(pipeline_stages[i]), "");
+        export_variable(environment_name(pipeline_stages[i]), "");
     for (size_t i = 0; i < p->vars.n; i++)
-        export_text(environment_name(p->vars.item[i].name),
-                    p->vars.item[i].value);
+        export_variable(environment_name(p->vars.item[i].name),
+                        p->vars.item[i].value);
     for (size_t i = 0; i < p->cli.n; i++)
         text = pipeline_printf("%s %s", text, p->cli.item[i].name);
-    export_text("FOIL_SAID", text);
-    export_text("FOIL_OVERRIDE",
-                word_list_text(p->override.word, p->override.n));
-    export_text("RESUME", p->resume ? "yes" : "");
-    export_text("STAGES", p->lists ? "yes" : "");
+    export_variable("FOIL_SAID", text);
+    export_variable("FOIL_OVERRIDE",
+                    word_list_text(p->override.word, p->override.n));
+    export_variable("RESUME", p->resume ? "yes" : "");
+    export_variable("STAGES", p->lists ? "yes" : "");
 }
 
 static const char *
@@ -275,7 +267,8 @@ is_overridden(const struct pipeline *p, const char *name)
     return 0;
 }
 
-const char *
+/* Returns the objective of a method or its options for a stage, or NULL. */
+static const char *
 method_get(const struct pipeline *p, const char *method, const char *what)
 {
     return setting_get(&p->methods, pipeline_printf("%s.%s", method, what));
@@ -291,11 +284,8 @@ method_check(const struct pipeline *p, const char *method)
 void
 method_apply(struct pipeline *p, const char *method)
 {
-    struct word_list objective = {0};
-
     method_check(p, method);
     set_var(p, "objective", method_get(p, method, "objective"));
-    word_list_put(&objective, "--objective", var(p, "objective"));
     for (int i = 0; i < N_STAGES; i++) {
         const char *text = method_get(p, method, pipeline_stages[i]);
         struct words words = {.name = method, .at = text, .line = 1};
@@ -305,7 +295,7 @@ method_apply(struct pipeline *p, const char *method)
         if (text && words_rest(&words, &theirs, &err))
             die("%s", err.msg);
         if (i == TRAIN)
-            word_list_join(&theirs, &objective);
+            word_list_put(&theirs, "--objective", var(p, "objective"));
         update_spelling(i, &theirs, 1);
         merge_items(i, &both, &p->defaults[i], &theirs);
         p->defaults[i] = both;

@@ -142,7 +142,8 @@ read_run(const char *run, const struct runs_drawing *how, struct curve *curve)
     free(place.point);
 }
 
-/* The mean of a 40th of all values, around one. */
+/* The mean of a 40th of all values: those around value `at`.
+ *   sums  [n + 1], sums[i] of the first i values */
 static double
 average_around(const double *sums, size_t n, size_t at)
 {

@@ -129,6 +129,8 @@ differs_in(const json_t *runs, const char *name)
         (value ? have : lack)[sources_of(run)] = 1;
         first = first ? first : value;
     }
+    // have and lack are indexed by sources; i is two of them, the second with
+    // all bits of the first
     for (i = 0; i < 16; i++)
         if (have[i / 4] && lack[i % 4] && !(i / 4 & ~(i % 4)))
             return 1;

@@ -233,7 +233,6 @@ digest_request(const struct select_command *c, const struct select_task *task,
 {
     struct digest_stream *stream = digest_new();
     const struct select_features *f = task->features;
-    struct digest digest;
 
     digest_add(stream, line, strlen(line) + 1);
     digest_add(stream, c->options->command, strlen(c->options->command) + 1);
@@ -244,8 +243,7 @@ digest_request(const struct select_command *c, const struct select_task *task,
         if (f->known)
             digest_add(stream, f->known, task->layout.size);
     }
-    digest = digest_end(stream);
-    digest_hex(&digest, hex);
+    digest_hex(digest_end(stream), hex);
 }
 
 /* Loads the saved plan: 1 if it has this key; any other file counts as none. */

@@ -61,32 +61,30 @@ name_of(const struct data_set *set, size_t id)
     return data_touch(set, id, &err) ? "" : data_name(set, id);
 }
 
-/* The quarantine list: lines of id, name and reason, with tabs. */
-static char *
-list_quarantine(const struct select_quarantine *bad, const struct data_set *set)
+/* Writes lines of id, name and reason, with tabs. */
+static void
+write_quarantine(const struct select_quarantine *bad,
+                 const struct data_set *set, const char *path)
 {
-    size_t len;
-    char *text;
-    FILE *to = open_memstream(&text, &len);
+    struct file_draft draft;
+    struct err err;
 
-    REQUIRE(to);
+    if (file_draft_open(&draft, path, &err))
+        die("%s", err.msg);
     for (size_t i = 0; i < bad->n; i++) {
         const struct select_rejected *item = &bad->item[i];
 
-        fprintf(to, "%" PRId64 "\t%s\t%s\n", item->id,
+        fprintf(draft.file, "%" PRId64 "\t%s\t%s\n", item->id,
                 name_of(set, (size_t)item->id), item->reason);
     }
-    REQUIRE(!fclose(to));
-    return text;
+    if (file_draft_keep(&draft, &err))
+        die("%s", err.msg);
 }
 
 void
 select_report(const struct select_quarantine *bad, const struct data_set *set,
               const char *file)
 {
-    struct err err;
-    char *list;
-
     if (bad->n)
         log_message("%zu sample%s could not be used:", bad->n, plural(bad->n));
     for (size_t i = 0; i < bad->n && i < LISTED; i++)
@@ -94,10 +92,6 @@ select_report(const struct select_quarantine *bad, const struct data_set *set,
                     name_of(set, (size_t)bad->item[i].id), bad->item[i].reason);
     if (bad->n > LISTED)
         log_message("... and %zu more", bad->n - LISTED);
-    if (!file)
-        return;
-    list = list_quarantine(bad, set);
-    if (file_write(file, list, strlen(list), &err))
-        die("%s", err.msg);
-    free(list);
+    if (file)
+        write_quarantine(bad, set, file);
 }

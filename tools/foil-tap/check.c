@@ -344,8 +344,9 @@ check_await_hello(struct check_actor *actor, const char *stage, double seconds)
     return 1;
 }
 
-int
-check_refusal(struct check_actor *actor, struct wire_msg *msg, double seconds)
+void
+check_refusal(struct check_actor *actor, struct wire_msg *msg, double seconds,
+              const char *rule)
 {
     const char *kind = wire_kind_name(wire_msg_kind(msg));
 
@@ -353,7 +354,9 @@ check_refusal(struct check_actor *actor, struct wire_msg *msg, double seconds)
     actor->errors = 0;
     check_send(actor, msg);
     wire_msg_free(check_await(actor, WIRE_ERROR, seconds));
-    return actor->errors && !strcmp(actor->error.of.kind, kind);
+    check_rule(actor->check,
+               actor->errors && !strcmp(actor->error.of.kind, kind), "%s",
+               rule);
 }
 
 void

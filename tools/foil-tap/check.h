@@ -112,10 +112,10 @@ struct wire_msg *check_next(const struct check *check, int64_t step,
                             int64_t serial, int64_t window, int64_t room,
                             size_t n_have, const int64_t *have);
 
-/* Sends a message that no correct peer sends: 1 if the stage answers within
- * `seconds` with an error that names the kind. */
-int check_refusal(struct check_actor *actor, struct wire_msg *msg,
-                  double seconds);
+/* Sends a message that no correct peer sends, and checks the rule that the
+ * stage answers within `seconds` with an error that names the kind. */
+void check_refusal(struct check_actor *actor, struct wire_msg *msg,
+                   double seconds, const char *rule);
 
 /* The roles, a file each: each plays the other side of a stage at that
  * endpoint. */

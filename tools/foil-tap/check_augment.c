@@ -164,23 +164,17 @@ refuses_with_a_reason(struct checked *s)
     struct got got;
 
     check->table = "Refusals";
-    check_rule(check,
-               check_refusal(&s->plan,
-                             check_spoil(item_of(s, session, 3), "ids", twice,
-                                         sizeof twice),
-                             3),
-               "an item with an id twice is answered with an error");
-    check_rule(check,
-               check_refusal(&s->plan,
-                             check_spoil(item_of(s, session, 3), "ids", outside,
-                                         sizeof outside),
-                             3),
-               "so is one with an id outside of the data set");
-    check_rule(check,
-               check_refusal(
-                   &s->plan,
-                   check_rename(item_of(s, session, 3), "steps", "stepz"), 3),
-               "so is one without `steps`");
+    check_refusal(
+        &s->plan,
+        check_spoil(item_of(s, session, 3), "ids", twice, sizeof twice), 3,
+        "an item with an id twice is answered with an error");
+    check_refusal(
+        &s->plan,
+        check_spoil(item_of(s, session, 3), "ids", outside, sizeof outside), 3,
+        "so is one with an id outside of the data set");
+    check_refusal(&s->plan,
+                  check_rename(item_of(s, session, 3), "steps", "stepz"), 3,
+                  "so is one without `steps`");
     s->plan.errors = 0;
     check_count(&s->plan, WIRE_ITEM, 2);
     check_rule(check, s->plan.errors < 5,

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "check.h"
-#include "util/clock.h"
-#include "util/mem.h"
 #include "wire/negatives.h"
 
 /*

@@ -163,19 +163,15 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
     struct got got;
 
     check->table = "Refusals";
-    check_rule(check,
-               check_refusal(
-                   b,
-                   check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
-                                "window", "widnow"),
-                   3),
-               "a `want` without its window is answered with an error that "
-               "names the kind");
+    check_refusal(b,
+                  check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
+                               "window", "widnow"),
+                  3,
+                  "a `want` without its window is answered with an error that "
+                  "names the kind");
     check->session = check_now() + (int64_t)2 * 86400 * 1000000000;
-    check_rule(
-        check,
-        check_refusal(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL), 3),
-        "so is a session two days ahead");
+    check_refusal(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL), 3,
+                  "so is a session two days ahead");
     check->session = session;
     check_count(b, WIRE_ITEM, 2);
     check_rule(check, b->errors < 5, "each is answered once: no busy loop");

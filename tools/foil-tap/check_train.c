@@ -182,25 +182,19 @@ refuses_with_a_reason(struct checked *s)
     struct check *check = s->check;
 
     check->table = "Refusals";
-    check_rule(check,
-               check_refusal(&s->a,
-                             check_spoil(batch_of(session, 2, SIDE), "ids",
-                                         outside, sizeof outside),
-                             5),
-               "a batch with an id outside of the data set is answered with an "
-               "error");
-    check_rule(check,
-               check_refusal(&s->a,
-                             check_spoil(batch_of(session, 2, SIDE), "ids",
-                                         twice, sizeof twice),
-                             5),
-               "so is one with an id twice");
-    check_rule(check,
-               check_refusal(
-                   &s->a,
-                   check_rename(batch_of(session, 2, SIDE), "steps", "stepz"),
-                   5),
-               "so is one without `steps`");
+    check_refusal(
+        &s->a,
+        check_spoil(batch_of(session, 2, SIDE), "ids", outside, sizeof outside),
+        5,
+        "a batch with an id outside of the data set is answered with an "
+        "error");
+    check_refusal(
+        &s->a,
+        check_spoil(batch_of(session, 2, SIDE), "ids", twice, sizeof twice), 5,
+        "so is one with an id twice");
+    check_refusal(&s->a,
+                  check_rename(batch_of(session, 2, SIDE), "steps", "stepz"), 5,
+                  "so is one without `steps`");
     check_rule(check, stays_before(s, 3), "none of them is trained");
     s->a.errors = 0;
     check_send(&s->a, batch_of(session, 2, SIDE / 2));

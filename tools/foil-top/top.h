@@ -29,11 +29,13 @@ struct top {
 
     int64_t total, epoch; /* steps done; epoch of the last, or -1 */
     double images;        /* so far */
-    double seconds;       /* a step, with the wait before it; and */
-    double waited;        /* only that wait: means of recent steps */
-    double exchanged;     /* with other ranks; 0: no ranks */
-    double slowest;       /* the rank that computed longest, .. */
-    double excess;        /* .. by this much above the mean of all */
+    /* Seconds of a step, as means of recent steps. */
+    double seconds;   /* all, with the wait before it */
+    double waited;    /* that wait */
+    double exchanged; /* between ranks; 0: no ranks */
+    double excess;    /* of the slowest rank, above the mean of all ranks */
+
+    double slowest; /* the slowest rank of the newest step */
 
     size_t curves, curve_room;
     struct top_curve *curve; /* in the order of display */

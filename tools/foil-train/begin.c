@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "nn/checkpoint.h"
 #include "num/dnn.h"
@@ -8,6 +7,7 @@
 #include "train/external.h"
 #include "train/shards.h"
 #include "util/file.h"
+#include "util/lock.h"
 #include "util/mem.h"
 
 /* Checks and sets what follows from the options. */
@@ -185,6 +185,32 @@ print_precision(const struct train_options *o)
                 : "this processor has no instruction for bf16 (AVX512-BF16)");
 }
 
+/* Takes the run directory until the process ends. */
+static int
+take_run(const char *run, struct err *err)
+{
+    char *path = mem_format("%s/lock", run);
+    int rc = lock_take(path, err);
+
+    if (!rc)
+        err_set(err, "another foil-train has '%s'", run);
+    free(path);
+    return rc > 0 ? 0 : -1;
+}
+
+int
+train_check_free(const char *run, struct err *err)
+{
+    char *path = mem_format("%s/lock", run);
+    struct lock lock;
+    int rc = lock_look(path, &lock, err);
+
+    if (!rc && lock.held)
+        rc = err_set(err, "another foil-train has '%s'", run);
+    free(path);
+    return rc;
+}
+
 int
 train_begin(struct train *t, struct err *err)
 {
@@ -192,7 +218,7 @@ train_begin(struct train *t, struct err *err)
     char *newest = NULL;
     int rc = -1, found;
 
-    if (file_mkdir(run, 0700, err) || train_lock(run, err))
+    if (file_mkdir(run, 0700, err) || take_run(run, err))
         return -1;
     found = nn_checkpoint_find(run, &newest, err);
     if (found > 0 && !t->options->resume) {

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "train.h"
 #include "util/half.h"
@@ -187,7 +186,6 @@ train_features_plan(const struct train_features *f, int64_t epoch,
     if (!sent->id || sent->epoch != epoch)
         return 0;
     *plan = (struct train_plan){.strategy = sent->strategy};
-    value_copy(plan->values.value, &plan->values.n, VALUES_MAX, sent->values,
-               sent->n);
+    values_copy(&plan->values, sent->values, sent->n);
     return 1;
 }

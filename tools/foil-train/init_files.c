@@ -8,7 +8,6 @@
 #include "num/vec.h"
 #include "train/native.h"
 #include "util/file.h"
-#include "util/mem.h"
 
 int
 train_basis_read(struct train_basis *basis, const char *path, struct err *err)
@@ -106,7 +105,6 @@ train_labels_read(const char *path, const struct train_shape *shape,
     const size_t n = strlen(path);
     int64_t *label = NULL;
     struct data_set *set;
-    struct digest digest;
     char hex[DIGEST_HEX];
 
     if (n > 4 && !strcmp(path + n - 4, ".npy"))
@@ -114,8 +112,7 @@ train_labels_read(const char *path, const struct train_shape *shape,
     set = data_open(path, err);
     if (!set)
         return NULL;
-    digest = data_digest(set);
-    digest_hex(&digest, hex);
+    digest_hex(data_digest(set), hex);
     if ((int64_t)data_size(set) != shape->size ||
         (*shape->digest && strcmp(hex, shape->digest)))
         err_set(err,

@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -250,17 +249,17 @@ mpi_swap_end(void *self, void *what)
 /* The original stdout and stderr while a rank is silent. */
 static int saved_fds[2] = {-1, -1};
 
-/* Returns 1 if a launcher's variables say that this is not rank 0. */
-static int
-is_follower(void)
+/* Returns the rank that a launcher has given this process, or NULL. */
+static const char *
+launcher_rank(void)
 {
-    static const char *const places[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                         "PMI_RANK"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                        "PMI_RANK"};
+    const char *rank = NULL;
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (getenv(places[i]))
-            return strtol(getenv(places[i]), NULL, 10) > 0;
-    return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !rank; i++)
+        rank = getenv(names[i]);
+    return rank;
 }
 
 /* A launcher ends all ranks as soon as one fails: lets rank 0 print its error
@@ -278,7 +277,9 @@ wait_for_first(void)
 void
 train_ranks_silence(void)
 {
-    const int nowhere = is_follower() ? open("/dev/null", O_WRONLY) : -1;
+    const char *rank = launcher_rank();
+    const int follows = rank && strtol(rank, NULL, 10) > 0;
+    const int nowhere = follows ? open("/dev/null", O_WRONLY) : -1;
 
     if (nowhere < 0 || atexit(wait_for_first))
         return;
@@ -301,19 +302,6 @@ train_ranks_unsilence(void)
     }
 }
 
-/* Returns 1 if a launcher started this process; else MPI is not initialised. */
-static int
-is_launched(void)
-{
-    static const char *const signs[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK",
-                                        "PMI_RANK"};
-    int any = 0;
-
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        any |= getenv(signs[i]) != NULL;
-    return any;
-}
-
 static void
 find_hosts(void)
 {
@@ -332,7 +320,7 @@ train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
 
     *ranks = NULL;
     deadline_s = deadline;
-    if (!is_launched())
+    if (!launcher_rank()) // MPI is not initialised then
         return 0;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level))
         return err_set(err, "MPI_Init_thread() failed");

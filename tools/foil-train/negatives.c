@@ -256,13 +256,13 @@ find_weights(struct train *t, const struct batch *step, struct weights *weights,
     enum flow_answer what = FLOW_UNREACHED;
 
     *without_service = 0;
-    if (clock_now() >= t->service.again)
+    if (clock_now() >= t->service.retry_at)
         what = ask_until_answered(t, step, weights, err);
     if (what == FLOW_ANSWERED)
         return 1;
     if (what == FLOW_UNREACHED && t->options->in_batch) {
-        if (clock_now() >= t->service.again) {
-            t->service.again = clock_now() + ask_retry_s;
+        if (clock_now() >= t->service.retry_at) {
+            t->service.retry_at = clock_now() + ask_retry_s;
             log_message("%s: training without it", err->msg);
         }
         in_batch(t, step, weights);

@@ -518,7 +518,8 @@ train_overridden(const char *key)
     return run_settings_overridden(&settings, key);
 }
 
-/* Returns 0 for parameters of other objectives. */
+/* Returns 1 if the saved value of an option counts, 0 for a parameter of
+ * another objective. */
 static int
 is_counted(const char *name, const void *data)
 {

@@ -38,7 +38,7 @@ struct train_options {
                             bank */
 
     /* options that do not */
-    int chosen; /* 1: --precision auto chose bf16 for this processor */
+    int chosen; /* 1: --precision auto has chosen f32 or bf16 */
     struct stage_options stage;
     const char *batches, *negatives, *events, *features;
     int nonfinite; /* an enum of train/learner.h */

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "train.h"
@@ -69,9 +68,5 @@ train_plan_change(struct train *t, const struct wire_batch *batch,
     s->epochs = batch->batch.epochs;
     if (*batch->plan)
         memcpy(s->plan, batch->plan, sizeof s->plan);
-    if (train_session(t, err))
-        return -1;
-    flow_state_copy_mark_stale(&t->service.state_copy);
-    train_source_restart(t);
-    return 0;
+    return train_source_restart(t, err);
 }

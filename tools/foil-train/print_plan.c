@@ -1,13 +1,5 @@
-#include <string.h>
-
 #include "train.h"
 #include "util/json.h"
-
-static json_t *
-text_or_null(const char *text)
-{
-    return text ? json_string(text) : json_null();
-}
 
 static void
 print_objectives(void)
@@ -19,10 +11,10 @@ print_objectives(void)
         for (size_t k = 0; k < o->columns; k++)
             json_array_append_new(state, json_string(o->column[k]));
         json_print(json_pack(
-            "{s:s, s:s, s:o, s:b, s:b, s:o, s:o, s:s}", "name", o->name,
-            "summary", o->summary, "negatives", text_or_null(o->needs_weights),
-            "outside", o->needs_outside, "inside", o->draws_inside, "state",
-            state, "defaults", param_list(o->params), "head", o->head));
+            "{s:s, s:s, s:s?, s:b, s:b, s:o, s:o, s:s}", "name", o->name,
+            "summary", o->summary, "negatives", o->needs_weights, "outside",
+            o->needs_outside, "inside", o->draws_inside, "state", state,
+            "defaults", param_list(o->params), "head", o->head));
     }
 }
 
@@ -37,12 +29,12 @@ print_needs(struct train *t, struct err *err)
         return -1;
     method = o->sampler == TRAIN_SERVICE ? t->objective->needs_weights : NULL;
     json_print(json_pack(
-        "{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:I, s:b}", "objective",
+        "{s:s, s:s, s:s?, s:b, s:I, s:I, s:I, s:I, s:b}", "objective",
         o->objective, "precision", o->bf16 ? "bf16" : "f32", "negatives",
-        text_or_null(method), "outside", method && t->objective->needs_outside,
-        "views", (json_int_t)train_views_wanted(o), "epoch",
-        (json_int_t)s->epoch, "step", (json_int_t)s->step, "total",
-        (json_int_t)s->total, "enough", o->steps && s->total >= o->steps));
+        method, "outside", method && t->objective->needs_outside, "views",
+        (json_int_t)train_views_wanted(o), "epoch", (json_int_t)s->epoch,
+        "step", (json_int_t)s->step, "total", (json_int_t)s->total, "enough",
+        o->steps && s->total >= o->steps));
     return 0;
 }
 

@@ -4,13 +4,6 @@
 #include "train.h"
 #include "util/mem.h"
 
-static void
-print_message(void *self, const char *message)
-{
-    (void)self;
-    log_message("%s", message);
-}
-
 /* Publishes the numbers of a line. */
 static void
 publish_values(void *self, const struct values *values)
@@ -28,7 +21,7 @@ publish_values(void *self, const struct values *values)
 void
 train_report_init(struct train *t)
 {
-    const struct train_listener listener = {t, print_message, publish_values};
+    const struct train_listener listener = {t, log_line, publish_values};
 
     train_journal_init(&t->journal, &listener);
     t->batches.rows = t->batches.lines = -1;

@@ -32,10 +32,9 @@ void
 train_save_open(struct train *t)
 {
     struct train_checkpoints *checkpoints = &t->checkpoints;
-    const struct train_part config = {
-        .name = "config", .self = t, .save = save_config};
-    const struct train_part batches = {
-        .name = "batches", .self = &t->batches, .prepare = run_batches_sync};
+    const struct train_part config = {.self = t, .save = save_config};
+    const struct train_part batches = {.self = &t->batches,
+                                       .prepare = run_batches_sync};
 
     train_checkpoints_init(checkpoints, t->options->stage.run,
                            t->options->keep);

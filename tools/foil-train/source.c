@@ -89,14 +89,19 @@ train_at(const struct train *t)
     return (struct wire_place){t->session, t->state.epoch, t->state.step};
 }
 
-void
-train_source_restart(struct train *t)
+int
+train_source_restart(struct train *t, struct err *err)
 {
-    const struct wire_place at = train_at(t);
+    struct wire_place at;
 
+    if (train_session(t, err))
+        return -1;
+    at = train_at(t);
+    flow_state_copy_mark_stale(&t->service.state_copy);
     drop_batches(&t->source);
     flow_consumer_begin(t->source.inlet->consumer, &at);
-    t->source.over = 0;
+    t->source.ended_at = 0;
+    return 0;
 }
 
 void
@@ -340,11 +345,11 @@ is_plan_over(struct train *t, double now)
     const enum flow_ended ended = flow_consumer_ended(s->inlet->consumer);
 
     if (ended != FLOW_ALL_ENDED)
-        s->over = 0;
-    else if (!s->over)
-        s->over = now;
+        s->ended_at = 0;
+    else if (!s->ended_at)
+        s->ended_at = now;
     return was_plan_over(t, ended, now) ||
-           (s->over && now - s->over >= WIRE_SILENCE);
+           (s->ended_at && now - s->ended_at >= WIRE_SILENCE);
 }
 
 /* Describes what the augmenters wait for, or the augmenter that the trainer
@@ -465,11 +470,7 @@ renew_session(struct train *t, struct err *err)
     if (!wire_session_check(t->session, &why))
         return 0;
     log_message("%s: a new session begins", why.msg);
-    if (train_session(t, err))
-        return -1;
-    flow_state_copy_mark_stale(&t->service.state_copy);
-    train_source_restart(t);
-    return 0;
+    return train_source_restart(t, err);
 }
 
 int

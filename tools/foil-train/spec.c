@@ -6,7 +6,6 @@
 #include "train/external.h"
 #include "train/process.h"
 #include "train/shards.h"
-#include "util/mem.h"
 
 /* Reads three numbers separated by commas. */
 static int

@@ -1,10 +1,8 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "train.h"
 #include "util/clock.h"
-#include "util/mem.h"
 
 /* Seconds between two publications of the stages' status. */
 static const double every = 1;

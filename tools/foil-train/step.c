@@ -68,10 +68,10 @@ train_prefetch_next(void *tool)
     const struct wire_batch *found;
 
     stage_io_lock(&t->io);
-    wire_batch_release(&t->left);
+    wire_batch_release(&t->unreleased);
     train_source_serve(t);
     found = train_source_find(t, &next);
-    // do not send a batch to a program that will not be trained
+    // do not send a program a batch that will not be trained
     if (found && train_plan_fits(t, found))
         train_learner_prefetch(&t->learner, &found->batch);
     stage_io_unlock(&t->io);
@@ -80,9 +80,9 @@ train_prefetch_next(void *tool)
 void
 train_release_batch(struct train *t, struct wire_batch *batch)
 {
-    wire_batch_release(&t->left);
+    wire_batch_release(&t->unreleased);
     if (t->program) {
-        t->left = *batch;
+        t->unreleased = *batch;
         *batch = (struct wire_batch){0};
     } else {
         wire_batch_release(batch);

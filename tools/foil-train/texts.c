@@ -12,14 +12,12 @@ int
 train_texts_read(struct train_texts *texts, const char *path, struct err *err)
 {
     struct text_vocabulary *vocabulary = text_vocabulary_open(path, err);
-    struct digest digest;
     char hex[DIGEST_HEX];
 
     if (!vocabulary)
         return -1;
-    digest = text_vocabulary_digest(vocabulary);
     snprintf(texts->digest, sizeof texts->digest, "%.8s",
-             digest_hex(&digest, hex));
+             digest_hex(text_vocabulary_digest(vocabulary), hex));
     texts->file = text_vocabulary_text(vocabulary, &texts->bytes);
     texts->size = text_vocabulary_size(vocabulary);
     texts->end = text_vocabulary_end(vocabulary);
@@ -31,9 +29,7 @@ void
 train_texts_release(struct train_texts *texts)
 {
     free(texts->file);
-    free(texts->offsets);
-    free(texts->tokens);
-    free(texts->views);
+    arena_release(&texts->arrays);
     *texts = (struct train_texts){0};
 }
 
@@ -127,19 +123,19 @@ train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
 
     if (!texts->file)
         return;
-    mem_grow(&texts->offsets, &texts->offsets_room, all + 1,
-             sizeof *texts->offsets);
-    mem_grow(&texts->tokens, &texts->tokens_room, all * from->n_tokens,
-             sizeof *texts->tokens);
-    mem_grow(&texts->views, &texts->views_room, batch_captions_size(batch),
-             sizeof *texts->views);
+    arena_begin(&texts->arrays);
+    texts->offsets =
+        arena_take(&texts->arrays, all + 1, sizeof *texts->offsets);
+    texts->tokens =
+        arena_take(&texts->arrays, all * from->n_tokens, sizeof *texts->tokens);
     texts->offsets[0] = 0;
     append_texts(texts, 0, b, from->n_tokens, from->tokens, from->lengths);
     append_texts(texts, b, batch->extra.n_texts, from->n_tokens,
                  from->extra_tokens, from->extra_lengths);
     batch->tokens = texts->tokens;
     batch->offsets = texts->offsets;
-    batch_captions(batch, texts->views);
+    batch_captions(batch, arena_take(&texts->arrays, batch_captions_size(batch),
+                                     sizeof(int64_t)));
 }
 
 static int
@@ -160,6 +156,5 @@ part_save(void *self, const char *folder, struct err *err)
 struct train_part
 train_texts_part(struct train_texts *texts)
 {
-    return (struct train_part){
-        .name = "vocabulary", .self = texts, .save = part_save};
+    return (struct train_part){.self = texts, .save = part_save};
 }

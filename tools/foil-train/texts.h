@@ -4,6 +4,7 @@
 #include "options.h"
 #include "train/config.h"
 #include "train/part.h"
+#include "util/arena.h"
 #include "util/batch.h"
 #include "wire/batch.h"
 
@@ -21,8 +22,7 @@ struct train_texts {
     /* of the present batch */
     size_t *offsets;
     int32_t *tokens;
-    int64_t *views; /* of batch_captions() */
-    size_t offsets_room, tokens_room, views_room;
+    struct arena arrays;
 };
 
 /* train_texts_read() reads the vocabulary from --vocabulary or a checkpoint. */

@@ -1,45 +1,26 @@
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "top_negatives.h"
 #include "util/clock.h"
-#include "util/mem.h"
 
 static const double record_every_s = .25; // seconds
 
 static void
-release_arrays(struct heaviest *h)
-{
-    free(h->row);
-    free(h->sample);
-    free(h->view);
-    free(h->epoch);
-    free(h->w);
-    free(h->cosine);
-    free(h->outside);
-    free(h->effective);
-    *h = (struct heaviest){0};
-}
-
-static void
-allocate_arrays(struct train_top_negatives *d, size_t rows)
+take_arrays(struct train_top_negatives *d, size_t rows)
 {
     struct heaviest *h = &d->message.heaviest;
     const size_t n = rows * TRAIN_TOP_NEGATIVES;
 
-    if (rows <= d->room)
-        return;
-    release_arrays(h);
-    d->room = rows;
+    arena_begin(&d->arrays);
     h->k = TRAIN_TOP_NEGATIVES;
-    h->row = mem_array(n, sizeof *h->row);
-    h->sample = mem_array(n, sizeof *h->sample);
-    h->view = mem_array(n, sizeof *h->view);
-    h->epoch = mem_array(n, sizeof *h->epoch);
-    h->w = mem_array(n, sizeof *h->w);
-    h->cosine = mem_array(n, sizeof *h->cosine);
-    h->outside = mem_array(rows, sizeof *h->outside);
-    h->effective = mem_array(rows, sizeof *h->effective);
+    h->row = arena_take(&d->arrays, n, sizeof *h->row);
+    h->sample = arena_take(&d->arrays, n, sizeof *h->sample);
+    h->view = arena_take(&d->arrays, n, sizeof *h->view);
+    h->epoch = arena_take(&d->arrays, n, sizeof *h->epoch);
+    h->w = arena_take(&d->arrays, n, sizeof *h->w);
+    h->cosine = arena_take(&d->arrays, n, sizeof *h->cosine);
+    h->outside = arena_take(&d->arrays, rows, sizeof *h->outside);
+    h->effective = arena_take(&d->arrays, rows, sizeof *h->effective);
 }
 
 static int
@@ -62,7 +43,7 @@ weigh_rows(void *self, const struct batch *step, struct weights *weights,
     d->known = rc > 0 && d->wanted;
     if (!d->known)
         return rc;
-    allocate_arrays(d, step->v * step->b);
+    take_arrays(d, step->v * step->b);
     sample_heaviest(step, weights, &d->message.heaviest);
     d->message.batch = *step;
     d->message.columns = weights->columns;
@@ -94,8 +75,7 @@ train_top_negatives_wrap(struct train_top_negatives *d,
 void
 train_top_negatives_release(struct train_top_negatives *d)
 {
-    release_arrays(&d->message.heaviest);
-    d->room = 0;
+    arena_release(&d->arrays);
 }
 
 void

@@ -3,6 +3,7 @@
 
 #include "sample/heaviest.h"
 #include "train/negatives.h"
+#include "util/arena.h"
 #include "wire/feed.h"
 
 /*
@@ -18,7 +19,7 @@ struct train_top_negatives {
     double sent_at;
     int known; /* 1: `message` is of the last step that was weighed */
     struct wire_top_negatives message;
-    size_t room; /* rows of its arrays */
+    struct arena arrays; /* of `message` */
 };
 
 /* train_top_negatives_wrap() returns negatives that wrap others. */

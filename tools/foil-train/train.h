@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "flow/handover.h"
 #include "flow/inlet.h"
@@ -38,7 +37,6 @@
  *   ranks.c       other processes that compute a part of them
  *   alone.c       foil-train, without ranks
  *   mpi.c         foil-train-mpi, with ranks of MPI
- *   lock.c        the lock of a run directory
  *   session.c     the number of a session, which rises in a run
  *   cost.c        memory and time that a run will take
  *   source.c      batches from augmenters, in the order of the plan
@@ -56,10 +54,10 @@
 /* The source of batches. */
 struct train_source {
     struct flow_inlet *inlet;
-    size_t largest; /* bytes of a batch, so far */
-    int is_idle;    /* 1: the next batch was requested and has not come */
-    double over;    /* since when all augmenters send that no items are left; 0:
-                     * they do not */
+    size_t largest;  /* bytes of a batch, so far */
+    int is_idle;     /* 1: the next batch was requested and has not come */
+    double ended_at; /* when the last augmenter sent that no items are left; 0:
+                      * some have items */
 };
 
 /* Features of past epochs for selectors, and the plans that selectors sent. */
@@ -81,7 +79,7 @@ struct train_service {
     size_t in_batch_room;
     struct flow_state_copy state_copy;
     uint64_t greetings; /* of the service, when its state was checked last */
-    double again;       /* --policy in-batch: time of the next request */
+    double retry_at;    /* --policy in-batch: time of the next request */
 };
 
 /* All objects of a trainer, in the order of their use. */
@@ -99,7 +97,8 @@ struct train {
     struct train_journal journal;
     struct run_batches batches;
     struct tally unrecorded; /* steps whose batch could not be written */
-    char making[1024];       /* `making` of the last augmenter's hello */
+    char making[1024];       /* JSON: how an augmenter makes views, of the last
+                                hello that has it (foil-wire(5)) */
     struct train_samples samples;
     struct train_history history;
     struct train_program *program; /* of the encoders; NULL: none */
@@ -117,7 +116,7 @@ struct train {
     struct run_stages stages; /* the status of each stage then */
     struct run_lines results; /* new lines are published */
     struct train_source source;
-    struct wire_batch left; /* a trained batch that must be released */
+    struct wire_batch unreleased; /* a trained batch: train_release_batch() */
     struct train_features features;
 
     struct train_service service;
@@ -155,13 +154,14 @@ void train_source_serve(void *train);
 struct wire_place train_at(const struct train *t);
 const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
-void train_source_restart(struct train *t);
+int train_source_restart(struct train *t, struct err *err);
 void train_source_close(struct train *t);
 size_t train_views_wanted(const struct train_options *options);
 
 /*
  * plan.c: train_plan_fits() returns 1 if a batch begins an epoch, or has the
- * order with which the epoch began, or if one of the two has no order.
+ * digest of the order of samples with which the epoch began, or if one of the
+ * two has no such digest.
  * train_plan_note() stores the plan of a batch that will be trained, and prints
  * a message if it differs.  train_plan_change() ends the epoch before a batch
  * that does not fit, as the rest of the epoch would repeat samples and omit
@@ -177,11 +177,13 @@ int train_plan_change(struct train *t, const struct wire_batch *batch,
  * checkpoint, if there is one.  train_build() makes the objects that depend on
  * the shape of the first batch: encoder, samples, history, learner.
  * train_dry_run() checks what train_begin() checks, and writes nothing.
+ * train_check_free() returns -1 if another trainer has the run directory.
  */
 int train_begin(struct train *t, struct err *err);
 int train_build(struct train *t, const struct wire_batch *batch,
                 struct err *err);
 int train_dry_run(struct train *t, struct err *err);
+int train_check_free(const char *run, struct err *err);
 
 /*
  * negatives.c: train_service_open() connects to the negatives service, if the
@@ -191,10 +193,10 @@ int train_dry_run(struct train *t, struct err *err);
  *
  * train_service_greet() reads messages of the service before the first batch:
  * returns 0, or -1 if it refuses the trainer.  train_service_restore() does the
- * same, and sends its tables to a service that was restarted or has
- * reconnected, as it may have begun another session.  It does not wait for a
- * request of weights, because a filter forwards no item before it has its
- * tables.
+ * same; and if the service was restarted, or has reconnected and so may have
+ * begun another session, it sends it the tables of its sampler.  It does so
+ * before the next request of weights, because a service that filters items
+ * forwards none until it has these tables.
  */
 int train_service_open(struct train *t, struct err *err);
 void train_service_close(struct train_service *service);
@@ -228,11 +230,6 @@ void train_encoders_close(struct train *t);
  * with batches like the first one, if these are gigabytes or hours. */
 void train_cost_print(const struct train *t, const struct wire_batch *batch,
                       double steps);
-
-/* lock.c: train_lock() takes the run directory until the process ends.
- * train_check_free() returns -1 if another trainer has it. */
-int train_lock(const char *run, struct err *err);
-int train_check_free(const char *run, struct err *err);
 
 /* session.c: train_session() begins a session above the last one of the run,
  * and writes it into the run directory. */

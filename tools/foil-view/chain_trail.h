@@ -15,7 +15,7 @@ enum { CHAIN_TRAIL_STEPS = 8, CHAIN_TRAIL_STATES = 3 };
 struct chain_trail {
     size_t size, views;
     struct chain_steps **steps; /* [size,views] NULL: none received */
-    size_t n;                   /* not NULL: at most CHAIN_TRAIL_MOST */
+    size_t n; /* of them are not NULL; at most CHAIN_TRAIL_MOST */
 };
 
 enum { CHAIN_TRAIL_MOST = 65536 }; /* about 1 kB each */

@@ -19,13 +19,13 @@ struct sheet {
 const struct data_set *
 pictures_set(struct pictures *pictures, struct err *err)
 {
-    struct run_batch_record shown;
+    struct run_batch_record record;
     const double now = clock_now();
 
     if (!pictures->ready &&
         (pictures->tried_at <= 0 || now - pictures->tried_at >= 1)) {
         pictures->ready =
-            !run_views_step(pictures->views, 0, &shown, &pictures->error);
+            !run_views_step(pictures->views, 0, &record, &pictures->error);
         pictures->tried_at = now;
     }
     if (pictures->ready)
@@ -42,7 +42,7 @@ shrink_by(const struct pictures *pictures)
     return (run_views_size(pictures->views) + TILE - 1) / TILE;
 }
 
-/* Returns the mean of by x by pixels. */
+/* Returns the mean of a square of pixels, `by` on a side. */
 static uint8_t
 average_square(const uint8_t *at, size_t side, size_t by)
 {
@@ -81,24 +81,24 @@ make_view(struct run_views *views, const struct picture_name *name,
                                            name->view, out, err);
 }
 
-/* Searches a step of an epoch, from the newest step back.  0 with *shown; -1:
+/* Searches a step of an epoch, from the newest step back.  0 with *record; -1:
  * not found. */
 static int
 find_step(struct run_views *views, int64_t epoch, int64_t step,
-          struct run_batch_record *shown)
+          struct run_batch_record *record)
 {
     struct err ignored;
     int64_t total = 0;
 
-    while (!run_views_step(views, total, shown, &ignored)) {
-        if (shown->batch.epoch == epoch && shown->batch.step == step)
+    while (!run_views_step(views, total, record, &ignored)) {
+        if (record->batch.epoch == epoch && record->batch.step == step)
             return 0;
-        if (shown->batch.epoch < epoch ||
-            (shown->batch.epoch == epoch && shown->batch.step < step))
+        if (record->batch.epoch < epoch ||
+            (record->batch.epoch == epoch && record->batch.step < step))
             return -1; // not written yet
-        total = shown->total - (shown->batch.epoch == epoch
-                                    ? shown->batch.step - step
-                                    : shown->batch.step + 1);
+        total = record->total - (record->batch.epoch == epoch
+                                     ? record->batch.step - step
+                                     : record->batch.step + 1);
         if (total < 1)
             return -1;
     }
@@ -140,14 +140,14 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
 {
     const size_t each = batch_view_pictures(b), n = b->n * each;
     struct picture_name *name;
-    struct run_batch_record shown;
+    struct run_batch_record record;
     int known, rc;
 
     if (!pictures_set(pictures, err))
         return -1;
-    known = !find_step(pictures->views, b->epoch, b->step, &shown) &&
-            shown.batch.b == b->n && shown.batch.v == each &&
-            !memcmp(shown.batch.ids, b->ids, b->n * sizeof *b->ids);
+    known = !find_step(pictures->views, b->epoch, b->step, &record) &&
+            record.batch.b == b->n && record.batch.v == each &&
+            !memcmp(record.batch.ids, b->ids, b->n * sizeof *b->ids);
     name = mem_array(n, sizeof *name);
     for (size_t i = 0; i < n; i++) {
         const size_t row = i % each * b->n + i / each;
@@ -155,7 +155,7 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
         name[i] = (struct picture_name){b->ids[row % b->n], b->epoch,
                                         (int64_t)(row / b->n)};
         if (known)
-            run_views_name(&shown, row, &name[i].id, &name[i].epoch,
+            run_views_name(&record, row, &name[i].id, &name[i].epoch,
                            &name[i].view);
     }
     rc = picture_draw(pictures, name, n, PICTURE_COLUMNS, jpeg, err);
@@ -167,20 +167,20 @@ int
 picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
              struct batch_view *batch)
 {
-    struct run_batch_record shown;
+    struct run_batch_record record;
     struct err ignored;
 
-    if (epoch < 0 ? run_views_step(pictures->views, 0, &shown, &ignored)
-                  : find_step(pictures->views, epoch, step, &shown))
+    if (epoch < 0 ? run_views_step(pictures->views, 0, &record, &ignored)
+                  : find_step(pictures->views, epoch, step, &record))
         return -1;
     pictures->ready = 1;
-    *batch = (struct batch_view){.epoch = shown.batch.epoch,
-                                 .step = shown.batch.step,
-                                 .n = shown.batch.b,
-                                 .views = shown.batch.v,
+    *batch = (struct batch_view){.epoch = record.batch.epoch,
+                                 .step = record.batch.step,
+                                 .n = record.batch.b,
+                                 .views = record.batch.v,
                                  .texts = run_views_texts(pictures->views)};
-    batch->ids = mem_array(shown.batch.b, sizeof *batch->ids);
-    memcpy(batch->ids, shown.batch.ids, shown.batch.b * sizeof *batch->ids);
+    batch->ids = mem_array(record.batch.b, sizeof *batch->ids);
+    memcpy(batch->ids, record.batch.ids, record.batch.b * sizeof *batch->ids);
     return 0;
 }
 

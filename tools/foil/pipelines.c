@@ -60,9 +60,8 @@ pipelines_export_python(const char *folder)
                                         any ? ":" : "", pipelines)
                            : NULL;
 
-    if (path && !(any && strstr(before, strrchr(path, ':') + 1)) &&
-        setenv("PYTHONPATH", path, 1))
-        die("cannot set PYTHONPATH: %s", strerror(errno));
+    if (path && !(any && strstr(before, strrchr(path, ':') + 1)))
+        export_variable("PYTHONPATH", path);
     free(path);
     free(pipelines);
 }
@@ -73,8 +72,7 @@ export_pipelines(const char *folder)
 {
     char *pipelines = require_pipelines(folder);
 
-    if (setenv("FOIL_PIPELINES", pipelines, 1))
-        die("cannot set FOIL_PIPELINES: %s", strerror(errno));
+    export_variable("FOIL_PIPELINES", pipelines);
     free(pipelines);
 }
 

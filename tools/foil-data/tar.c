@@ -10,62 +10,59 @@
 #include "data.h"
 
 void
-making_start(struct making *making, const char *path, long quality,
-             size_t total)
+tar_start(struct tar *tar, const char *path, long quality, size_t total)
 {
     struct err err;
 
-    *making = (struct making){.path = require_output(path, "tar"),
-                              .quality = (int)quality};
-    making->pack = data_pack_open(path, &err);
-    if (!making->pack)
+    *tar = (struct tar){.path = require_output(path, "tar"),
+                        .quality = (int)quality};
+    tar->pack = data_pack_open(path, &err);
+    if (!tar->pack)
         die("%s", err.msg);
-    progress_start(&making->progress, "images", 0, (double)total);
+    progress_start(&tar->progress, "images", 0, (double)total);
 }
 
 _Noreturn void
-making_give_up(struct making *making, const char *why)
+tar_give_up(struct tar *tar, const char *why)
 {
-    progress_clear(&making->progress);
-    data_pack_drop(making->pack);
+    progress_clear(&tar->progress);
+    data_pack_drop(tar->pack);
     die("%s", why);
 }
 
 void
-making_add(struct making *making, const char *name, const void *bytes,
-           size_t len)
+tar_add(struct tar *tar, const char *name, const void *bytes, size_t len)
 {
     struct err err;
 
-    if (data_pack_add(making->pack, name, bytes, len, &err))
-        making_give_up(making, err.msg);
+    if (data_pack_add(tar->pack, name, bytes, len, &err))
+        tar_give_up(tar, err.msg);
 }
 
 void
-making_add_jpeg(struct making *making, const char *name, const uint8_t *pixel,
-                size_t width, size_t height, size_t channels)
+tar_add_jpeg(struct tar *tar, const char *name, const uint8_t *pixel,
+             size_t width, size_t height, size_t channels)
 {
     struct err err;
 
-    if (image_jpeg_encode(pixel, width, height, channels, making->quality,
-                          &making->jpeg, &err))
-        making_give_up(making, err.msg);
-    making_add(making, name, making->jpeg.data, making->jpeg.len);
-    making->done++;
-    progress_show(&making->progress, (double)making->done, "");
+    if (image_jpeg_encode(pixel, width, height, channels, tar->quality,
+                          &tar->jpeg, &err))
+        tar_give_up(tar, err.msg);
+    tar_add(tar, name, tar->jpeg.data, tar->jpeg.len);
+    tar->done++;
+    progress_show(&tar->progress, (double)tar->done, "");
 }
 
 void
-making_finish(struct making *making)
+tar_finish(struct tar *tar)
 {
     struct err err;
 
-    progress_clear(&making->progress);
-    if (data_pack_keep(making->pack, &err))
+    progress_clear(&tar->progress);
+    if (data_pack_keep(tar->pack, &err))
         die("%s", err.msg);
-    log_message("'%s': %zu image%s", making->path, making->done,
-                plural(making->done));
-    data_bytes_release(&making->jpeg);
+    log_message("'%s': %zu image%s", tar->path, tar->done, plural(tar->done));
+    data_bytes_release(&tar->jpeg);
 }
 
 static const char *output, *classes;
@@ -86,22 +83,22 @@ run_generate(char **operand)
     size_t side = (size_t)size,
            n = (size_t)opt_whole("COUNT", operand[0], 1, 1e9);
     uint8_t *pixel = mem_array(side * side * 3, 1);
-    struct making making;
+    struct tar tar;
 
-    making_start(&making, output, quality, n);
+    tar_start(&tar, output, quality, n);
     for (size_t i = 0; i < n; i++) {
         char caption[IMAGE_GENERATE_CAPTION], text[8], name[32];
         int label = image_generate((uint64_t)seed, i, side, pixel, caption);
 
         snprintf(text, sizeof text, "%d", label);
         snprintf(name, sizeof name, "%06zu.cls", i);
-        making_add(&making, name, text, strlen(text));
+        tar_add(&tar, name, text, strlen(text));
         snprintf(name, sizeof name, "%06zu.jpg", i);
-        making_add_jpeg(&making, name, pixel, side, side, 3);
+        tar_add_jpeg(&tar, name, pixel, side, side, 3);
         snprintf(name, sizeof name, "%06zu.txt", i);
-        making_add(&making, name, caption, strlen(caption));
+        tar_add(&tar, name, caption, strlen(caption));
     }
-    making_finish(&making);
+    tar_finish(&tar);
     free(pixel);
 }
 
@@ -119,7 +116,7 @@ const struct opt import_opts[] = {
 
 /* Reads the next image after the first `from`: 0 at the end. */
 static int
-next_image(struct data_import *import, struct making *making,
+next_image(struct data_import *import, struct tar *tar,
            struct data_picture *picture)
 {
     struct err err;
@@ -128,7 +125,7 @@ next_image(struct data_import *import, struct making *making,
     for (; got > 0 && from > 0; from--)
         got = data_import_next(import, picture, &err);
     if (got < 0)
-        making_give_up(making, err.msg);
+        tar_give_up(tar, err.msg);
     return got;
 }
 
@@ -139,7 +136,7 @@ run_import(char **operand)
         .file = operand + 1, .coarse = coarse, .classes = classes};
     struct data_import *import;
     struct data_picture picture;
-    struct making making;
+    struct tar tar;
     struct err err;
     size_t most = limit ? (size_t)limit : SIZE_MAX, n;
 
@@ -153,18 +150,18 @@ run_import(char **operand)
         die("%s", err.msg);
     n = data_import_size(import);
     n = n > (size_t)from ? n - (size_t)from : 0;
-    making_start(&making, output, quality, n < most ? n : most);
-    while (making.done < most && next_image(import, &making, &picture)) {
+    tar_start(&tar, output, quality, n < most ? n : most);
+    while (tar.done < most && next_image(import, &tar, &picture)) {
         char name[128];
 
         snprintf(name, sizeof name, "%s%s%05zu.jpg",
                  picture.class ? picture.class : "", picture.class ? "/" : "",
-                 making.done);
-        making_add_jpeg(&making, name, picture.pixel, picture.width,
-                        picture.height, picture.channels);
+                 tar.done);
+        tar_add_jpeg(&tar, name, picture.pixel, picture.width, picture.height,
+                     picture.channels);
     }
-    if (!making.done)
-        making_give_up(&making, "there is no image to import");
-    making_finish(&making);
+    if (!tar.done)
+        tar_give_up(&tar, "there is no image to import");
+    tar_finish(&tar);
     data_import_close(import);
 }
