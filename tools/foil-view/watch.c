@@ -260,7 +260,7 @@ join_drawn(struct watch *watch, struct batch_view *b)
     *d = (struct wire_drawn){0};
 }
 
-/* Returns 1 if a `drawn` may come soon. */
+/* Returns 1 while the first or the next message `drawn` is expected. */
 static int
 is_sampled(const struct watch *watch, double now)
 {
