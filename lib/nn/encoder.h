@@ -6,8 +6,7 @@
 enum { NN_SIZES = 4 };
 
 /*
- * An encoder.  To add one, write a row in lib/nn/encoder.c and a function that
- * builds its graph.
+ * An encoder: a row in lib/nn/encoder.c.  lib/README.md 5 says how to add one.
  */
 struct nn_encoder {
     const char *name;
