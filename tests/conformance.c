@@ -1,18 +1,18 @@
 /*
  * conformance [-t TOL] DIR: compare foil with the reference implementations.
  *
- * Reads every .safetensors file in a folder (inputs and results of the
- * reference, shared/conformance/README.md), does the same with foil's library,
+ * Reads every .safetensors file in a folder, inputs and results of a reference
+ * (tests/data/conformance/README.md), computes the same with foil's library,
  * and prints a line for each file and quantity: its largest error over all
  * steps of the file.  Errors of arrays are relative: largest difference over
- * largest value; those of pictures are levels of 255, of which one is within
- * tolerance.  Where more is better, our result is divided by the reference's,
- * and the least that will do is given.  The last line is the worst.  What is no
- * number is wrong.  Exit code 0: something was compared, and all of it is
+ * largest value.  Those of pictures are in levels of 255; one level is within
+ * tolerance.  If more is better, the line has our result over the reference's,
+ * and the least ratio that is accepted.  The last line is the worst.  NaN is an
+ * infinite error.  Exit code 0: something was compared, and all of it is
  * within tolerance.
  *
- * To add an objective, add its row to the table `handlers`, and the names of
- * its parameters to that in conform_loss.h.
+ * To compare an objective, add a row to the table `handlers`, and the names of
+ * its parameters to the table in conform_loss.h.
  */
 #include <dirent.h>
 #include <stdio.h>

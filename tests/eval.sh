@@ -10,7 +10,9 @@ prints_line() {
     shift
     "$eval" "$@" >line || return
     cat line
-    test "$(wc -l <line)" -eq 1 && grep -q -- "$pattern" line
+    test "$(wc -l <line)" -eq 1 && grep -q -- "$pattern" line && return
+    echo "this is not one line with '$pattern'"
+    return 1
 }
 
 # small_set : makes set.tar, 24 images of 16 pixels, and sets what `trained` trains on

@@ -75,10 +75,10 @@ int data_features_write(const char *path, const struct data_features *features,
  * data_features_match() changes the labels of `test` to those that their
  * classes have in `train`, by the names of the classes.  Labels do not change
  * if neither side has names, or one side has none and the names of the other
- * are just the labels, 0, 1, ...  Both sides must have labels; the paths are
- * for errors only.  Returns 1 if labels were matched by names, 0 if by numbers,
- * and -1, with `test` unchanged, if some row has a class that `train` does not
- * name, or if only one of the two has names.
+ * are just the labels, 0, 1, ...  Both must have labels; the paths are only
+ * for error messages.  Returns 1 if labels were matched by names, 0 if by
+ * numbers, and -1, with `test` unchanged, if some row has a class that `train`
+ * does not name, or if only one of the two has names.
  */
 int data_features_match(const char *train_path,
                         const struct data_features *train,

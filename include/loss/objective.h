@@ -24,8 +24,7 @@
  *
  * with the entries of S as independent variables (lib/algorithms.md 2): their
  * function run() replaces S by W.  The others have direct(), from z to dL/dz.
- * To add an objective, write a file that describes it and add its name to the
- * table in lib/loss/objective.c.
+ * lib/README.md 5 says how to add an objective.
  */
 
 /* The input of an objective; rows = n + extra. */

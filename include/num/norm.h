@@ -105,7 +105,7 @@ void num_norm_backward(const struct num_norm *norm);
  *
  * Both calls of a pass take the same struct, and work, dy, dadd and y must not
  * change in between.  Sums of squares in double lose digits only if a mean is
- * 1e4 deviations or more; then x in f32 has lost more.
+ * 1e4 standard deviations or more; then x has already lost more by f32.
  *   sums  [2 c]  the first sum of each channel, then the second
  */
 void num_norm_sums(const struct num_norm *norm, double *sums);

@@ -48,11 +48,12 @@ enum sample_proposals {
      * distribution of small batches (3.7): distance .095 at N = 100, b = 8. */
     SAMPLE_ALL4,
     /* Each of the R = b - 1 rows of other images in the other view once, in
-     * random order.  Each (image, view) has a chain.  For two views of two
-     * kinds, where a row is compared only with rows of the other kind.  If view
-     * 0 is an image and view 1 one of its K captions, view_of is 0 for the
-     * image and 1 + k for caption k: each image has a chain over captions, and
-     * each caption has a chain over images.  The targets are
+     * random order.  Each (image, view) has a chain.  It is for two views of
+     * different kinds, such as image and caption, where a row is compared only
+     * with rows of the other kind.  If view 0 is an image and view 1 one of its
+     * K captions, view_of is 0 for the image and 1 + k for caption k: each
+     * image has a chain over captions, and each caption has a chain over
+     * images.  The targets are
      *     p_i(j, k) ~ exp(beta s)  over the captions of other images,
      *     p_ik(j)   ~ exp(beta s)  over the other images. */
     SAMPLE_CROSS,

@@ -9,9 +9,8 @@
 
 /*
  * Samplers: ways to get the negatives of an objective.  Each is a row of a
- * table; options and --help derive from it.  To add one, write a source in
- * lib/sample, its name in the table of lib/sample/samplers.h, a test, and its
- * entry in foil-negatives(1).
+ * table; options and --help derive from it.  lib/README.md 5 says how to add
+ * one.
  */
 struct sample_source;
 struct weights;

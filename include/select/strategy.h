@@ -7,9 +7,8 @@
 #include "util/param.h"
 
 /*
- * A strategy orders the samples of one epoch.  To add one, write a header, a
- * source with its description and parameters, and a test in this room, and add
- * its name to the table of lib/select/strategy.c.
+ * A strategy orders the samples of one epoch.  lib/README.md 5 says how to add
+ * one.
  */
 
 /*

@@ -14,7 +14,7 @@
  * The metadata line `role = "augment"` is the stage for which the key is valid:
  * select, augment, train, negatives, tap, or any.
  */
-enum { WIRE_KEY_TEXT = 41 }; /* Z85: 40 characters and a zero */
+enum { WIRE_KEY_TEXT = 41 }; /* a key in Z85: 40 characters, and a zero byte */
 
 struct wire_cert {
     char public_key[WIRE_KEY_TEXT], secret_key[WIRE_KEY_TEXT], role[32];

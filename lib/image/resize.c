@@ -55,8 +55,9 @@ image_crop_draw(size_t width, size_t height, const double scale[2],
 enum { BITS = 22, HALF = 1 << (BITS - 1) };
 
 /*
- * Computes the weights k[] of output pixel i and their start.  Zeros at either
- * end are dropped: each one would cost a pass over the data.
+ * Computes the weights k[] of output pixel i, a weighted mean of input pixels,
+ * and returns which pixels these are.  Zeros at either end are dropped: each
+ * one would cost a pass over the data.
  */
 static struct image_tap
 fill_triangle(const struct image_axis *axis, size_t i, double *w, int32_t *k)

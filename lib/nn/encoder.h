@@ -14,8 +14,7 @@ typedef size_t nn_build(struct nn_graph *graph,
                         const struct nn_spec *spec, size_t in);
 
 /*
- * An encoder.  To add one, write a row in lib/nn/encoder.c and a function that
- * builds its graph.
+ * An encoder: a row in lib/nn/encoder.c.  lib/README.md 5 says how to add one.
  */
 struct nn_encoder {
     const char *name;

@@ -7,9 +7,9 @@
 #include "ops.h"
 
 /*
- * The interface of operators.  To add one, write a file op_NAME.c with its
- * struct nn_operator and the function that adds it to a graph, and a row in
- * ops.h; no other code depends on the kind of an operator.
+ * The interface of operators: the struct nn_operator of op_NAME.c, a row in
+ * ops.h.  No other code depends on the kind of an operator.  lib/README.md 5
+ * says how to add one.
  *
  * A plan (plan.h) is a graph prepared for a number of rows.  It has a step for
  * each operator, which prepare() fills in once; a run calls forward() and

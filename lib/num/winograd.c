@@ -75,7 +75,8 @@ make_weights(const struct winograd_work *work, size_t panel, struct range part,
                      part.from, part.to, u, plane);
 }
 
-/* Adds a part to the sums of a point.  If the part has all channels, phases are
+/* Adds the product of matrices of a point (winograd.h), over the channels of a
+ * part, to that of earlier parts.  If the part has all channels, phases are
  * adjacent without a gap. */
 static void
 multiply_point(const struct winograd_work *work, size_t point,

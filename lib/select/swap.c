@@ -14,7 +14,8 @@
  * double the time. */
 enum { KICKS = 2 };
 
-/* Samples in a region, and its least number of batches. */
+/* A region is a group of batches with near features, rearranged as a block: its
+ * number of samples, and of batches at least. */
 enum { REGION = 1280, BATCHES = 4 };
 
 /* Most rounds of forming regions, and the least gain of a round, as a share of

@@ -6,10 +6,7 @@
 /*
  * The fields of a message of each kind, defined only here.  Codec, tests and
  * fuzzers follow these tables, and foil-wire(5) is compared with them.
- *
- * To add a field: a member of the struct in include/wire/, a row in message.c,
- * a line in foil-wire(5).  To add a message: a kind in wire/msg.h, a struct, a
- * table, a subsection.
+ * lib/README.md 5 says how to add a field or a message.
  */
 enum wire_field_type {
     WIRE_WHOLE,   /* int64_t */

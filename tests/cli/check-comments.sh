@@ -50,5 +50,5 @@ void put_row(void) {}'
 ok 'a comment that begins with the name of another function exits with 1' \
     exits 1 "$check" "$work/tree"
 ok 'check-comments prints both functions' \
-    grep -q '^lib/room/file.c:1: put_row() is over put_rows()' "$work/out"
+    grep -q '^lib/room/file.c:1: the comment of put_row() is above put_rows()' "$work/out"
 done_testing

@@ -85,7 +85,7 @@ make_captions(struct augment_text *text, const struct batch *batch,
     }
 }
 
-/* Encodes the captions that the item names. */
+/* Converts the extra captions of an item to tokens. */
 static void
 make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
 {

@@ -49,7 +49,7 @@ void map_frames_poll(struct map_frames *maps);
 /*
  * map_frames_show() returns
  *   n       points on the map; 0 before they are chosen
- *   wanted  points that it shall have
+ *   wanted  points of a map of all samples, at most `most`
  *   known   samples with an embedding
  *   within  epoch of the first frame, if made before the epoch's end; else 0
  *   epochs  [] epochs of the frames, counted from 1

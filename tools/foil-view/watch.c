@@ -260,7 +260,7 @@ join_top(struct watch *watch, struct batch_view *b)
     *d = (struct wire_top_negatives){0};
 }
 
-/* Returns 1 if a top_negatives may come soon. */
+/* Returns 1 while the first or the next top_negatives is expected. */
 static int
 is_sampled(const struct watch *watch, double now)
 {
