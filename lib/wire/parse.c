@@ -87,7 +87,7 @@ check_header(struct wire_msg *msg, struct err *err)
         used != part.len)
         return err_set(err, "header is not msgpack");
     if (msg->version == WIRE_VERSION_OLD)
-        wire_rename_old(msg->kind, &msg->header.data);
+        wire_rename(msg->kind, 0, &msg->header.data);
     return 0;
 }
 

@@ -45,14 +45,15 @@ int64_t wire_version_of(const struct wire_part *part, size_t *n);
  *
  * wire_kind_in() returns the name of a kind in a version.
  *
- * wire_rename_old() gives the keys and tensors in a header of version 2 the
- * names of version 3.
+ * wire_rename() gives the keys and tensors in the header of a message of
+ * version 2 the names of version 3; with to_old, those of version 3 the names
+ * of version 2, and a hello the version to_old.
  *
  * wire_msg_to_old() returns a message as one of version 2, to be freed by
  * wire_msg_free().  A hello in it has the given version.
  */
 const char *wire_kind_in(enum wire_kind kind, int version);
-void wire_rename_old(enum wire_kind kind, msgpack_object *header);
+void wire_rename(enum wire_kind kind, int to_old, msgpack_object *header);
 struct wire_msg *wire_msg_to_old(const struct wire_msg *msg, int version);
 
 /* wire_msg_share() makes `part` share the bytes of part i. */

@@ -92,3 +92,36 @@ wire_write_end(struct wire_writer *w)
     msgpack_sbuffer_destroy(&w->body);
     return msg;
 }
+
+struct wire_msg *
+wire_msg_to_old(const struct wire_msg *msg, int version)
+{
+    const struct wire_part part = wire_msg_part(msg, 1);
+    zmq_msg_t parts[WIRE_PARTS_MAX];
+    msgpack_unpacked header;
+    msgpack_sbuffer bytes;
+    msgpack_packer packer;
+    struct wire_subject subject;
+    struct wire_msg *old;
+    struct err err;
+    char kind[32];
+    int n = snprintf(kind, sizeof kind, "foil%d.%s", WIRE_VERSION_OLD,
+                     wire_kind_in(msg->kind, WIRE_VERSION_OLD));
+
+    msgpack_unpacked_init(&header);
+    REQUIRE(msgpack_unpack_next(&header, part.data, part.len, NULL) ==
+            MSGPACK_UNPACK_SUCCESS);
+    wire_rename(msg->kind, version, &header.data);
+    msgpack_sbuffer_init(&bytes);
+    msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
+    msgpack_pack_object(&packer, header.data);
+    wire_part_copy(&parts[0], kind, (size_t)n);
+    wire_part_copy(&parts[1], bytes.data, bytes.size);
+    for (size_t i = 2; i < msg->n_parts; i++)
+        wire_msg_share(msg, i, &parts[i]);
+    old = wire_msg_parse(msg->n_parts, parts, 0, &subject, &err);
+    REQUIRE(old); // as valid as msg
+    msgpack_sbuffer_destroy(&bytes);
+    msgpack_unpacked_destroy(&header);
+    return old;
+}

@@ -67,7 +67,7 @@ digest_of(const struct wire_msg *msg, char hex[DIGEST_HEX])
         part[i] = digest_bytes(of.data, of.len);
     }
     all = digest_bytes(part, wire_msg_parts(msg) * sizeof *part);
-    digest_hex(&all, hex);
+    digest_hex(all, hex);
 }
 
 static void
