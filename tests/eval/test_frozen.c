@@ -171,7 +171,7 @@ chains_have_no_bias(void)
 
 /* dL/dz = (W + W') v, taken through the lengths. */
 static void
-pull_is_the_gradient(const char *objective, size_t views)
+weights_give_the_gradient(const char *objective, size_t views)
 {
     const struct eval_views rows = naive_rows(SAMPLES, views, D, 5, v);
     struct eval_frozen_settings how = how_of(objective, .3, 5, 2);
@@ -257,8 +257,8 @@ main(void)
     all_at_once_is_exact("clip", 1, 1);
     shuffles_have_the_mean_of_all_batches();
     chains_have_no_bias();
-    pull_is_the_gradient("simclr", 2);
-    pull_is_the_gradient("isogclr", 3);
+    weights_give_the_gradient("simclr", 2);
+    weights_give_the_gradient("isogclr", 3);
     pairs_are_two_different_views();
     refuses_what_needs_an_encoder();
     return t_done();
