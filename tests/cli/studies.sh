@@ -170,7 +170,7 @@ ok 'selection succeeds' study selection --epochs 2 --batch 8 --images 64 --pairs
     "${sets[@]}"
 cp "$work/out" "$work/out.selection"
 ok 'selection prints the cost of hardness' \
-    test "$(grep -cE '^(own (class|shown)|hardest pairs) +mean' \
+    test "$(grep -cE '^(same class (weight|share)|hardest pairs) +mean' \
     "$work/out.selection")" -ge 3
 ok 'selection prints the loss over all pairs' \
     grep -qE '^loss +mean' "$work/out.selection"
