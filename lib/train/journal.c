@@ -74,6 +74,15 @@ add_count(json_t *line, struct values *values, const char *name, int64_t x)
 }
 
 static void
+add_place(json_t *line, struct values *values, const struct train_state *state,
+          const struct batch *batch)
+{
+    add_count(line, values, "total", state->total);
+    add_count(line, values, "epoch", batch->epoch);
+    add_count(line, values, "step", batch->step);
+}
+
+static void
 add_values(json_t *line, struct values *values, const struct values *from)
 {
     for (size_t i = 0; i < from->n; i++) {
@@ -153,12 +162,11 @@ train_journal_step(struct train_journal *journal, const struct batch *batch,
 
     if (result->outcome == TRAIN_APPLIED)
         journal->last = result->loss;
-    add_count(line, &values, "total", state->total);
-    add_count(line, &values, "epoch", batch->epoch);
-    add_count(line, &values, "step", batch->step);
+    add_place(line, &values, state, batch);
     if (result->reason)
         json_object_set_new(line, "refused", json_string(result->reason));
     add_values(line, &values, &result->values);
+    add_place(line, &values, state, batch); // a program reports any names
     if (journal->ended_step)
         json_object_set_new(line, "ended",
                             json_pack("{s:I, s:I}", "epoch",

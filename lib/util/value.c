@@ -33,17 +33,33 @@ value_find(const struct value *list, size_t n, const char *name)
     return NAN;
 }
 
+/* The value of that name, which is added if it is missing. */
+static struct value *
+place_of(struct values *values, const char *name)
+{
+    for (size_t i = 0; i < values->n; i++)
+        if (!strcmp(values->value[i].name, name))
+            return &values->value[i];
+    value_add(values->value, &values->n, VALUES_MAX, name, 0);
+    return &values->value[values->n - 1];
+}
+
 void
 values_add(struct values *values, const char *name, double x)
 {
-    value_add(values->value, &values->n, VALUES_MAX, name, x);
+    struct value *to = place_of(values, name);
+
+    to->value = x;
+    to->whole = 0;
 }
 
 void
 values_count(struct values *values, const char *name, int64_t x)
 {
-    values_add(values, name, (double)x);
-    values->value[values->n - 1].whole = 1;
+    struct value *to = place_of(values, name);
+
+    to->value = (double)x;
+    to->whole = 1;
 }
 
 void

@@ -88,6 +88,30 @@ number(const json_t *object, const char *name)
     return json_number_value(json_object_get(object, name));
 }
 
+/* A user's program reports numbers of any name. */
+static void
+a_line_keeps_its_own_fields(void)
+{
+    struct train_state state = {.total = 7};
+    struct train_journal journal = begin(&state);
+    struct train_result result = {.outcome = TRAIN_APPLIED};
+    const struct batch batch = {.epoch = 2, .step = 3};
+    json_t *last;
+
+    values_add(&result.values, "total", 0.5);
+    values_add(&result.values, "step", -1);
+    values_add(&result.values, "seconds", 1e9);
+    train_journal_step(&journal, &batch, &result, NULL);
+    T(lines("metrics.jsonl", &last) == 1 && number(last, "total") == 7 &&
+          number(last, "epoch") == 2 && number(last, "step") == 3 &&
+          number(last, "seconds") == 0,
+      "a program's number does not replace a field of the line");
+    T(published.n == json_object_size(last), "each name is published once");
+    json_decref(last);
+    train_journal_close(&journal);
+    T(!unlink("metrics.jsonl"), "it is deleted");
+}
+
 static void
 a_line_has_the_outcome_of_a_step(void)
 {
@@ -255,6 +279,7 @@ main(void)
     char scratch[256];
 
     child_scratch(scratch);
+    a_line_keeps_its_own_fields();
     a_line_has_the_outcome_of_a_step();
     lines_of_repeated_steps_are_removed();
     a_plan_is_in_the_line_of_its_first_step();

@@ -21,5 +21,10 @@ main(void)
       "a count is marked as one");
     T(strlen(a.value[2].name) == VALUE_NAME - 1, "a long name is cut");
     T(isnan(value_find(a.value, a.n, "tau")), "an unknown name returns NaN");
+    values_add(&a, "moved", 0.5);
+    values_count(&a, "loss", 2);
+    T(a.n == 3 && value_find(a.value, a.n, "moved") == 0.5 &&
+          !a.value[1].whole && a.value[0].value == 2 && a.value[0].whole,
+      "a number replaces that of the same name");
     return t_done();
 }
