@@ -39,7 +39,7 @@ struct augmenter {
     int64_t refused;     /* batches that the trainer refused */
     struct tally older;  /* counts snapshots of an older session */
     int trainer_over;    /* 1: the trainer has sent that the run is over */
-    int selector_over;   /* 1: the selector has */
+    int selector_over;   /* 1: the selector has sent so */
 };
 
 /*
