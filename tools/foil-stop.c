@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run/settings.h"
 #include "util/file.h"
 #include "util/lock.h"
 #include "util/mem.h"
@@ -132,6 +133,7 @@ main(int argc, char **argv)
     static const char *const locks[] = {"log/lock", "lock"};
     const char *run;
     struct lock lock;
+    struct err err;
 
     opt_parse(&tool, argc, argv);
     run = folder;
@@ -139,6 +141,8 @@ main(int argc, char **argv)
         opt_misuse("which run? want RUN, its directory");
     if (!file_exists(run))
         die("no run '%s': there is no such folder", run);
+    if (run_check(run, &err))
+        die("%s", err.msg);
     for (int i = 0; i < 2; i++) {
         lock = read_lock(run, locks[i]);
         if (!lock.held)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "foil-top/top.h"
+#include "run/settings.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -74,7 +75,8 @@ print_once(struct stage *stage, struct top *top)
     }
     find_trainer(top);
     if (top->live.received_at <= 0 && !top->total && !top->trainer)
-        die("no trainer sends messages, and there are no earlier steps");
+        die("no trainer sends messages, and there are no earlier steps: 'foil "
+            "runs' lists runs that have some");
     // messages published at the same time arrive a moment later
     stage_wait(stage, poll_s);
     top_read(top);
@@ -127,13 +129,14 @@ main(int argc, char **argv)
 {
     struct top top = {.epoch = -1};
     struct stage stage;
+    struct err err;
 
     opt_parse(&tool, argc, argv);
     if (!options.run && !events)
         opt_misuse("which run? want RUN, its directory, or --events ENDPOINT");
     opt_together(&options.keys, &options.allow);
-    if (options.run && !file_exists(options.run))
-        die("there is no run '%s'", options.run);
+    if (options.run && run_check(options.run, &err))
+        die("%s", err.msg);
     stage_open(&stage, &options);
     top.name = options.run ? options.run : events;
     top_open(&top, &stage, events);

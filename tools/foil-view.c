@@ -11,6 +11,7 @@
 #include "foil-view/watch.h"
 #include "num/room.h"
 #include "num/threads.h"
+#include "run/settings.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/opt.h"
@@ -93,13 +94,15 @@ write_page(struct watch *watch)
 static void
 check_runs(void)
 {
-    if (!file_exists(where.stage.run))
-        die("there is no run '%s'", where.stage.run);
+    struct err err;
+
+    if (run_check(where.stage.run, &err))
+        die("%s", err.msg);
     if (compare.n > COMPARE_MOST)
         opt_misuse("--compare takes %d runs at most", COMPARE_MOST);
     for (size_t i = 0; i < compare.n; i++)
-        if (!file_exists(compare.item[i]))
-            die("there is no run '%s'", compare.item[i]);
+        if (run_check(compare.item[i], &err))
+            die("%s", err.msg);
     where.compare = compare.item;
     where.n_compare = compare.n;
     where.points = (size_t)points;

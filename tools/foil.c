@@ -83,10 +83,40 @@ is_command(const char *name)
     return 0;
 }
 
+/* What other programs call a command, or a verb without its tool. */
+static const char *const others[][2] = {
+    {"evaluate|test|validate|val|score|benchmark|metrics", "eval"},
+    {"knn|classify", "eval knn"},
+    {"probe|linear|finetune", "eval probe"},
+    {"neighbours|neighbors|search|query|similar", "eval neighbours"},
+    {"map|tsne|umap|plot", "eval map"},
+    {"predict|infer|inference|extract|encode|features|transform|export",
+     "embed"},
+    {"fit|pretrain|learn|start|launch", "run simclr"},
+    {"resume|continue|restart", "run --resume"},
+    {"index|prepare|preprocess|dataset", "data index"},
+    {"import|download|convert", "data import"},
+    {"generate", "data generate"},
+    {"split", "data split"},
+    {"info|stats|inspect", "data info"},
+    {"status|ps|monitor|watch|log|logs", "top"},
+    {"show|dashboard|serve|ui|web", "view"},
+    {"kill|cancel|end|quit", "stop"},
+    {"list|ls|compare|history", "runs"},
+    {"tensorboard", "runs --tensorboard DIR"},
+    {"man|usage", "help"},
+};
+
 /* Returns a hint for a wrong command, ": ..." */
 static const char *
 guess_command(struct guess *guess)
 {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (opt_index(others[i][0], guess->word) >= 0) {
+            snprintf(guess->words, sizeof guess->words, ": it is 'foil %s'",
+                     others[i][1]);
+            return guess->words;
+        }
     for (size_t i = 0; i < N_COMMANDS; i++)
         guess_try(guess, commands[i].name);
     guess_try(guess, "run");
@@ -187,7 +217,7 @@ exec_help(const char *folder, char *topic)
 }
 
 _Noreturn static void
-run_command(char **argv)
+run_command(const char *folder, char **argv)
 {
     char *const name = argv[0];
     struct guess guess = {.word = name};
@@ -199,6 +229,9 @@ run_command(char **argv)
             die("cannot run '%s': %s", argv[0], strerror(errno));
         free(argv[0]);
     }
+    if (pipelines_find(folder, name))
+        opt_misuse("no command '%s': a pipeline is run by 'foil run %s'", name,
+                   name);
     opt_misuse("no command '%s'%s", name, guess_command(&guess));
 }
 
@@ -224,5 +257,5 @@ main(int argc, char **argv)
         exec_help(folder, find_topic(folder, argv + 2));
     if (!strcmp(argv[1], "run"))
         run_pipeline(folder, argv + 1);
-    run_command(argv + 1);
+    run_command(folder, argv + 1);
 }

@@ -53,6 +53,11 @@ int run_settings_has(const struct run_settings *settings, const char *key);
 int run_settings_overridden(const struct run_settings *settings,
                             const char *key);
 
+/* run_check() returns 0 if a path may be a run directory, also an empty one
+ * whose trainer has not started; -1 with a sentence if nothing in it is of a
+ * run. */
+int run_check(const char *path, struct err *err);
+
 /* run_config_newest() returns the config of the newest checkpoint of a run
  * (nn/checkpoint.h), or of RUN/latest where a trainer of another kind wrote
  * that alone, to be given to json_decref(); NULL with a sentence where there is

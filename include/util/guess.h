@@ -6,7 +6,8 @@
 /*
  * The word that was probably meant by a misspelt one: the word with the fewest
  * changes, if these are at most two and fewer than half of its letters.  A
- * change inserts, removes or replaces a letter, or swaps two neighbours.
+ * change inserts, removes or replaces a letter, or swaps two neighbours; other
+ * capitals count as one, and letters that miss at the end as two.
  *
  *     struct guess guess = {.word = "epohcs"};
  *     guess_try(&guess, "epochs");
@@ -28,13 +29,15 @@ void guess_try(struct guess *guess, const char *word);
 const char *guess_words(struct guess *guess);
 
 /*
- * guess_other() returns foil's name of an option that other programs call
- * `word`, "lr" for "learning_rate", or NULL; "" if the word chooses a device,
- * which foil does not offer.
+ * guess_other() returns what to do about an option that other programs, such as
+ * those of PyTorch, have, "it is --lr" for "learning_rate", or NULL; it lives
+ * until the next call.
+ *
+ *     spell   returns how the tool spells an option of foil, "--lr", or NULL if
+ *             it has none of that name
  */
-const char *guess_other(const char *word);
-
-/* The end of a sentence: what to do instead of choosing a device. */
-extern const char guess_device[];
+const char *guess_other(const char *word,
+                        const char *(*spell)(void *self, const char *name),
+                        void *self);
 
 #endif

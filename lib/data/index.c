@@ -443,7 +443,10 @@ no_sample(const struct data_index *index, const char *path, struct err *err)
                        "there is no image in '%s', only images of other forms "
                        "(%zu, such as '%s'): convert them to JPEG or PNG first",
                        where, pictures->n, pictures->first);
-    return err_set(err, "there is no image in '%s'", where);
+    return err_set(err,
+                   "there is no image in '%s': want JPEG, PNG or WebP files, "
+                   "or folders of them",
+                   where);
 }
 
 int

@@ -37,6 +37,36 @@ data_is_index(const char *path, struct err *err)
 
 /* Returns the path of the index: `path`, or the index of the data `path`; NULL
  * if there is none. */
+/* Whether a file of that name is in a folder. */
+static int
+has_file(const char *folder, const char *name)
+{
+    char *path = mem_format("%s/%s", folder, name);
+    const int has = file_exists(path);
+
+    free(path);
+    return has;
+}
+
+/*   n  length of the path without slashes at its end */
+static void
+explain_no_index(const char *path, size_t n, struct err *err)
+{
+    if (has_file(path, "latest") || has_file(path, "MANIFEST.json"))
+        err_set(err,
+                "'%s' is a run or a checkpoint, not a data set: CHECKPOINT "
+                "comes first, then DATA",
+                path);
+    else if (n > 4 && !strncmp(path + n - 4, ".npy", 4))
+        err_set(err,
+                "'%s' is an array, not a data set: want a tar or a folder of "
+                "images",
+                path);
+    else
+        err_set(err, "'%s' has no index: make one with foil-data index '%s'",
+                path, path);
+}
+
 static char *
 find_index(const char *path, struct err *err)
 {
@@ -58,8 +88,7 @@ find_index(const char *path, struct err *err)
     else if (found == 0 && !stat(index_path, &st))
         err_set(err, "'%s' is not an index", index_path);
     else if (found == 0)
-        err_set(err, "'%s' has no index: make one with foil-data index '%s'",
-                path, path);
+        explain_no_index(path, n, err);
     free(index_path);
     return NULL;
 }

@@ -112,7 +112,10 @@ nn_checkpoint_need(const char *path, struct err *err)
     char *found;
 
     if (!nn_checkpoint_find(path, &found, err))
-        err_set(err, "no checkpoint in '%s'", path);
+        err_set(err,
+                "no checkpoint in '%s': want a run that has one, such as "
+                "run/x, or a folder step- of it",
+                path);
     return found;
 }
 

@@ -173,6 +173,27 @@ widen_model(struct nn_model *model)
     model->spec.bf16 = 0;
 }
 
+/* Verifies the checkpoint that was found at a path; the error names the one
+ * before, if the path is a run. */
+static int
+verify(const char *path, const char *folder, struct err *err)
+{
+    struct err damage, ignored;
+    size_t n = 0;
+    long *step;
+
+    if (!nn_checkpoint_verify(folder, &damage))
+        return 0;
+    step = nn_checkpoint_steps(path, &n, &ignored);
+    if (step && n > 1)
+        err_set(err, "%.300s: the one before is '%s/step-%08ld'", damage.msg,
+                path, step[n - 2]);
+    else
+        *err = damage;
+    free(step);
+    return -1;
+}
+
 /* Opens the encoder of that name in config.json, like nn_model_open(). */
 static int
 open_model(struct nn_model *model, const char *path, const char *name,
@@ -184,7 +205,7 @@ open_model(struct nn_model *model, const char *path, const char *name,
     int rc = -1;
 
     *model = (struct nn_model){0};
-    if (!folder || nn_checkpoint_verify(folder, err) ||
+    if (!folder || verify(path, folder, err) ||
         read_config(folder, name, model, err) || fill_about(model, folder, err))
         goto out;
     if (set)

@@ -1,7 +1,9 @@
+#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "nn/checkpoint.h"
 #include "run/settings.h"
@@ -172,6 +174,53 @@ run_settings_take(const struct run_settings *settings, const json_t *saved,
             return -1;
     }
     return 0;
+}
+
+/* Whether a path below a folder matches a pattern. */
+static int
+has_match(const char *folder, const char *pattern)
+{
+    char *whole = mem_format("%s/%s", folder, pattern);
+    glob_t found = {0};
+    const int has = !glob(whole, 0, NULL, &found);
+
+    globfree(&found);
+    free(whole);
+    return has;
+}
+
+int
+run_check(const char *path, struct err *err)
+{
+    static const char *const names[] = {
+        "metrics.jsonl", "command", "latest",      "events",        "lock",
+        "session",       "log",     "stages.json", "batches.jsonl", "batch"};
+    struct stat st;
+
+    if (stat(path, &st))
+        return err_set(err, "there is no run '%s'", path);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err,
+                       "'%s' is a file: want RUN, the directory of a run; "
+                       "'foil runs' lists them",
+                       path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (has_match(path, names[i]))
+            return 0;
+    if (has_match(path, "MANIFEST.json"))
+        return err_set(err,
+                       "'%s' is a checkpoint: want RUN, the directory of its "
+                       "run",
+                       path);
+    if (has_match(path, "*/metrics.jsonl") || has_match(path, "*/command"))
+        return err_set(err,
+                       "'%s' is no run, but has some: 'foil runs %s' lists "
+                       "them",
+                       path, path);
+    if (!has_match(path, "*"))
+        return 0;
+    return err_set(err, "'%s' is no run: 'foil runs' lists the runs in run/",
+                   path);
 }
 
 json_t *

@@ -58,20 +58,16 @@ refuse_for_verb(const char *name, char letter)
                    name ? (int)strlen(name) : 1, name ? name : &letter, have);
 }
 
-/* Refuses a name that an option has in other programs. */
-static void
-refuse_other(const struct opt_tool *tool, const char *name)
+/* Returns how the tool spells its option of a name, or NULL. */
+static const char *
+spell_option(void *self, const char *name)
 {
-    const char *ours = guess_other(name);
-    const struct opt *o = ours ? opt_named(tool, ours) : NULL;
+    const struct opt_tool *tool = self;
+    const struct opt *o = opt_named(tool, name);
 
-    if (ours && !*ours)
-        opt_misuse("no option '--%s': %s", name, guess_device);
-    if (o && opt_parameter(o))
-        opt_misuse("no option '--%s': it is %s", name,
-                   opt_respell(tool, o, "", o->arg));
-    if (o)
-        opt_misuse("no option '--%s': it is --%s", name, ours);
+    return !o                 ? NULL
+           : opt_parameter(o) ? opt_respell(tool, o, "", o->arg)
+                              : opt_spelled(o);
 }
 
 static const struct opt *
@@ -81,6 +77,7 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
     struct guess guess = {.word = word, .lead = "--"};
     const struct opt *found;
     const struct opt_old *old;
+    const char *ours;
 
     snprintf(word, sizeof word, "%.*s", (int)n, name);
     found = opt_named(tool, word);
@@ -92,7 +89,9 @@ find_option(const struct opt_tool *tool, const char *name, size_t n)
         return opt_named(tool, old->now + 2);
     }
     refuse_for_verb(word, 0);
-    refuse_other(tool, word);
+    ours = guess_other(word, spell_option, (void *)tool);
+    if (ours)
+        opt_misuse("no option '--%s': %s", word, ours);
     for (const struct opt *o = tool->opts; o->name; o++)
         if (!opt_parameter(o))
             guess_try(&guess, o->name);
@@ -193,6 +192,7 @@ take_parameter(const struct opt_tool *tool, const struct opt *of, char *word)
     const struct opt *row = opt_parameter_named(tool, of, word);
     char *value = strchr(word, '=');
     struct guess guess = {.word = word};
+    const char *ours;
 
     if (value)
         *value++ = 0;
@@ -203,6 +203,9 @@ take_parameter(const struct opt_tool *tool, const struct opt *of, char *word)
     for (const struct opt *o = tool->opts; !row && o->name; o++)
         if (opt_is_parameter_of(o, of))
             guess_try(&guess, opt_parameter(o)->name);
+    ours = row ? NULL : guess_other(word, spell_option, (void *)tool);
+    if (ours)
+        opt_misuse("--%s has no parameter '%s': %s", of->name, word, ours);
     if (!row)
         opt_misuse("--%s has no parameter '%s'%s", of->name, word,
                    guess_words(&guess));
@@ -425,7 +428,8 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     argv[n] = NULL;
     check_environment();
     if (n > tool->at_most)
-        opt_misuse("what is '%s' for?", argv[tool->at_most]);
+        opt_misuse("what is '%s' for? want %s", argv[tool->at_most],
+                   tool->operands ? tool->operands : "options alone");
     if (n < tool->at_least)
         opt_misuse("wants %s", tool->operands);
     return argv;
@@ -486,6 +490,7 @@ opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
 {
     struct guess guess = {.word = argc > 1 ? argv[1] : ""};
     const char *list;
+    char *all = NULL;
     int at = 1;
 
     set_tool_name(tool->name);
@@ -511,5 +516,9 @@ opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
             return verb;
         }
     }
-    opt_misuse("no verb '%s'%s", argv[1], guess_words(&guess));
+    for (const struct opt_tool *verb = verbs; verb->name; verb++)
+        mem_append(&all, "%s%s", all ? ", " : "", opt_verb_name(verb));
+    if (*guess.best)
+        opt_misuse("no verb '%s'%s", argv[1], guess_words(&guess));
+    opt_misuse("no verb '%s': want one of %s", argv[1], all);
 }

@@ -32,13 +32,14 @@ is_refused() {
 }
 
 common foil-view
+mkdir none # a run that has not started
 ok 'no run is named: 2' refuses 2 'which run' foil-view
 ok 'a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r nope
-ok '--compare of a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r . --compare nope
-eight=(--compare={.,.,.,.,.,.,.,.})
-ok 'too many runs: 2' refuses 2 '7 runs at most' foil-view -r . "${eight[@]}"
-ok 'no address: 1' refuses 1 "'nowhere' is no address" foil-view -r . --address nowhere
-ok 'a token with a slash: 2' refuses 2 "'a/b'" foil-view -r . --token a/b
+ok '--compare of a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r none --compare nope
+eight=(--compare={none,none,none,none,none,none,none,none})
+ok 'too many runs: 2' refuses 2 '7 runs at most' foil-view -r none "${eight[@]}"
+ok 'no address: 1' refuses 1 "'nowhere' is no address" foil-view -r none --address nowhere
+ok 'a token with a slash: 2' refuses 2 "'a/b'" foil-view -r none --token a/b
 
 # ------------------------------------------------------------------ a live run
 foil run simclr set.tar -r run --augmenters 1 --threads 1 --batch 8 --epochs 100000 \

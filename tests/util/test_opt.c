@@ -215,7 +215,7 @@ verbs_have_their_own_options(void)
          EXIT_USAGE},
         {"sit --batc 7", "", "no option '--batc'\n", EXIT_USAGE},
         {"run", "", "foil-test run: wants PLACE", EXIT_USAGE},
-        {"fly", "", "no verb 'fly'\n", EXIT_USAGE},
+        {"fly", "", "no verb 'fly': want one of sit, run\n", EXIT_USAGE},
         {"rnu", "", "no verb 'rnu': did you mean 'run'?", EXIT_USAGE},
         {"", "", "wants a verb:\n  sit                     sit down\n",
          EXIT_USAGE},

@@ -217,8 +217,8 @@ search_rows(const struct data_features *from, const struct data_features *to,
     double *near;
 
     if (k > most)
-        die("cannot find %zu neighbour%s among %zu row%s", k, plural(k), most,
-            plural(most));
+        die("cannot find %zu neighbour%s among %zu row%s: want a smaller -k", k,
+            plural(k), most, plural(most));
     if (votes)
         votes->confusion = confusion_new(votes->pair);
     knn = eval_knn_new(to->n, to->d, to->x, metric);

@@ -93,8 +93,8 @@ static size_t
 count_classes(const struct data_features *f, const char *path, size_t most)
 {
     if (!f->labels)
-        die("'%s' has no labels: it has no .labels.npy, and no option names "
-            "one",
+        die("'%s' has no labels: it has no .labels.npy, and no option, such "
+            "as --labels FILE, names one",
             path);
     for (size_t i = 0; i < f->n; i++) {
         if (f->labels[i] < 0 || f->labels[i] >= MAX_CLASSES)

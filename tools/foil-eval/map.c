@@ -448,8 +448,13 @@ draw_thumbnails(const struct frame *frame)
 static void
 check_options(char **path)
 {
+    const char *dot = output ? strrchr(output, '.') : NULL;
+
     if (!output && !common_options.plot && !thumbnails)
         opt_misuse("wants an output: -o, --plot or --thumbnails");
+    if (dot && opt_index(".png|.jpg|.jpeg|.svg|.pdf", dot) >= 0)
+        opt_misuse("-o '%s': -o writes an array, .npy; --plot draws a picture",
+                   output);
     if (!thumbnails != !images)
         opt_misuse("--thumbnails and --images need each other");
     for (char **each = path; *each; each++)

@@ -58,6 +58,10 @@ check_run(const struct pipeline *p, const char *test)
 {
     const char *run = var(p, "RUN");
 
+    for (size_t i = 0; i < p->operand.n; i++)
+        if (file_same(run, var(p, p->operand.word[i])))
+            die("'%s' is the data: choose another folder for the run, -r RUN",
+                run);
     if (run_has(p, "latest") && !p->resume)
         die("'%s' holds a run: add --resume to continue it, or choose another "
             "-r",

@@ -49,18 +49,22 @@ is_known(const struct pipeline *p, const char *name)
     return known;
 }
 
+static const char *
+spell_known(void *p, const char *name)
+{
+    return is_known(p, name) ? pipeline_printf("--%s", spelled_in(TRAIN, name))
+                             : NULL;
+}
+
 _Noreturn static void
 refuse_option(struct pipeline *p, const char *name)
 {
     struct guess guess = {.word = name, .lead = "--"};
     const struct word_list keys = pipeline_keys(p);
-    const char *ours = guess_other(name);
+    const char *ours = guess_other(name, spell_known, p);
 
-    if (ours && !*ours)
-        pipeline_misuse(p, "no option '--%s': %s", name, guess_device);
-    if (ours && is_known(p, ours))
-        pipeline_misuse(p, "no option '--%s': it is --%s", name,
-                        spelled_in(TRAIN, ours));
+    if (ours)
+        pipeline_misuse(p, "no option '--%s': %s", name, ours);
     guess_try(&guess, "run");
     for (size_t i = 0; i < N_OTHERS; i++)
         guess_try(&guess, others[i].name);
@@ -141,6 +145,30 @@ is_own(const struct pipeline *p, const char *name)
                      name) >= 0;
 }
 
+/* Refuses a short option, which stages may have. */
+_Noreturn static void
+refuse_letter(struct pipeline *p, const char *word)
+{
+    const char letter[] = {word[1], 0};
+
+    for (int i = 0; i < N_STAGES; i++) {
+        const json_t *option;
+        size_t row;
+
+        json_array_foreach(options_of_stage(asked[i]), row, option)
+        {
+            const char *is =
+                json_string_value(json_object_get(option, "short"));
+
+            if (is && !strcmp(is, letter))
+                pipeline_misuse(
+                    p, "no option '%s': it is --%s", word,
+                    json_string_value(json_object_get(option, "name")));
+        }
+    }
+    pipeline_misuse(p, "no option '%s'", word);
+}
+
 /* Takes the option in argv[*at]; its value may be the next word. */
 static void
 take_word(struct pipeline *p, char **argv, size_t *at)
@@ -156,7 +184,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
         name = "run";
         value = word[2] ? word + 2 : NULL;
     } else if (word[1] != '-') {
-        pipeline_misuse(p, "no option '%s'", word);
+        refuse_letter(p, word);
     }
     if (!is_own(p, name))
         stage = find_owner(p, &name, &flag);
@@ -200,7 +228,8 @@ static void
 take_operand(struct pipeline *p, const char *word, size_t at)
 {
     if (at >= p->operand.n)
-        pipeline_misuse(p, "what is '%s' for?", word);
+        pipeline_misuse(p, "what is '%s' for? want %s", word,
+                        *p->described ? p->described : "options alone");
     set_var(p, p->operand.word[at], word);
     setting_set(&p->cli, p->operand.word[at], "");
 }
@@ -269,7 +298,8 @@ check_command_line(struct pipeline *p, size_t operands)
         pipeline_misuse(p, "--augmenters '0': want one or more");
     for (size_t i = operands; i < p->needed; i++)
         if (!*var(p, p->operand.word[i]))
-            pipeline_misuse(p, "wants %s", p->described);
+            pipeline_misuse(p, "wants %s%s", p->described,
+                            p->resume ? ", or -r and the run to continue" : "");
 }
 
 /* Prints a paragraph of the script's comment; returns the next one, or NULL. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pipelines.h"
@@ -247,6 +248,20 @@ run_is_path(const char *name)
     return *name == '/' || !strncmp(name, "./", 2) || !strncmp(name, "../", 3);
 }
 
+/* Whether a name is that of a data set, not of a list of stages. */
+static int
+is_data(const char *name)
+{
+    static const char *const ends[] = {".tar", ".foil", ".csv", ".tsv"};
+    const size_t n = strlen(name);
+    struct stat st;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (n > strlen(ends[i]) && !strcmp(name + n - strlen(ends[i]), ends[i]))
+            return 1;
+    return !stat(name, &st) && S_ISDIR(st.st_mode);
+}
+
 /* Reports that there is no such pipeline, with a hint. */
 _Noreturn static void
 refuse_pipeline(const char *folder, const char *name)
@@ -255,6 +270,10 @@ refuse_pipeline(const char *folder, const char *name)
 
     if (*name == '/')
         die("the run's pipeline, '%s', does not exist any more", name);
+    if (is_data(name))
+        opt_misuse("no pipeline '%s': a pipeline comes first, then its data, "
+                   "'foil run simclr %s'",
+                   name, name);
     if (file_exists(name))
         opt_misuse("no pipeline '%s': a list of stages, or a script, is run by "
                    "a path, 'foil run ./%s'",
@@ -325,6 +344,9 @@ run_pipeline(const char *folder, char **argv)
         print_run(folder, stderr);
         exit(EXIT_USAGE);
     }
+    if (named && run_is_path(argv[1]) && !file_exists(argv[1]) && argv[2] &&
+        *argv[2] != '-')
+        die("no pipeline '%s': no such file", argv[1]);
     if (named && run_is_path(argv[1]))
         run_file(folder, argv[1], argv + 1);
     name = named ? mem_text(argv[1]) : remembered_pipeline(run);
