@@ -24,11 +24,15 @@ struct eval_geometry {
     /* (tr C)^2 / |C|_F^2 of C = cov(v), the participation ratio: the number of
      * directions in use, 1 .. d; 0 if tr C < 1e-10 */
     double dimensions;
+    /* RankMe (Garrido et al. 2023, arXiv:2210.02885): exp of the entropy of
+     * s_k / sum_j s_j, the singular values of x, 1 .. min(n, d); those below
+     * s_1 / 1000, which f32 cannot resolve, count as 0; 0 if all rows are */
+    double rankme;
 };
 
 /*
  * eval_geometry() computes the figures of n >= 2 rows x [n,d].  O(n^2 d + n
- * d^2) time, O(n d + d^2) memory.
+ * d^2 + m^3) time, O(n d + d^2 + m^2) memory; m = min(n, d).
  */
 void eval_geometry(size_t n, size_t d, const float *x,
                    struct eval_geometry *geometry);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "eval/geometry.h"
+#include "num/eigen.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "util/err.h"
@@ -69,6 +70,34 @@ compute_moments(size_t n, size_t d, const float *v, double *mean,
     free(centred);
 }
 
+static double
+measure_rankme(size_t n, size_t d, const float *x)
+{
+    const size_t m = n < d ? n : d;
+    float *gram = mem_array(m * m, sizeof *gram);
+    float *value = mem_array(m, sizeof *value);
+    float *vector = mem_array(m * m, sizeof *vector);
+    double sum = 0, entropy = 0;
+    struct rng rng;
+
+    if (m == n)
+        num_gemm_nt(n, n, d, 1, x, x, 0, gram);
+    else
+        num_gemm_tn(d, d, n, 1, x, x, 0, gram);
+    rng_init(&rng, 0, RNG_SPLIT, 0, 0, 0);
+    num_eigen(m, m, gram, 1e-6, &rng, value, vector);
+    for (size_t k = 0; k < m; k++) {
+        const double s = value[k] > 1e-6 * value[0] ? sqrt(value[k]) : 0;
+
+        sum += s;
+        entropy -= s > 0 ? s * log(s) : 0;
+    }
+    free(vector);
+    free(value);
+    free(gram);
+    return sum > 0 ? exp(entropy / sum + log(sum)) : 0;
+}
+
 void
 eval_geometry(size_t n, size_t d, const float *x,
               struct eval_geometry *geometry)
@@ -94,6 +123,7 @@ eval_geometry(size_t n, size_t d, const float *x,
     for (size_t k = 0; k < d; k++)
         all += mean[k] * mean[k] * (double)n * (double)n;
     geometry->cosine = (all - own) / (2 * pairs);
+    geometry->rankme = measure_rankme(n, d, x);
     geometry->uniformity = log(sum_potential(n, d, v, square) / pairs);
 
     for (size_t k = 0; k < d; k++) {

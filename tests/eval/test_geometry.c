@@ -30,6 +30,7 @@ collapse_shows(void)
     T_NEAR(g.uniformity, 0, 1e-6, "uniformity 0");
     T_NEAR(g.deviation, 0, 1e-6, "deviation 0");
     T(g.dimensions == 0, "no direction in use");
+    T_NEAR(g.rankme, 1, 1e-3, "all rows are multiples of one: RankMe 1");
 }
 
 static void
@@ -41,8 +42,8 @@ zero_rows_are_collapsed_too(void)
         x[i] = 0;
     eval_geometry(N, D, x, &g);
     T(g.uniformity == 0, "rows that are all zero have uniformity 0");
-    T(g.cosine == 0 && g.deviation == 0 && g.dimensions == 0,
-      "their cosine, deviation and dimensions are 0");
+    T(g.cosine == 0 && g.deviation == 0 && g.dimensions == 0 && g.rankme == 0,
+      "their cosine, deviation, dimensions and RankMe are 0");
     T(g.zero_rows == N, "each of them is counted");
     x[0] = 3;
     eval_geometry(N, D, x, &g);
@@ -84,6 +85,7 @@ axes_are_spread_evenly(void)
     T_NEAR(g.deviation, 1 / sqrt(D), 1e-6, "deviation 1/sqrt(d)");
     T_NEAR(g.deviation_min, 1 / sqrt(D), 1e-6, "the smallest too");
     T_NEAR(g.dimensions, D, 1e-5, "all d directions in use");
+    T_NEAR(g.rankme, D, 1e-3, "RankMe d");
 }
 
 static double

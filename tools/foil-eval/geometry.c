@@ -105,11 +105,11 @@ run_geometry(char **path)
     else if (g.zero_rows)
         log_message("'%s': rows of zeros, which have no direction: %zu of %zu",
                     path[0], g.zero_rows, count);
-    line = json_pack("{s:s s:f s:f s:f s:f s:f s:b s:I}", "measure", "geometry",
-                     "uniformity", g.uniformity, "cosine", g.cosine,
+    line = json_pack("{s:s s:f s:f s:f s:f s:f s:b s:I s:f}", "measure",
+                     "geometry", "uniformity", g.uniformity, "cosine", g.cosine,
                      "deviation", g.deviation, "deviation_min", g.deviation_min,
                      "dimensions", g.dimensions, "collapsed", !g.dimensions,
-                     "zero_rows", (json_int_t)g.zero_rows);
+                     "zero_rows", (json_int_t)g.zero_rows, "rankme", g.rankme);
     how = json_pack("{s:I s:I s:I s:o}", "rows", (json_int_t)count, "seed",
                     (json_int_t)seed, "d", (json_int_t)one.d, "views",
                     json_pack("[o]", origin(path[0], &one)));

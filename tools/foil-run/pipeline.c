@@ -190,12 +190,13 @@ conclude_run(const struct pipeline *p, const char *before)
     if (p->is_study || !run_has(p, "log"))
         return;
     log_message(
-        "%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s%s",
+        "%s: '%s' has the encoder in latest/, its steps in metrics.jsonl%s%s%s",
         !*before || strcmp(now, before)
             ? "the run is over"
             : "the run was over before, and nothing is left to train",
         var(p, "RUN"), run_has(p, "results.jsonl") ? ", results.jsonl" : "",
-        run_has(p, "loss.png") ? ", loss.png" : "");
+        run_has(p, "loss.png") ? ", loss.png" : "",
+        run_has(p, "near.png") ? ", near.png" : "");
 }
 
 /* Reports a stop by a signal, or by foil-stop(1). */
@@ -213,11 +214,25 @@ report_stop(const struct pipeline *p, int code)
         log_message("stopped");
 }
 
-/*
- * Runs the script; returns its exit code.  Signals reach its whole session;
- * the shell first waits for its current command to end, so traps of the script
- * run.
- */
+/* Runs a program in a session of its own; returns its exit code.  Signals reach
+ * the whole session. */
+static int
+run_session(const struct pipeline *p, char **argv)
+{
+    struct list_stage stage = {.name = p->name,
+                               .is_main = 1,
+                               .is_script = 1,
+                               .signal = SIGTERM,
+                               .copies = 1,
+                               .restart = LIST_NEVER,
+                               .argv = argv};
+    const struct list list = {&stage, 1};
+
+    return supervise(&list, NULL, strtod(var(p, "grace"), NULL));
+}
+
+/* Runs the script; returns its exit code.  At a signal the shell first waits
+ * for its current command to end, so traps of the script run. */
 static int
 run_script(const struct pipeline *p)
 {
@@ -229,16 +244,26 @@ run_script(const struct pipeline *p)
             p->is_study ? ". \"$FOIL_PIPELINES/bin/study.sh\"\n" : ""),
         pipeline_printf("%s%s", strchr(p->path, '/') ? "" : "./", p->path),
         NULL};
-    struct list_stage stage = {.name = p->name,
-                               .is_main = 1,
-                               .is_script = 1,
-                               .signal = SIGTERM,
-                               .copies = 1,
-                               .restart = LIST_NEVER,
-                               .argv = argv};
-    const struct list list = {&stage, 1};
 
-    return supervise(&list, NULL, strtod(var(p, "grace"), NULL));
+    return run_session(p, argv);
+}
+
+/* Judges the encoder, by the data of the pipeline, if it has trained any
+ * further than `before`; a failure has no effect on the run. */
+static void
+judge_run(const struct pipeline *p, const char *before)
+{
+    char *argv[] = {pipeline_printf("judge"), pipeline_printf("--at-end"), NULL,
+                    NULL, NULL};
+    const char *now = newest_of(p);
+
+    if (p->no_judge || p->is_study || !p->operand.n || !*now ||
+        !strcmp(now, before))
+        return;
+    argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
+    if (*var(p, "TEST"))
+        argv[3] = pipeline_printf("%s", var(p, "TEST"));
+    run_session(p, argv);
 }
 
 void
@@ -264,9 +289,11 @@ pipeline_main(char **argv)
     if (p.lists)
         exit(code == EXIT_LISTED ? EXIT_OK : code);
     remove_empty(var(&p, "RUN"), above);
-    if (code)
+    if (code) {
         report_stop(&p, code);
-    else
+    } else {
+        judge_run(&p, before);
         conclude_run(&p, before);
+    }
     exit(code);
 }
