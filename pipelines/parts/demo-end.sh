@@ -11,7 +11,7 @@ It took $(($(date +%s) - $2)) seconds.  In '$1':
   loss.png       how the loss fell
   table.txt      the above
   latest         the encoder, for foil-embed(1)
-  judge/trained.jsonl  the full protocol of its row; so for raw14, raw28, untrained
+  compare/trained.jsonl  the full protocol of its row; so for raw14, raw28, untrained
 
 With images of your own: FOLDER has them, of each class in a folder by that name
 if they have classes:

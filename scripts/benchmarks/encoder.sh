@@ -54,7 +54,7 @@ images=$(($(foil-data info some.foil | awk '/^samples/ { print $2 }') / 128 * 12
 # nearest neighbour
 train() {
     local TIMEFORMAT='%U %S'
-    { time foil run simclr --no-judge some.foil -r "$1" --epochs 2 --batch 128 --threads 1 \
+    { time foil run simclr --no-compare some.foil -r "$1" --epochs 2 --batch 128 --threads 1 \
         --select '--remainder drop' --augment '--size 32 --recipe cifar' --train "--objective ,tau=0.1 --arch resnet18,stem=$stem,width=64 \
 --head 512-128 --precision f32 --lr 0.1 --warmup 0 --schedule constant ${*:2}" 2>"$1.err"; } 2>"$1.time"
     foil-embed -o "$1.npy" "$1" some.foil 2>/dev/null

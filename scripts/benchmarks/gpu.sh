@@ -24,7 +24,7 @@ steps=${STEPS:-60}
 
 # by_foil NET INDEX BATCH SIZE EPOCHS : images a second
 by_foil() {
-    foil run simclr --no-judge "$2" -r "$work/$1-$3" --epochs "$5" --batch "$3" --size "$4" \
+    foil run simclr --no-compare "$2" -r "$work/$1-$3" --epochs "$5" --batch "$3" --size "$4" \
         --recipe cifar --remainder drop --train.objective ,tau=0.1 --lr 0.1 --warmup 0 --steps "$steps" \
         --checkpoint-every 0 \
         --encoder "'$python' '$here/gpu_peer.py' encode $1" 2>"$work/$1-$3.err" || {

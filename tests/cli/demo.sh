@@ -48,7 +48,7 @@ ok 'foil run demo succeeds' demo run
 for name in 'raw14:raw pixels (14x14)' 'raw28:raw pixels (28x28)' \
     'untrained:the untrained encoder' 'trained:the trained encoder'; do
     ok "the table has the figures of foil-eval for '${name#*:}'" \
-        row run "${name#*:}" "$work/run/judge/${name%%:*}.jsonl"
+        row run "${name#*:}" "$work/run/compare/${name%%:*}.jsonl"
 done
 ok 'the demo leaves table.txt' test -s "$work/run/table.txt"
 ok 'no line of the table is longer than 79 characters' \
@@ -60,7 +60,7 @@ ok 'the demo prints how many labelled images knn has' \
     prints run '10 nearest of 80 labelled images'
 ok 'all features are evaluated with the same numbers of images' \
     jq -se 'all(.train.n == 80 and .test.n == 64)' \
-    "$work"/run/judge/{raw14,raw28,untrained,trained}.jsonl
+    "$work"/run/compare/{raw14,raw28,untrained,trained}.jsonl
 ok 'the sheet of augmented images is a PNG' grep -q PNG "$work/run/sheet.png"
 ok 'the sheet of neighbours has nine images and a name in each row' test \
     "$(od -An -tu1 -j16 -N8 "$work/run/near.png" | xargs)" = "0 0 $((984 / 256)) \

@@ -35,7 +35,7 @@ static const struct {
     {"stages", "",
      "print the list of stages, as foil-run(1) reads it, and start nothing"},
     {"trace", "", "print each command of the script before it runs"},
-    {"no-judge", "", "do not compare the encoder with raw pixels at the end"},
+    {"no-compare", "", "do not compare the encoder with raw pixels at the end"},
     {"help", "", "this text"},
 };
 enum { N_OTHERS = sizeof others / sizeof *others };
@@ -365,8 +365,8 @@ pipeline_command_line(struct pipeline *p, char **argv)
             p->lists = 1;
         else if (!strcmp(argv[i], "--trace"))
             p->traces = 1;
-        else if (!strcmp(argv[i], "--no-judge"))
-            p->no_judge = 1;
+        else if (!strcmp(argv[i], "--no-compare"))
+            p->no_compare = 1;
         else
             take_word(p, argv, &i);
         if (!argv[i])

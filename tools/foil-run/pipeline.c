@@ -248,16 +248,17 @@ run_script(const struct pipeline *p)
     return run_session(p, argv);
 }
 
-/* Judges the encoder, by the data of the pipeline, if it has trained any
+/* Compares the encoder with raw pixels by the data of the pipeline, if it has
+ * trained
  * further than `before`; a failure has no effect on the run. */
 static void
-judge_run(const struct pipeline *p, const char *before)
+compare_run(const struct pipeline *p, const char *before)
 {
-    char *argv[] = {pipeline_printf("judge"), pipeline_printf("--at-end"), NULL,
-                    NULL, NULL};
+    char *argv[] = {pipeline_printf("compare"), pipeline_printf("--at-end"),
+                    NULL, NULL, NULL};
     const char *now = newest_of(p);
 
-    if (p->no_judge || p->is_study || !p->operand.n || !*now ||
+    if (p->no_compare || p->is_study || !p->operand.n || !*now ||
         !strcmp(now, before))
         return;
     argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
@@ -292,7 +293,7 @@ pipeline_main(char **argv)
     if (code) {
         report_stop(&p, code);
     } else {
-        judge_run(&p, before);
+        compare_run(&p, before);
         conclude_run(&p, before);
     }
     exit(code);

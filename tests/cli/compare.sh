@@ -50,7 +50,7 @@ ok 'its accuracy is that of foil-eval knn' test \
 ok 'results.jsonl has the result' jq -e '.measure == "knn" and .k == 1' labels/results.jsonl
 ok 'near.png is a PNG' grep -q PNG labels/near.png
 ok 'no raw pixels are left' test -z "$(find labels/embedded -name 'raw*')"
-ok 'a finished run is not judged again' bash -c \
+ok 'a finished run is not compared again' bash -c \
     'foil run simclr --resume -r labels 2>&1 | grep -c "raw pixels" | grep -qx 0'
 
 ok 'a run with TEST succeeds' train test simclr train.foil test.foil "${net[@]}"
@@ -58,8 +58,8 @@ ok 'the table is of TEST' says test \
     'share of 32 test images .* nearest of 32 images of .train.foil'
 
 # ----------------------------------------------- without it, and its failure
-ok '--no-judge is an option' train bare simclr set.tar "${net[@]}" --no-judge
-ok '--no-judge makes no table' test ! -e bare/table.txt -a ! -e bare/judge
+ok '--no-compare is an option' train bare simclr set.tar "${net[@]}" --no-compare
+ok '--no-compare makes no table' test ! -e bare/table.txt -a ! -e bare/compare
 ok 'the checkpoints with and without it are the same' diff -r -x config.json \
     -x MANIFEST.json bare/latest/ labels/latest/
 mkdir -p bin share/foil
