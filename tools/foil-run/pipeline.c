@@ -248,9 +248,8 @@ run_script(const struct pipeline *p)
     return run_session(p, argv);
 }
 
-/* Compares the encoder with raw pixels by the data of the pipeline, if it has
- * trained
- * further than `before`; a failure has no effect on the run. */
+/* Compares the encoder with raw pixels, by the data of the pipeline, if it has
+ * trained any further than `before`; a failure has no effect on the run. */
 static void
 compare_run(const struct pipeline *p, const char *before)
 {
