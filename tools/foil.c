@@ -31,6 +31,7 @@ static const struct {
     {"view", "show a run as a page in a browser"},
     {"stop", "end a run after its step, saved"},
     {"data", "make, import, index, split, corrupt and list data sets"},
+    {"doctor", "check what a run needs on this machine, or of DATA"},
     {"tap", "watch, record and replay the messages between stages"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -21,4 +21,8 @@ int num_dnn_bf16_faster(void);
  * it. */
 int num_dnn_tiles(void);
 
+/* num_libraries() returns the names and versions of OpenBLAS and oneDNN, which
+ * the caller frees. */
+char *num_libraries(void);
+
 #endif

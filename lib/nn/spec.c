@@ -176,7 +176,7 @@ widen_model(struct nn_model *model)
 /* Verifies the checkpoint that was found at a path; the error names the one
  * before, if the path is a run. */
 static int
-verify(const char *path, const char *folder, struct err *err)
+verify_checkpoint(const char *path, const char *folder, struct err *err)
 {
     struct err damage, ignored;
     size_t n = 0;
@@ -205,7 +205,7 @@ open_model(struct nn_model *model, const char *path, const char *name,
     int rc = -1;
 
     *model = (struct nn_model){0};
-    if (!folder || verify(path, folder, err) ||
+    if (!folder || verify_checkpoint(path, folder, err) ||
         read_config(folder, name, model, err) || fill_about(model, folder, err))
         goto out;
     if (set)

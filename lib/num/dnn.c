@@ -1,3 +1,5 @@
+#include <cblas.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "util/err.h"
@@ -167,4 +169,18 @@ num_dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn, dnn_md from,
     num_dnn_op_init(op, dnn, desc);
     num_dnn_op_arg(op, dnn, DNNL_ARG_FROM, from);
     num_dnn_op_arg(op, dnn, DNNL_ARG_TO, to);
+}
+
+char *
+num_libraries(void)
+{
+    static const char *const threads[] = {"none", "itself", "OpenMP"};
+    const dnnl_version_t *dnn = dnnl_version();
+    char version[32] = "";
+
+    sscanf(openblas_get_config(), "OpenBLAS %31s", version);
+    return mem_format(
+        "OpenBLAS %s, kernels for %s, threads by %s; oneDNN %d.%d.%d", version,
+        openblas_get_corename(), threads[openblas_get_parallel()], dnn->major,
+        dnn->minor, dnn->patch);
 }
