@@ -87,7 +87,9 @@ open_any(struct input *input, const char *path, struct err *err)
         return err_sys(err, "cannot open '%s'", path);
     if (S_ISDIR(st.st_mode)) {
         input->root = mem_text(path);
-        return data_tree_walk(&input->tree, path, err);
+        return data_tree_is_run(path, err)
+                   ? -1
+                   : data_tree_walk(&input->tree, path, err);
     }
     text = is_text(path, err);
     if (text < 0)

@@ -14,6 +14,7 @@
 #include "util/opt.h"
 
 #include "layout.h"
+#include "tree.h"
 
 enum { OPEN_FILES = 64 }; // at a time, for any number of shards
 
@@ -35,29 +36,13 @@ data_is_index(const char *path, struct err *err)
     return n == sizeof magic - 1 && !strcmp(magic, LAYOUT_MAGIC);
 }
 
-/* Returns the path of the index: `path`, or the index of the data `path`; NULL
- * if there is none. */
-/* Whether a file of that name is in a folder. */
-static int
-has_file(const char *folder, const char *name)
-{
-    char *path = mem_format("%s/%s", folder, name);
-    const int has = file_exists(path);
-
-    free(path);
-    return has;
-}
-
 /*   n  length of the path without slashes at its end */
 static void
 explain_no_index(const char *path, size_t n, struct err *err)
 {
-    if (has_file(path, "latest") || has_file(path, "MANIFEST.json"))
-        err_set(err,
-                "'%s' is a run or a checkpoint, not a data set: CHECKPOINT "
-                "comes first, then DATA",
-                path);
-    else if (n > 4 && !strncmp(path + n - 4, ".npy", 4))
+    if (data_tree_is_run(path, err))
+        return;
+    if (n > 4 && !strncmp(path + n - 4, ".npy", 4))
         err_set(err,
                 "'%s' is an array, not a data set: want a tar or a folder of "
                 "images",
@@ -67,6 +52,8 @@ explain_no_index(const char *path, size_t n, struct err *err)
                 path, path);
 }
 
+/* Returns the path of the index: `path`, or the index of the data `path`; NULL
+ * if there is none. */
 static char *
 find_index(const char *path, struct err *err)
 {

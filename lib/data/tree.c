@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "util/digest.h"
+#include "util/file.h"
 #include "util/mem.h"
 
 #include "layout.h"
@@ -163,6 +164,26 @@ list_folder(DIR *dir, const char *path, struct tree_names *names,
         qsort(names->entry, names->n, sizeof *names->entry, in_byte_order);
     sum_up(path, names, state);
     return 0;
+}
+
+int
+data_tree_is_run(const char *path, struct err *err)
+{
+    static const char *const names[] = {"metrics.jsonl", "MANIFEST.json"};
+    int found = 0;
+
+    for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++) {
+        char *file = mem_format("%s/%s", path, names[i]);
+
+        found = file_exists(file);
+        free(file);
+    }
+    if (found)
+        err_set(err,
+                "'%s' is a run or a checkpoint, not a data set: CHECKPOINT "
+                "comes first, then DATA",
+                path);
+    return found;
 }
 
 int

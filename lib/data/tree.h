@@ -53,6 +53,10 @@ struct tree_state {
     uint64_t count, sum;
 };
 
+/* data_tree_is_run() returns 1, with a sentence, if a folder is a run or a
+ * checkpoint; else 0. */
+int data_tree_is_run(const char *path, struct err *err);
+
 /*
  * data_tree_list() reads a folder: its entries, which the caller releases, and
  * its state. 0, -1 or DATA_UNREAD (data/set.h).  Only entries that are neither

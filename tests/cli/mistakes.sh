@@ -169,7 +169,7 @@ done <<'END'
 1|foil run simclr x.jpg -r n|want a tar, a folder of images or a table
 1|foil run simclr notes.txt -r n|between path and label a list has a tab
 1|foil run simclr a.npy -r n|want a tar, a folder of images or a table
-1|foil run simclr run/a -r n|no image in
+1|foil run simclr run/a -r n|'run/a' is a run or a checkpoint, not a data set
 1|foil run simclr set.tar -r run/a|add --resume to continue it, or choose another -r
 1|foil run simclr set.tar -r notes.txt|cannot make folder 'notes.txt': File exists
 1|foil run clip flat -r n|add them to its index, foil-data(1)
