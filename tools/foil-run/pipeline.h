@@ -53,7 +53,7 @@ struct pipeline {
     struct word_list override; /* options that may differ from the run's */
     const char *config;        /* a file of options; or NULL */
     int resume, lists, traces; /* --resume, --stages, --trace */
-    int no_compare;              /* --no-compare */
+    int no_compare;            /* --no-compare */
     int is_fresh;              /* 1: each run gets a new directory */
     int in_script;             /* 1: this process is a command of the script */
 
