@@ -638,7 +638,7 @@ run_follow(char **path)
                           .test = path[0] && path[1] ? path[1] : path[0]};
 
     if (!options.run)
-        opt_misuse("-r RUN is missing: which run?");
+        opt_misuse("-r is missing: which run?");
     if (!path[0] && !command)
         opt_misuse("wants TEST or --eval-command");
     if (!command && opt_is_set(&limit))
