@@ -436,7 +436,7 @@ ok 'quickstart ends with a table and its sentence' grep -qE \
     '^(No b|B)etter than raw pixels \(32x32\) by 1-NN: [+-][0-9.]+ points, noise [0-9.]+' out
 ok 'quickstart prints no line above 200 characters' awk 'length > 200 { exit 1 }' out
 ok 'quickstart leaves the figures' \
-    jq -e '.n == 400 and (.pixels, .untrained, .trained)["1-NN"] > 0' quick/table.json
+    jq -e '.n == 1600 and (.pixels, .untrained, .trained)["1-NN"] > 0' quick/table.json
 examples=$(cd "$here/../../pipelines/examples" && pwd)
 if has_python numpy; then
     ok 'a run with a strategy in Python succeeds' simclr python "${own[@]}" \
