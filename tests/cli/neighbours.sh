@@ -33,7 +33,7 @@ cp bare.npy numbered.npy
 npy numbered.ids.npy '<i8' '2,' "$(int 7)" "$(int 5)"
 ok 'neighbours prints ids of samples' neighbours '0 7/1 7/2 5/' -k 1 \
     numbered.npy train.npy
-ok 'more neighbours than rows exit with 1' refuses 1 'find 2 neighbours among 1 row$' \
+ok 'more neighbours than rows exit with 1' refuses 1 'find 2 neighbours among 1 row: want a smaller -k$' \
     "$eval" neighbours -k 2 bare.npy
 ok 'neighbours of rows of another width exits with 1' \
     refuses 1 "'train.npy' has 2 columns and 'wide.*3" \
