@@ -62,12 +62,17 @@ refuse_for_verb(const char *name, char letter)
 static const char *
 spell_option(void *self, const char *name)
 {
+    static char text[256];
     const struct opt_tool *tool = self;
     const struct opt *o = opt_named(tool, name);
+    char *spelled;
 
-    return !o                 ? NULL
-           : opt_parameter(o) ? opt_respell(tool, o, "", o->arg)
-                              : opt_spelled(o);
+    if (!o || !opt_parameter(o))
+        return o ? opt_spelled(o) : NULL;
+    spelled = opt_respell(tool, o, "", o->arg);
+    snprintf(text, sizeof text, "%s", spelled);
+    free(spelled);
+    return text;
 }
 
 static const struct opt *
