@@ -27,7 +27,7 @@ void wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics);
 void wire_feed_status(struct wire_feed *feed, struct wire_status *status);
 void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
 void wire_feed_top_negatives(struct wire_feed *feed,
-                             struct wire_top_negatives *drawn);
+                             struct wire_top_negatives *top);
 
 /*
  * wire_feed_has_subscribers() returns 1 when messages of a kind have a

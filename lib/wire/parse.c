@@ -23,8 +23,10 @@ make_printable(char to[41], const char *text, size_t n)
     return to;
 }
 
-int64_t
-wire_version_of(const struct wire_part *part, size_t *n)
+/* The version of the protocol in part 0, with *n bytes before the kind; -1 if
+ * it is no message of foil. */
+static int64_t
+version_of(const struct wire_part *part, size_t *n)
 {
     const char *text = part->data;
     int64_t version = 0;
@@ -45,7 +47,7 @@ check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
     const struct wire_part part = wire_msg_part(msg, 0);
     const char *text = part.data;
     size_t n = 0;
-    const int64_t version = wire_version_of(&part, &n);
+    const int64_t version = version_of(&part, &n);
     char shown[41];
 
     if (version < 0)

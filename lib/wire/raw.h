@@ -33,13 +33,6 @@ struct wire_msg *wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
                                 struct wire_subject *subject, struct err *err);
 
 /*
- * wire_version_of() returns the version of the protocol in part 0 of a message,
- * "foil3.batch", and sets *n to the bytes before the kind; -1: no message of
- * foil.
- */
-int64_t wire_version_of(const struct wire_part *part, size_t *n);
-
-/*
  * Version 2 of the protocol differs from version 3 in some names
  * (lib/wire/version2.c).
  *

@@ -12,6 +12,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
+#include "util/value.h"
 
 #include "report.h"
 #include "trial.h"
@@ -64,15 +65,6 @@ run_command(char *const *argv, const char *log, int stop)
     return rc;
 }
 
-static double
-value_named(const struct run_metrics *metrics, const char *name)
-{
-    for (size_t i = 0; i < metrics->n; i++)
-        if (!strcmp(metrics->value[i].name, name))
-            return metrics->value[i].value;
-    return 0;
-}
-
 /* Returns the images in a second between the first and the last step of a run,
  * 0 if it has fewer than two. */
 static double
@@ -82,8 +74,8 @@ rate_of(const char *run)
     double images[2] = {0}, time[2] = {0};
 
     for (int steps = 0; run_metrics_next(&metrics, run); steps++) {
-        images[steps > 0] = value_named(&metrics, "images");
-        time[steps > 0] = value_named(&metrics, "time");
+        images[steps > 0] = value_find(metrics.value, metrics.n, "images");
+        time[steps > 0] = value_find(metrics.value, metrics.n, "time");
     }
     run_metrics_release(&metrics);
     return time[1] > time[0] ? (images[1] - images[0]) / (time[1] - time[0])
