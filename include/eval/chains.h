@@ -9,16 +9,19 @@
  */
 
 /*
- * eval_chains_rhat() returns the potential scale reduction of the halves of all
- * chains (Gelman et al. 2013, Bayesian Data Analysis, 11.4): with W the mean of
- * the variances within the 2 R halves of n states, and B / n the variance of
- * their means,
+ * eval_chains_rhat() returns the rank-normalised R-hat (Vehtari et al. 2021,
+ * arXiv:1903.08008): the potential scale reduction of the halves of all chains
+ * (Gelman et al. 2013, Bayesian Data Analysis, 11.4), with W the mean of the
+ * variances within the 2 R halves of n states, and B / n the variance of their
+ * means,
  *
  *     R-hat = sqrt(((n - 1) / n W + B / n) / W),
  *
- * near 1 if chains no longer depend on their initial states; without any
- * variance within halves, 1 if all are equal, and INFINITY if they differ.
- *   x  [replicas,states], states >= 4
+ * once of the normal quantiles of the ranks of x, and once of those of
+ * |x - median|, which sees chains of different width; the larger one.  Near 1
+ * if chains no longer depend on their initial states; without any variance
+ * within halves, 1 if all are equal, and INFINITY if they differ. x
+ * [replicas,states], states >= 4 O(R T log (R T)) time.
  */
 double eval_chains_rhat(size_t replicas, size_t states, const double *x);
 

@@ -42,6 +42,14 @@ struct eval_frozen *eval_frozen_new(const struct eval_views *views,
                                     struct err *err);
 void eval_frozen_free(struct eval_frozen *frozen);
 
+/*
+ * eval_frozen_move() replaces the rows by others of the same samples, views and
+ * width, such as those of a later checkpoint; objective and sampler keep their
+ * state.  Arguments as above.
+ */
+void eval_frozen_move(struct eval_frozen *frozen,
+                      const struct eval_views *views, const float *z);
+
 /* eval_frozen_steps() returns the number of batches of an epoch. */
 size_t eval_frozen_steps(const struct eval_frozen *frozen);
 

@@ -120,6 +120,9 @@ struct loss_objective {
     int cross_weights_only; /* 1: weights on rows of the same view are refused
                              */
     int draws_inside;       /* 1: the trainer itself supports that method */
+    double scale;       /* length of the gradient, relative to that of simclr
+                           (lib/algorithms.md 2); 0: 1 */
+    int scale_by_tau;   /* 1: times the temperature */
     int by_encoder;     /* 1: the encoder computes the loss: neither run() nor
                            direct() */
     size_t aux_columns; /* columns at the end of z that are not part of the
@@ -179,6 +182,11 @@ struct loss_settings loss_settings_of(const struct loss_objective *objective);
 int loss_objective_check(const struct loss_objective *objective,
                          const struct loss_settings *set, size_t b, size_t d,
                          struct err *err);
+
+/* loss_objective_scale() returns the length of the objective's gradient
+ * relative to that of simclr, in expectation and for large batches. */
+double loss_objective_scale(const struct loss_objective *objective,
+                            const struct loss_settings *set);
 
 /* loss_objective_states() returns the rows of state of a batch of b images: b,
  * or 2b with sides, view-major like embeddings. */

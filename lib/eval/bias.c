@@ -6,7 +6,8 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* The expansion of Cornish and Fisher, around the normal distribution. */
+/* In closed form, or by the expansion of Cornish and Fisher around the normal
+ * distribution. */
 double
 eval_student(size_t degrees)
 {
@@ -20,6 +21,10 @@ eval_student(size_t degrees)
                      92160;
 
     REQUIRE(degrees >= 1);
+    if (degrees == 1)
+        return 12.706205;
+    if (degrees == 2)
+        return .95 * sqrt(2 / (1 - .95 * .95));
     return z + a / n + b / (n * n) + c / pow(n, 3) + d / pow(n, 4);
 }
 
@@ -40,83 +45,85 @@ eval_mean(size_t n, const double *x)
 
 /* Products of all estimates with each other and with the exact gradient. */
 struct products {
-    size_t r;
+    const struct eval_bias_data *data;
     double *each;  /* [r,r] <G_r, G_s> */
     double *exact; /* [r] <G_r, g> */
-    const double *step;
     double square;
 };
 
-/* The figures without estimate `left_out`; R: with all. */
-struct figures {
-    double of[4]; /* bias, cosine, scale, variance */
-};
-
-static struct figures
-leave_one_out(const struct products *p, size_t left_out)
+/* Computes the figures without estimate `left_out`; R: with all. */
+static void
+leave_one_out(const struct products *p, size_t left_out,
+              double of[BIAS_FIGURES])
 {
-    const double n = (double)(p->r - (left_out < p->r));
-    double a = 0, c = 0, step = 0;
+    const size_t r = p->data->r;
+    const double n = (double)(r - (left_out < r)), g = p->square;
+    double a = 0, c = 0, step = 0, images = 0;
 
-    for (size_t i = 0; i < p->r; i++) {
+    for (size_t i = 0; i < r; i++) {
         if (i == left_out)
             continue;
         c += p->exact[i] / n;
-        step += p->step[i] / n;
-        for (size_t k = 0; k < p->r; k++)
+        step += p->data->step[i] / n;
+        images += p->data->images[i] / n;
+        for (size_t k = 0; k < r; k++)
             if (k != i && k != left_out)
-                a += p->each[i * p->r + k] / (n * (n - 1));
+                a += p->each[i * r + k] / (n * (n - 1));
     }
-    return (struct figures){{(a - 2 * c + p->square) / p->square,
-                             a > 0 ? c / sqrt(a * p->square) : 0, c / p->square,
-                             (step - a) / p->square}};
+    of[BIAS_DIRECTION] = a > 0 ? 1 - c * c / (a * g) : 1;
+    of[BIAS_COSINE] = a > 0 ? c / sqrt(a * g) : 0;
+    of[BIAS_SCALE] = c / g;
+    of[BIAS_SQUARE] = (a - 2 * c + g) / g;
+    of[BIAS_VARIANCE] = (step - a) / g;
+    of[BIAS_IMAGES] = a * (images - g) / (g * g);
+    of[BIAS_NEGATIVES] = of[BIAS_VARIANCE] - of[BIAS_IMAGES];
+    of[BIAS_NOISE] = a > 0 ? (double)p->data->batch * (step - a) / a : 0;
 }
 
 static void
-take_products(struct products *p, size_t size, const float *estimate,
-              const float *exact)
+take_products(struct products *p)
 {
-    p->square = num_dot(size, exact, exact);
-    for (size_t i = 0; i < p->r; i++) {
-        p->exact[i] = num_dot(size, estimate + i * size, exact);
+    const struct eval_bias_data *d = p->data;
+
+    p->each = mem_array(d->r * d->r, sizeof *p->each);
+    p->exact = mem_array(d->r, sizeof *p->exact);
+    p->square = num_dot(d->size, d->exact, d->exact);
+    for (size_t i = 0; i < d->r; i++) {
+        p->exact[i] = num_dot(d->size, d->estimate + i * d->size, d->exact);
         for (size_t k = 0; k <= i; k++)
-            p->each[i * p->r + k] = p->each[k * p->r + i] =
-                num_dot(size, estimate + i * size, estimate + k * size);
+            p->each[i * d->r + k] = p->each[k * d->r + i] = num_dot(
+                d->size, d->estimate + i * d->size, d->estimate + k * d->size);
     }
 }
 
 struct eval_bias
-eval_bias(size_t r, size_t size, const float *estimate, const double *step,
-          const float *exact)
+eval_bias(const struct eval_bias_data *data)
 {
-    struct products p = {.r = r, .step = step};
-    struct figures all, mean = {{0}};
-    double square[4] = {0};
-    struct eval_figure out[4];
+    const size_t r = data->r;
+    struct products p = {.data = data};
+    double all[BIAS_FIGURES], at[BIAS_FIGURES];
+    double mean[BIAS_FIGURES] = {0}, square[BIAS_FIGURES] = {0};
+    struct eval_bias out;
 
     REQUIRE(r >= EVAL_BIAS_LEAST && r <= EVAL_BIAS_MOST);
-    p.each = mem_array(r * r, sizeof *p.each);
-    p.exact = mem_array(r, sizeof *p.exact);
-    take_products(&p, size, estimate, exact);
+    take_products(&p);
     REQUIRE(p.square > 0);
-    all = leave_one_out(&p, r);
-    for (size_t i = 0; i < r; i++) {
-        const struct figures at = leave_one_out(&p, i);
+    leave_one_out(&p, r, all);
+    for (size_t i = 0; i < r; i++) { // Welford's mean and sum of squares
+        leave_one_out(&p, i, at);
+        for (int k = 0; k < BIAS_FIGURES; k++) {
+            const double off = at[k] - mean[k];
 
-        for (int k = 0; k < 4; k++)
-            mean.of[k] += at.of[k] / (double)r;
+            mean[k] += off / (double)(i + 1);
+            square[k] += off * (at[k] - mean[k]);
+        }
     }
-    for (size_t i = 0; i < r; i++) {
-        const struct figures at = leave_one_out(&p, i);
-
-        for (int k = 0; k < 4; k++)
-            square[k] += pow(at.of[k] - mean.of[k], 2);
-    }
-    for (int k = 0; k < 4; k++)
-        out[k] = (struct eval_figure){
-            all.of[k], eval_student(r - 1) *
-                           sqrt(square[k] * (double)(r - 1) / (double)r)};
+    for (int k = 0; k < BIAS_FIGURES; k++)
+        out.of[k] = (struct eval_figure){
+            all[k], eval_student(r - 1) *
+                        sqrt(square[k] * (double)(r - 1) / (double)r)};
+    out.square = p.square;
     free(p.each);
     free(p.exact);
-    return (struct eval_bias){out[0], out[1], out[2], out[3], p.square};
+    return out;
 }

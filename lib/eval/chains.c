@@ -1,8 +1,12 @@
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "eval/chains.h"
+#include "eval/column.h"
 #include "num/vec.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 static double
 mean_of_states(size_t n, const double *x)
@@ -26,13 +30,13 @@ variance_of_states(size_t n, const double *x)
     return sum / (double)(n - 1);
 }
 
-double
-eval_chains_rhat(size_t replicas, size_t states, const double *x)
+/* R-hat of the halves of all chains. */
+static double
+split_rhat(size_t replicas, size_t states, const double *x)
 {
     const size_t n = states / 2, halves = 2 * replicas;
     double within = 0, mean = 0, between = 0;
 
-    REQUIRE(states >= 4 && replicas >= 1);
     for (size_t h = 0; h < halves; h++) {
         const double *half = x + h / 2 * states + h % 2 * (states - n);
 
@@ -48,6 +52,54 @@ eval_chains_rhat(size_t replicas, size_t states, const double *x)
     if (!(within > 0))
         return between > 0 ? INFINITY : 1;
     return sqrt((double)(n - 1) / (double)n + between / within);
+}
+
+/* The quantile p of the normal distribution, by Newton's method. */
+static double
+normal_quantile(double p)
+{
+    double x = 0;
+
+    for (int i = 0; i < 30; i++) {
+        const double density = exp(-x * x / 2) / sqrt(8 * atan(1));
+        const double step = (erfc(-x / sqrt(2)) / 2 - p) / density;
+
+        x -= fmax(-1, fmin(1, step));
+        if (fabs(step) < 1e-12)
+            break;
+    }
+    return x;
+}
+
+/* Returns R-hat of the normal quantiles of the ranks of x. */
+static double
+ranked_rhat(size_t replicas, size_t states, const double *x)
+{
+    const size_t n = replicas * states;
+    double *z = eval_mean_ranks(n, x), rhat;
+
+    for (size_t i = 0; i < n; i++)
+        z[i] = normal_quantile((z[i] + .625) / ((double)n + .25));
+    rhat = split_rhat(replicas, states, z);
+    free(z);
+    return rhat;
+}
+
+double
+eval_chains_rhat(size_t replicas, size_t states, const double *x)
+{
+    const size_t n = replicas * states;
+    double *far = mem_array(n, sizeof *far), middle, tail;
+
+    REQUIRE(states >= 4 && replicas >= 1);
+    memcpy(far, x, n * sizeof *x);
+    eval_sort(n, far);
+    middle = eval_quantile(n, far, .5);
+    for (size_t i = 0; i < n; i++)
+        far[i] = fabs(x[i] - middle);
+    tail = ranked_rhat(replicas, states, far);
+    free(far);
+    return fmax(tail, ranked_rhat(replicas, states, x));
 }
 
 double

@@ -92,9 +92,8 @@ eval_histogram(size_t n, const double *x, double low, double high, size_t bins,
     }
 }
 
-/* Returns ranks from 0; equal numbers have their mean rank. */
-static double *
-ranks_of(size_t n, const double *x)
+double *
+eval_mean_ranks(size_t n, const double *x)
 {
     size_t *order = eval_order(n, x);
     double *rank = mem_array(n, sizeof *rank);
@@ -112,7 +111,7 @@ ranks_of(size_t n, const double *x)
 double
 eval_spearman(size_t n, const double *x, const double *y)
 {
-    double *a = ranks_of(n, x), *b = ranks_of(n, y);
+    double *a = eval_mean_ranks(n, x), *b = eval_mean_ranks(n, y);
     const double mean = ((double)n - 1) / 2;
     double ab = 0, aa = 0, bb = 0;
 

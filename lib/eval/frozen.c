@@ -39,7 +39,21 @@ check_objective(const struct eval_frozen_settings *how, size_t d,
     return loss_objective_check(objective, &how->settings, how->batch, d, err);
 }
 
-/* Makes the plan, with the features of views 0 and 1. */
+void
+eval_frozen_move(struct eval_frozen *f, const struct eval_views *views,
+                 const float *z)
+{
+    REQUIRE(!f->views ||
+            (views->samples == f->views->samples &&
+             views->views == f->views->views && views->d == f->views->d));
+    f->views = views;
+    f->z = z;
+    f->features =
+        (struct select_features){.d = views->d,
+                                 .u = views->v,
+                                 .v = views->v + views->samples * views->d};
+}
+
 static int
 make_plan(struct eval_frozen *f, struct err *err)
 {
@@ -51,10 +65,6 @@ make_plan(struct eval_frozen *f, struct err *err)
         select_strategy_fit(f->settings.strategy, &f->layout, f->settings.plan,
                             err))
         return -1;
-    f->features =
-        (struct select_features){.d = views->d,
-                                 .u = views->v,
-                                 .v = views->v + views->samples * views->d};
     task.layout = f->layout;
     memcpy(task.value, f->settings.plan, sizeof task.value);
     f->plan = select_plan_new(f->settings.strategy, &task);
@@ -80,9 +90,8 @@ eval_frozen_new(const struct eval_views *views, const float *z,
     if (check_objective(how, views->d, err))
         return NULL;
     f = mem_array(1, sizeof *f);
-    f->views = views;
-    f->z = z;
     f->settings = *how;
+    eval_frozen_move(f, views, z);
     if (make_plan(f, err)) {
         free(f);
         return NULL;

@@ -26,5 +26,6 @@ const struct loss_objective loss_infonce_objective = {
     .summary = "InfoNCE across the views, both directions",
     .params = params,
     .head = "512-128",
+    .scale = 2,
     .run = infonce_run,
 };

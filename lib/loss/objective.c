@@ -101,6 +101,14 @@ loss_objective_states(const struct loss_objective *objective, size_t b)
 }
 
 double
+loss_objective_scale(const struct loss_objective *objective,
+                     const struct loss_settings *set)
+{
+    return (objective->scale > 0 ? objective->scale : 1) *
+           (objective->scale_by_tau ? set->value[LOSS_TAU] : 1);
+}
+
+double
 loss_scalar_start(const struct loss_scalar *scalar,
                   const struct loss_settings *set)
 {

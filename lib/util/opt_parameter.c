@@ -134,6 +134,7 @@ static const struct opt_old olds[] = {
     {"foil-train", "nan", NULL, "--nonfinite"},
     {"foil-train", "average", NULL, "--average-last"},
     {"foil-view", "beside", NULL, "--compare"},
+    {"foil-eval false-negatives", "epochs", NULL, "--replicas"},
     {"foil-eval follow", "judge-command", NULL, "--eval-command"},
     {0},
 };

@@ -69,7 +69,7 @@ ok 'anchors of the run and of its features are the same' \
     ($a[0].exact.median - $b[0].exact.median | fabs < 1e-6) and
     ($a[0].same_class_weight.mean - $b[0].same_class_weight.mean | fabs < 1e-6)'
 ok 'foil-eval false-negatives takes groups of captions as labels' \
-    foil-eval false-negatives --threads 1 -b 12 --epochs 2 \
+    foil-eval false-negatives --threads 1 -b 12 --replicas 2 \
     --objective clip --labels equal.npy run train.foil
 ok 'foil-eval plan -r measures the pairs that the run has trained' \
     foil-eval plan --threads 1 -r run run train.foil

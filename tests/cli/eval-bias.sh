@@ -20,9 +20,21 @@ ok 'bias prints a line for each objective and batch size' jq -es '
     map([.objective, .batch]) == [["simclr", 3], ["simclr", 24], ["dcl", 3], ["dcl", 24]]' \
     features
 ok 'simclr is biased because its denominator has the partner' jq -es '
-    .[1] | .bias.value > 1e-5 and .bias.half_width < 1e-6 and .cosine.value < .99999' features
+    .[1] | .bias.value > 1e-5 and .bias.half_width < 1e-6 and .cosine.value < .99999 and
+    (.direction.value - 1 + .cosine.value * .cosine.value | fabs < 1e-6)' features
+# shellcheck disable=SC2016 # of jq
+ok 'in embeddings images make n / b - 1 of the variance' jq -es '
+    .[2] | (.scale.value * .scale.value) as $length |
+    (.variance_images.value / (7 * $length) - 1 | fabs < .05) and
+    (.variance_images.value + .variance_negatives.value - .variance.value | fabs < 1e-6) and
+    (.noise_scale.value * $length / (3 * .variance.value) - 1 | fabs < .05)' features
 ok 'dcl has no bias in a batch of all samples' jq -es '
     .[3] | .bias.value < 1e-6 and .variance.value < 1e-6 and .cosine.value > .999999' features
+ok 'sogclr has the direction of dcl and its declared scale, 2 tau' \
+    prints_line '"declared_scale":1.4' bias --threads 1 --tau 0.7 \
+    --objective sogclr,gamma=1 --replicas 3 -b 24 0.npy 1.npy
+ok 'its gradient has that length' jq -e '.direction.value < 1e-6 and
+    (.scale.value - 1.4 | fabs < 1e-3)' line
 ok 'bias --inside keeps the partner in the denominator' \
     prints_line '"positive_inside":true' \
     bias --threads 1 --tau 0.5 --inside --replicas 3 -b 24 0.npy 1.npy
@@ -32,17 +44,17 @@ ok 'simclr has no bias with --inside in a batch of all samples' \
 # views that foil-eval embeds are those that foil-embed writes
 ok 'bias measures a checkpoint' \
     prints_line '"space":"embedding"' bias --threads 1 --tau 0.5 \
-    --objective dcl --replicas 4 -b 3 run set.tar
+    --objective dcl --replicas 4 -b 3 --space embedding run set.tar
 # shellcheck disable=SC2016 # of jq
 ok 'bias of a checkpoint is that of its features' \
     jq -en --slurpfile a features --slurpfile b line '
     def off(f): ($a[2] | f) - ($b[0] | f) | fabs;
     off(.bias.value) < 1e-3 and off(.variance.value) < 1e-3 and off(.cosine.value) < 1e-3'
-ok 'bias --space both measures parameters' \
-    "$eval" bias --threads 1 --objective dcl --space both --replicas 3 \
+ok 'bias of a checkpoint measures parameters, too' \
+    "$eval" bias --threads 1 --objective dcl --replicas 3 \
     -b 24 --tau 0.2 --chunk 20 run set.tar
 cp "$work/out" both
-ok '--space both prints a line for parameters, too' \
+ok 'it prints a line for each space' \
     jq -es 'map(.space) == ["embedding", "parameters"]' both
 ok 'the gradient of parameters has no bias in a batch of all samples' jq -es '
     .[1] | .bias.value < 1e-6 and .cosine.value > .99999' both
@@ -52,6 +64,13 @@ ok 'foil-eval loss measures the exact gradient' \
 ok 'bias and loss have the same exact gradient' \
     jq -en --slurpfile a line --slurpfile b both '
     $a[0].square_gradient / $b[1].square_gradient - 1 | fabs < 1e-4'
+# What a sampler remembers is of the checkpoint before.
+ok 'bias --before fills the bank by an earlier checkpoint' \
+    prints_line '"before":"run/step-' bias --threads 1 --objective emc2 \
+    --proposals exact-bank --replicas 3 --warmup 2 -b 4 --space embedding \
+    --before "$(printf '%s\n' run/step-* | head -n 1)" run set.tar
+ok 'bias --before of features exits with 2' refuses 2 'features have no earlier' \
+    "$eval" bias --before run -b 4 0.npy 1.npy
 
 ok 'bias of emc2 uses the chains of its sampler' \
     prints_line '"proposals":"exact"' bias --threads 1 --objective emc2 \

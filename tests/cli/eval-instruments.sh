@@ -26,7 +26,7 @@ npy u.labels.npy '<i8' '8,' "${groups[@]}"
 # In a batch of all, the negatives of a corner have cosines 1/3 (3), -1/3 (3), -1 (1), and
 # those of its group 1/3 (2), -1/3 (1).  At temperature 1/3 the group's share is
 # (2 e + e^-1) / (3 e + 3 e^-1 + e^-3) = .62358; 3 of 7 negatives are of the group.
-"$eval" false-negatives --tau 0.3333333333 --epochs 2 -b 8 --objective dcl \
+"$eval" false-negatives --tau 0.3333333333 --replicas 2 -b 8 --objective dcl \
     --objective flatclr u.npy v.npy >line
 # shellcheck disable=SC2016 # of jq
 ok "false-negatives prints the share of the anchor's group" \

@@ -26,19 +26,36 @@ draw_series(double rho, double apart)
 static void
 rhat_separates_chains(void)
 {
-    // by hand: halves {1,3} {2,4} {5,7} {6,8}: means 2 3 6 7, variances 2
+    // Ranks of |x - 4.5| are 6.5 4.5 4.5 2.5 2.5 .. from 0: less than for x.
+    // The ranks 0 .. 7 of x are 0 2 1 3 | 4 6 5 7, and their normal quantiles
+    // q_k = Phi^-1((k + 5/8) / 8.25)
     static const double few[] = {1, 3, 2, 4, 5, 7, 6, 8};
+    static const double q[] = {-1.4342, -.8524, -.4728, -.1523};
     static const double still[] = {1, 1, 1, 1, 2, 2, 2, 2};
+    const double low = (q[0] + q[2]) / 2, high = (q[1] + q[3]) / 2;
+    const double within =
+        (pow(q[0] - q[2], 2) + pow(q[1] - q[3], 2)) / 4; // of two numbers each
+    const double between = 2 * (low * low + high * high) / 3;
+    double wide = 0;
 
-    T_NEAR(eval_chains_rhat(2, 4, few), sqrt(.5 + 17 / 3. / 2), 1e-12,
+    T_NEAR(eval_chains_rhat(2, 4, few), sqrt(.5 + between / within), 1e-3,
            "of two chains of four states");
     T(eval_chains_rhat(1, 4, still) == 1, "constant and equal halves: 1");
     T(isinf(eval_chains_rhat(2, 4, still)),
       "constant and different chains: infinite");
     draw_series(.5, 0);
     T(eval_chains_rhat(R, T_STATES, x) < 1.02, "chains of one mean: near 1");
+    for (size_t i = 0; i < R * T_STATES; i++)
+        x[i] = exp(8 * x[i]);
+    T(eval_chains_rhat(R, T_STATES, x) < 1.02, "of any monotone scale");
+    draw_series(.5, 0);
+    for (size_t i = 0; i < T_STATES; i++)
+        x[i] *= 3;
+    wide = eval_chains_rhat(R, T_STATES, x);
+    T(wide > 1.1, "one chain of larger variance and equal mean: above, %g",
+      wide);
     draw_series(.5, 1);
-    T(eval_chains_rhat(R, T_STATES, x) > 1.1, "of several: above");
+    T(eval_chains_rhat(R, T_STATES, x) > 1.1, "of several means: above");
 }
 
 static void

@@ -111,30 +111,18 @@ watch_chain(struct watch *w, size_t replica, const struct eval_batch *batch,
 }
 
 static void
-watch_replica(struct watch *w, size_t replica)
+watch_step(void *self, size_t replica, struct eval_frozen *frozen,
+           const struct eval_batch *batch)
 {
-    struct method method = *w->method;
-    struct eval_frozen *frozen;
-    struct eval_batch batch;
+    struct watch *w = self;
+    const struct sample_state *state = eval_frozen_states(frozen);
 
-    method.settings.seed += replica;
-    frozen = method_new(w->in, &method);
-    for (size_t epoch = 0; epoch < (size_t)(warm_up + visits); epoch++)
-        for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
-            const struct sample_state *state;
-
-            method_next(frozen, epoch, step, &batch);
-            state = eval_frozen_states(frozen);
-            if (!state)
-                die("the sampler of %s has no chains", method.name);
-            if (epoch < (size_t)warm_up)
-                continue;
-            w->accepted += batch.weights.accepted;
-            w->steps++;
-            for (size_t r = 0; r < 2 * batch.b; r++)
-                watch_chain(w, replica, &batch, r, state[r]);
-        }
-    eval_frozen_free(frozen);
+    if (!state)
+        die("the sampler of %s has no chains", w->method->name);
+    w->accepted += batch->weights.accepted;
+    w->steps++;
+    for (size_t r = 0; r < 2 * batch->b; r++)
+        watch_chain(w, replica, batch, r, state[r]);
 }
 
 /* Measures of each chain, and means of all chains at each lag. */
@@ -285,16 +273,15 @@ run_chains(char **path)
     if (common_options.plot && batches > 1)
         opt_misuse("--plot draws one size of batches: choose it with --batch");
     for (size_t k = 0; k < batches; k++) {
-        struct progress progress;
-
         method.settings.batch = batch[k];
         watch_init(&w, &in, &method);
-        progress_start(&progress, "replicas", 0, (double)replicas);
-        for (size_t r = 0; r < (size_t)replicas; r++) {
-            watch_replica(&w, r);
-            progress_show(&progress, (double)r + 1, "");
-        }
-        progress_clear(&progress);
+        method_replicate(&(struct replicas){.in = &in,
+                                            .method = &method,
+                                            .n = (size_t)replicas,
+                                            .warm_up = (size_t)warm_up,
+                                            .epochs = (size_t)visits,
+                                            .measure = watch_step,
+                                            .self = &w});
         report_chains(&w);
         watch_release(&w);
     }

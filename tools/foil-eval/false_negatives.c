@@ -4,12 +4,13 @@
 #include "method.h"
 #include "util/mem.h"
 
-static long epochs = 8, warm_up = 10;
+static long replicas = 8, warm_up = 10;
 
 static const struct opt false_negatives_own[] = {
-    {"epochs", 0, OPT_WHOLE, &epochs, 2, 1e6, "N", "epochs to measure"},
+    {"replicas", 0, OPT_WHOLE, &replicas, 2, 1e6, "N",
+     "independent epochs to measure"},
     {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
-     "epochs before, if objective or sampler have state by sample"},
+     "epochs before each, if objective or sampler have state by sample"},
     {0},
 };
 verb_opts false_negatives_opts = {method_opts, batches_opts,
@@ -22,40 +23,35 @@ static const struct curves_panel panels[CURVES_PANELS] = {
     {"share of weight / share of negatives", 0},
 };
 
-/* The shares in an epoch. */
-static struct loss_share
-measure_epoch(const struct instrument *in, struct eval_frozen *frozen,
-              const struct method *method, size_t epoch)
-{
-    struct loss_share share = {0};
-    struct eval_batch batch;
-
-    for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
-        int64_t *sample, *group;
-        const float *w;
-
-        method_next(frozen, epoch, step, &batch);
-        w = eval_frozen_weights(frozen);
-        if (!w)
-            die("%s has no weights of negatives", method->name);
-        sample = mem_array(batch.rows, sizeof *sample);
-        group = mem_array(batch.rows, sizeof *group);
-        for (size_t i = 0; i < batch.rows; i++) {
-            sample[i] = (int64_t)(batch.row[i] % in->rows.samples);
-            group[i] = in->group[sample[i]];
-        }
-        loss_share_add(&share, 2 * batch.b, batch.rows, batch.columns, sample,
-                       group, w);
-        free(sample);
-        free(group);
-    }
-    return share;
-}
-
 struct shares {
     struct instrument in;
+    const struct method *method;
+    struct loss_share *of; /* [replicas] */
     struct curves curves;
 };
+
+static void
+add_shares(void *self, size_t replica, struct eval_frozen *frozen,
+           const struct eval_batch *batch)
+{
+    struct shares *shares = self;
+    const struct instrument *in = &shares->in;
+    const float *w = eval_frozen_weights(frozen);
+    int64_t *sample, *group;
+
+    if (!w)
+        die("%s has no weights of negatives", shares->method->name);
+    sample = mem_array(batch->rows, sizeof *sample);
+    group = mem_array(batch->rows, sizeof *group);
+    for (size_t i = 0; i < batch->rows; i++) {
+        sample[i] = (int64_t)(batch->row[i] % in->rows.samples);
+        group[i] = in->group[sample[i]];
+    }
+    loss_share_add(&shares->of[replica], 2 * batch->b, batch->rows,
+                   batch->columns, sample, group, w);
+    free(sample);
+    free(group);
+}
 
 static void
 begin_shares(void *self, char **path)
@@ -74,33 +70,33 @@ measure_shares(void *self, const struct method *method)
 {
     struct shares *shares = self;
     const size_t before = method_has_state(method) ? (size_t)warm_up : 0;
-    const size_t n = (size_t)epochs;
-    struct eval_frozen *frozen = method_new(&shares->in, method);
+    const size_t n = (size_t)replicas;
     struct eval_figure mean[CURVES_PANELS];
     double *by = mem_array(n * CURVES_PANELS, sizeof *by);
     json_t *how = instrument_protocol(&shares->in);
-    struct progress progress;
 
-    progress_start(&progress, "epochs", 0, (double)(before + n));
-    for (size_t epoch = 0; epoch < before + n; epoch++) {
-        const struct loss_share at =
-            measure_epoch(&shares->in, frozen, method, epoch);
-        double *to = by + epoch - before;
+    shares->method = method;
+    shares->of = mem_array(n, sizeof *shares->of);
+    method_replicate(&(struct replicas){.in = &shares->in,
+                                        .method = method,
+                                        .n = n,
+                                        .warm_up = before,
+                                        .epochs = 1,
+                                        .measure = add_shares,
+                                        .self = shares});
+    for (size_t k = 0; k < n; k++) {
+        const struct loss_share *at = &shares->of[k];
 
-        progress_show(&progress, (double)epoch + 1, "");
-        if (epoch < before)
-            continue;
-        to[0] = at.all > 0 ? at.same_group_weight / at.all : 0;
-        to[n] = (double)at.same_group / (double)at.negatives;
-        to[2 * n] = to[n] > 0 ? to[0] / to[n] : 1;
+        by[k] = at->all > 0 ? at->same_group_weight / at->all : 0;
+        by[n + k] = (double)at->same_group / (double)at->negatives;
+        by[2 * n + k] = by[n + k] > 0 ? by[k] / by[n + k] : 1;
     }
-    progress_clear(&progress);
     for (size_t k = 0; k < CURVES_PANELS; k++)
         mean[k] = eval_mean(n, by + k * n);
     method_describe(how, method);
-    json_object_update_new(how,
-                           json_pack("{s:I s:I}", "epochs", (json_int_t)epochs,
-                                     "warmup", (json_int_t)before));
+    json_object_update_new(how, json_pack("{s:I s:I}", "replicas",
+                                          (json_int_t)replicas, "warmup",
+                                          (json_int_t)before));
     print(json_pack("{s:s s:s s:I s:o s:o s:o}", "measure", "false-negatives",
                     "objective", method->name, "batch",
                     (json_int_t)method->settings.batch, "same_class_weight",
@@ -110,7 +106,7 @@ measure_shares(void *self, const struct method *method)
     curves_add(&shares->curves, mem_text(method->name), method->settings.batch,
                mean);
     free(by);
-    eval_frozen_free(frozen);
+    free(shares->of);
 }
 
 void

@@ -1,3 +1,4 @@
+#include <math.h>
 #include "instrument.h"
 
 #include <errno.h>
@@ -327,9 +328,13 @@ spread(size_t n, const double *x)
 {
     json_t *out = json_object();
     double *sorted = describe_numbers(out, n, x);
+    const double deviation =
+        json_real_value(json_object_get(out, "deviation"));
 
     json_object_update_new(
-        out, json_pack("{s:f s:f s:f}", "low", eval_quantile(n, sorted, .05),
+        out, json_pack("{s:f s:f s:f s:f}", "mean_error",
+                       deviation / sqrt((double)n), "low",
+                       eval_quantile(n, sorted, .05),
                        "median", eval_quantile(n, sorted, .5), "high",
                        eval_quantile(n, sorted, .95)));
     free(sorted);

@@ -50,8 +50,8 @@ json_t *instrument_protocol(const struct instrument *in);
 const char *instrument_group(const struct instrument *in, size_t sample,
                              char text[24]);
 
-/* spread() describes numbers: mean, deviation, median, and the quantiles .05
- * and .95. */
+/* spread() describes numbers: mean, deviation, the standard error of the mean,
+ * median, and the quantiles .05 and .95. */
 json_t *spread(size_t n, const double *x);
 
 /* show_figure() returns a number with its interval. */

@@ -163,6 +163,50 @@ method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
         die("%s", err.msg);
 }
 
+static void
+run_replica(const struct replicas *all, size_t replica,
+            struct progress *progress)
+{
+    const struct loss_objective *objective = all->method->settings.objective;
+    const size_t epochs = all->warm_up + all->epochs;
+    struct method method = *all->method;
+    struct eval_frozen *frozen;
+    struct eval_batch batch;
+
+    method.settings.seed += replica;
+    frozen = method_new(all->before ? all->before : all->in, &method);
+    for (size_t epoch = 0; epoch < epochs; epoch++) {
+        if (epoch == all->warm_up)
+            eval_frozen_move(frozen, &all->in->rows, all->in->z);
+        for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
+            method_next(frozen, epoch, step, &batch);
+            if (epoch >= all->warm_up)
+                all->measure(all->self, replica, frozen, &batch);
+            else if (objective->columns)
+                eval_frozen_gradient(frozen); // updates the columns
+            progress_show(progress,
+                          (double)(replica * epochs + epoch) +
+                              (double)(step + 1) /
+                                  (double)eval_frozen_steps(frozen),
+                          "");
+        }
+    }
+    eval_frozen_free(frozen);
+}
+
+void
+method_replicate(const struct replicas *replicas)
+{
+    struct progress progress;
+
+    progress_start(
+        &progress, "epochs", 0,
+        (double)(replicas->n * (replicas->warm_up + replicas->epochs)));
+    for (size_t replica = 0; replica < replicas->n; replica++)
+        run_replica(replicas, replica, &progress);
+    progress_clear(&progress);
+}
+
 int
 method_has_state(const struct method *method)
 {

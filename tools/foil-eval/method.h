@@ -43,6 +43,22 @@ struct eval_frozen *method_new(const struct instrument *in,
 void method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
                  struct eval_batch *batch);
 
+/* Independent trainers of a method: R epochs of each are measured. */
+struct replicas {
+    const struct instrument *in;
+    const struct instrument *before; /* rows of the epochs before; or NULL */
+    const struct method *method;
+    size_t n;               /* trainers; the k-th adds k to the seed */
+    size_t warm_up, epochs; /* of each; those before are not measured */
+    void (*measure)(void *self, size_t replica, struct eval_frozen *frozen,
+                    const struct eval_batch *batch);
+    void *self;
+};
+
+/* method_replicate() runs the trainers, and calls measure() for each batch of a
+ * measured epoch; ends the process on error. */
+void method_replicate(const struct replicas *replicas);
+
 /* method_has_state() returns 1 if objective or sampler have per-sample state
  * that lasts from one epoch to the next. */
 int method_has_state(const struct method *method);
