@@ -1,8 +1,7 @@
 #ifndef SAMPLE_CACHE_H
 #define SAMPLE_CACHE_H
 
-#include "sample/bank.h"
-#include "util/arena.h"
+#include "search.h"
 
 /*
  * The negative cache: negatives drawn from the softmax over all of the bank.
@@ -20,11 +19,6 @@
 struct sample_cache_settings {
     double beta;                /* finite, >= 0 */
     uint64_t seed, epoch, step; /* random key, with the query (RNG_CACHE) */
-};
-
-struct sample_draw {
-    int64_t id;   /* -1: no row could be drawn */
-    double log_q; /* log p(id); 0 without a draw */
 };
 
 /*

@@ -14,6 +14,8 @@
     ROW(emc2_bank)           \
     ROW(emc2_exact)          \
     ROW(emc2_exact_bank)     \
+    ROW(emc2_shared)         \
+    ROW(emc2_zbank)          \
     ROW(bimodal_once)        \
     ROW(bimodal_bank)        \
     ROW(bimodal_exact)       \

@@ -162,6 +162,8 @@ chains_have_no_bias(void)
     const struct eval_bias simclr = measure_bias("simclr", NULL, 20);
     const struct eval_bias emc2 = measure_bias("emc2", "exact", 20);
 
+    const struct eval_bias shared = measure_bias("emc2", "shared", 20);
+    const struct eval_figure of_shared = shared.of[BIAS_SQUARE];
     const struct eval_figure of_simclr = simclr.of[BIAS_SQUARE];
     const struct eval_figure of_emc2 = emc2.of[BIAS_SQUARE];
 
@@ -170,6 +172,8 @@ chains_have_no_bias(void)
       of_simclr.half);
     T(fabs(of_emc2.value) < .01 && of_emc2.half < .02,
       "emc2 by exact draws: %.3f +- %.3f", of_emc2.value, of_emc2.half);
+    T(fabs(of_shared.value) < .02 && of_shared.half < .02,
+      "emc2 by shared draws: %.3f +- %.3f", of_shared.value, of_shared.half);
     T(emc2.of[BIAS_VARIANCE].value > 1, "but a variance: %.1f",
       emc2.of[BIAS_VARIANCE].value);
 }

@@ -115,6 +115,8 @@ names_stay(void)
         {"emc2_bimodal scores=stale", "emc2_bimodal 1 stale"},
         {"emc2_bimodal scores=reset", "emc2_bimodal 1"},
         {"emc2_bimodal exact-bank", "emc2_bimodal 1 bank"},
+        {"emc2 shared", "shared 1"},
+        {"emc2 zbank", "zbank 1"},
         {"cache", "cache 1"},
     };
 
