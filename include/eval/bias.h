@@ -35,7 +35,7 @@ struct eval_figure eval_mean(size_t n, const double *x);
  *     images     = A (mean |S'|^2 - |g|^2) / |g|^4
  *                                            the part of the variance that the
  *                                            choice of images makes
- *     negatives  = variance - images         the part of the negatives
+ *     negatives  = variance - images         the rest
  *     noise      = b (mean |G'|^2 - A) / A   batch size in images at which the
  *                                            noise of a step is as long as E G
  *
