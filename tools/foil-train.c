@@ -84,6 +84,7 @@ train_turn(void *self)
         if (rc <= 0 || is_finished(t))
             return rc < 0 ? -1 : 0;
     }
+    train_save_finish(t, 0);
     return rc ? rc : train_source_idle(t, t->err);
 }
 
@@ -124,6 +125,7 @@ end_run(struct train *t, int rc, struct err *err)
     struct err why;
 
     stage_io_close(&t->io);
+    train_save_finish(t, 1);
     if (t->trained && t->checkpoints.saved != t->state.total &&
         !has_lost_weights(t) && train_save(t, &why)) {
         if (rc)

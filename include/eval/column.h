@@ -28,8 +28,8 @@ double eval_quantile(size_t n, const double *sorted, double q);
 void eval_histogram(size_t n, const double *x, double low, double high,
                     size_t bins, size_t *count);
 
-/* eval_mean_ranks() returns the ranks of x from 0; equal numbers have their mean
- * rank.  The caller frees them. */
+/* eval_mean_ranks() returns the ranks of x from 0; equal numbers have their
+ * mean rank.  The caller frees them. */
 double *eval_mean_ranks(size_t n, const double *x);
 
 /*

@@ -1,6 +1,8 @@
 #ifndef TRAIN_CHECKPOINTS_H
 #define TRAIN_CHECKPOINTS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +23,13 @@ struct train_checkpoints {
     int lost;        /* a rollback failed: the parts are undefined */
     size_t n;
     struct train_part part[TRAIN_PARTS];
+
+    /* The checkpoint that a thread completes. */
+    int64_t pending; /* its step, or -1 */
+    pthread_t thread;
+    atomic_int done; /* 1: rc and err are valid */
+    int rc;
+    struct err err;
 };
 
 /* train_checkpoints_init() begins without parts; run must outlive it. */
@@ -32,13 +41,23 @@ void train_checkpoints_add(struct train_checkpoints *checkpoints,
                            struct train_part part);
 
 /*
- * train_checkpoints_commit() saves all parts, in their order, as the checkpoint
- * of that step.  On error there is no new checkpoint, and older ones are
- * unchanged.  It always fails after a failed train_checkpoints_rollback().
- * Call train_checkpoints_tidy() after it.
+ * train_checkpoints_begin() saves all parts, in their order, to the files of a
+ * new checkpoint of that step; a thread then computes their digests, syncs,
+ * verifies and renames the folder, while training continues.  On error there is
+ * no new checkpoint, and older ones are unchanged.  It always fails after a
+ * failed train_checkpoints_rollback().  No other checkpoint may be pending.
  */
-int train_checkpoints_commit(struct train_checkpoints *checkpoints,
-                             int64_t step, struct err *err);
+int train_checkpoints_begin(struct train_checkpoints *checkpoints, int64_t step,
+                            struct err *err);
+
+/*
+ * train_checkpoints_finish() returns 1 if the pending checkpoint is complete,
+ * which is then `saved`, 0 if none is pending or, without `wait`, if it is not
+ * complete yet, and -1 if it failed: there is no such checkpoint.  Call
+ * train_checkpoints_tidy() after 1.
+ */
+int train_checkpoints_finish(struct train_checkpoints *checkpoints, int wait,
+                             struct err *err);
 
 /*
  * train_checkpoints_tidy() points `latest` to the newest checkpoint and removes
@@ -54,7 +73,8 @@ int train_checkpoints_load(struct train_checkpoints *checkpoints,
                            const char *folder, int64_t step, struct err *err);
 
 /* train_checkpoints_rollback() verifies the newest checkpoint and reverts the
- * parts to it.  After an error the parts are undefined and must not be saved.
+ * parts to it; none may be pending.  After an error the parts are undefined and
+ * must not be saved.
  * */
 int train_checkpoints_rollback(struct train_checkpoints *checkpoints,
                                struct err *err);

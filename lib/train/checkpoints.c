@@ -1,14 +1,16 @@
+#include <errno.h>
 #include <stdlib.h>
 
 #include "nn/checkpoint.h"
 #include "train/checkpoints.h"
+#include "util/stop.h"
 
 void
 train_checkpoints_init(struct train_checkpoints *checkpoints, const char *run,
                        long keep)
 {
-    *checkpoints =
-        (struct train_checkpoints){.run = run, .keep = keep, .saved = -1};
+    *checkpoints = (struct train_checkpoints){
+        .run = run, .keep = keep, .saved = -1, .pending = -1};
 }
 
 void
@@ -32,14 +34,26 @@ save_checkpoint(const struct train_checkpoints *checkpoints, const char *folder,
     return 0;
 }
 
+static void *
+commit_pending(void *data)
+{
+    struct train_checkpoints *checkpoints = data;
+
+    checkpoints->rc = nn_checkpoint_commit(
+        checkpoints->run, (long)checkpoints->pending, &checkpoints->err);
+    atomic_store(&checkpoints->done, 1);
+    return NULL;
+}
+
 int
-train_checkpoints_commit(struct train_checkpoints *checkpoints, int64_t step,
-                         struct err *err)
+train_checkpoints_begin(struct train_checkpoints *checkpoints, int64_t step,
+                        struct err *err)
 {
     const char *run = checkpoints->run;
     char *folder;
     int rc;
 
+    REQUIRE(checkpoints->pending < 0);
     if (checkpoints->lost)
         return err_set(err,
                        "the rollback to the last checkpoint failed, so there "
@@ -55,14 +69,35 @@ train_checkpoints_commit(struct train_checkpoints *checkpoints, int64_t step,
         return -1;
     rc = save_checkpoint(checkpoints, folder, err);
     free(folder);
+    if (!rc) {
+        checkpoints->pending = step;
+        atomic_store(&checkpoints->done, 0);
+        errno = stop_thread(&checkpoints->thread, commit_pending, checkpoints);
+        rc = errno ? err_sys(err, "cannot start a thread to save") : 0;
+    }
     if (rc) {
+        checkpoints->pending = -1;
         nn_checkpoint_abort(run, (long)step);
+    }
+    return rc;
+}
+
+int
+train_checkpoints_finish(struct train_checkpoints *checkpoints, int wait,
+                         struct err *err)
+{
+    const int64_t step = checkpoints->pending;
+
+    if (step < 0 || (!wait && !atomic_load(&checkpoints->done)))
+        return 0;
+    pthread_join(checkpoints->thread, NULL);
+    checkpoints->pending = -1;
+    if (checkpoints->rc) {
+        *err = checkpoints->err;
         return -1;
     }
-    if (nn_checkpoint_commit(run, (long)step, err))
-        return -1;
     checkpoints->saved = step;
-    return 0;
+    return 1;
 }
 
 int

@@ -43,8 +43,9 @@ save(void *self, const char *folder, struct err *err)
     int rc;
 
     record_call(number, "save");
-    rc = number->refuses == 2 ? err_set(err, "cannot save")
-                              : file_write(path, text, strlen(text), err);
+    rc = number->refuses == 2   ? err_set(err, "cannot save")
+         : number->refuses == 3 ? symlink("nowhere", path)
+                                : file_write(path, text, strlen(text), err);
     free(text);
     free(path);
     return rc;
@@ -75,6 +76,15 @@ part(struct number *number, int reverts)
                                .revert = reverts ? load : NULL};
 }
 
+static int
+commit(struct train_checkpoints *checkpoints, int64_t step, struct err *err)
+{
+    return train_checkpoints_begin(checkpoints, step, err) ||
+                   train_checkpoints_finish(checkpoints, 1, err) != 1
+               ? -1
+               : 0;
+}
+
 static void
 parts_are_called_in_their_order(void)
 {
@@ -87,8 +97,7 @@ parts_are_called_in_their_order(void)
     train_checkpoints_add(&checkpoints, part(&a, 1));
     train_checkpoints_add(&checkpoints, part(&b, 0));
     T(checkpoints.saved == -1, "nothing is saved at first");
-    T(!train_checkpoints_commit(&checkpoints, 7, &err), "committed %s",
-      err.msg);
+    T(!commit(&checkpoints, 7, &err), "committed %s", err.msg);
     T(!strcmp(calls, "a.prepare b.prepare a.save b.save "),
       "all parts are prepared before the first one is saved: %s", calls);
     T(checkpoints.saved == 7, "the saved step is recorded");
@@ -117,8 +126,7 @@ a_failed_commit_changes_nothing(void)
     train_checkpoints_add(&checkpoints, part(&b, 1));
     for (b.refuses = 1; b.refuses <= 2; b.refuses++) {
         calls[0] = 0;
-        T(train_checkpoints_commit(&checkpoints, 8, &err) == -1 &&
-              checkpoints.saved == -1,
+        T(commit(&checkpoints, 8, &err) == -1 && checkpoints.saved == -1,
           "not committed: %s", err.msg);
         T(!strcmp(calls, b.refuses == 1 ? "a.prepare b.prepare "
                                         : "a.prepare b.prepare a.save b.save "),
@@ -142,13 +150,45 @@ a_failed_rollback_forbids_commits(void)
     train_checkpoints_add(&checkpoints, part(&b, 1)); // its file does not exist
     T(train_checkpoints_rollback(&checkpoints, &err) == -1,
       "a rollback fails: %s", err.msg);
-    T(train_checkpoints_commit(&checkpoints, 8, &err) == -1 &&
-          checkpoints.saved == -1 && !file_exists("step-00000008"),
+    T(commit(&checkpoints, 8, &err) == -1 && checkpoints.saved == -1 &&
+          !file_exists("step-00000008"),
       "parts of two steps are not saved together: %s", err.msg);
     b.file = "a";
     T(!train_checkpoints_rollback(&checkpoints, &err) &&
-          !train_checkpoints_commit(&checkpoints, 7, &err),
+          !commit(&checkpoints, 7, &err),
       "after a successful rollback they are %s", err.msg);
+}
+
+static void
+a_thread_completes_it(void)
+{
+    struct number a = {.file = "a", .value = 21};
+    struct train_checkpoints checkpoints;
+    struct err err = {""};
+    int rc;
+
+    train_checkpoints_init(&checkpoints, ".", 2);
+    train_checkpoints_add(&checkpoints, part(&a, 1));
+    T(!train_checkpoints_finish(&checkpoints, 1, &err), "none is pending");
+    T(!train_checkpoints_begin(&checkpoints, 20, &err) &&
+          checkpoints.saved == -1,
+      "begun, and not saved yet %s", err.msg);
+    a.value = 22; // training continues
+    while (!(rc = train_checkpoints_finish(&checkpoints, 0, &err)))
+        sleep(0);
+    T(rc == 1 && checkpoints.saved == 20, "complete without a wait");
+    T(!train_checkpoints_finish(&checkpoints, 1, &err), "reported once");
+    T(!train_checkpoints_rollback(&checkpoints, &err) && a.value == 21,
+      "it has the state of its step");
+    a.refuses = 3; // a link, which the thread refuses
+    T(!train_checkpoints_begin(&checkpoints, 22, &err),
+      "the files are written");
+    T(train_checkpoints_finish(&checkpoints, 1, &err) == -1 &&
+          checkpoints.saved == 20 && !file_exists("step-00000022") &&
+          !file_exists(".step-00000022.new"),
+      "an error of the thread leaves no checkpoint: %s", err.msg);
+    a.refuses = 0;
+    T(!commit(&checkpoints, 22, &err), "the next one is saved");
 }
 
 static void
@@ -163,7 +203,7 @@ old_checkpoints_are_removed(void)
     train_checkpoints_init(&checkpoints, ".", 2);
     train_checkpoints_add(&checkpoints, part(&a, 1));
     for (int64_t step = 8; step <= 10; step++)
-        T(!train_checkpoints_commit(&checkpoints, step, &err) &&
+        T(!commit(&checkpoints, step, &err) &&
               !train_checkpoints_tidy(&checkpoints, &err),
           "committed and tidied up %s", err.msg);
     steps = nn_checkpoint_steps(".", &n, &err);
@@ -185,14 +225,12 @@ a_damaged_checkpoint_is_not_loaded(void)
 
     train_checkpoints_init(&checkpoints, ".", 2);
     train_checkpoints_add(&checkpoints, train_encoder_part(&encoder));
-    T(!train_checkpoints_commit(&checkpoints, 11, &err),
-      "an encoder is saved %s", err.msg);
+    T(!commit(&checkpoints, 11, &err), "an encoder is saved %s", err.msg);
     params[3] = 9;
     T(!train_checkpoints_rollback(&checkpoints, &err) && params[3] == keep,
       "and reverted %s", err.msg);
     params[3] = NAN;
-    T(train_checkpoints_commit(&checkpoints, 12, &err) == -1 &&
-          strstr(err.msg, "not finite"),
+    T(commit(&checkpoints, 12, &err) == -1 && strstr(err.msg, "not finite"),
       "an encoder that is not finite is not saved: %s", err.msg);
     file = fopen("step-00000011/model.safetensors", "r+");
     fputs("no", file);
@@ -200,8 +238,8 @@ a_damaged_checkpoint_is_not_loaded(void)
     T(train_checkpoints_rollback(&checkpoints, &err) == -1 && isnan(params[3]),
       "damage is found before anything is loaded: %s", err.msg);
     params[3] = keep;
-    T(train_checkpoints_commit(&checkpoints, 13, &err) == -1 &&
-          checkpoints.saved == 11 && !file_exists("step-00000013"),
+    T(commit(&checkpoints, 13, &err) == -1 && checkpoints.saved == 11 &&
+          !file_exists("step-00000013"),
       "after that nothing is saved: %s", err.msg);
     train_encoder_close(&encoder);
 }
@@ -217,6 +255,7 @@ main(void)
     a_failed_rollback_forbids_commits();
     old_checkpoints_are_removed();
     a_damaged_checkpoint_is_not_loaded();
+    a_thread_completes_it();
     command = mem_format("rm -r '%s'", scratch);
     T(!chdir("/") && !system(command), "tidied up");
     free(command);

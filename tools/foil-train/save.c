@@ -56,23 +56,49 @@ train_tidy(struct train *t)
         log_message("%s", why.msg);
 }
 
-int
-train_save(struct train *t, struct err *err)
+/* Reports the pending checkpoint, if it is complete or has failed. */
+static int
+finish_save(struct train *t, int wait, struct err *err)
 {
+    const int rc = train_checkpoints_finish(&t->checkpoints, wait, err);
     char *folder;
-    int rc;
 
-    stage_io_unlock(&t->io);
-    rc = train_checkpoints_commit(&t->checkpoints, t->state.total, err);
-    stage_io_lock(&t->io);
-    if (rc)
-        return -1;
+    if (rc <= 0)
+        return rc;
     folder = mem_format("%s/step-%08jd", t->options->stage.run,
-                        (intmax_t)t->state.total);
+                        (intmax_t)t->checkpoints.saved);
     train_report_event(t, "checkpoint", folder, "");
     free(folder);
     train_tidy(t);
     return 0;
+}
+
+void
+train_save_finish(struct train *t, int wait)
+{
+    const int64_t step = t->checkpoints.pending;
+    struct err err;
+
+    if (finish_save(t, wait, &err))
+        log_message("no checkpoint at step %jd: %s", (intmax_t)step, err.msg);
+}
+
+static int
+begin_save(struct train *t, struct err *err)
+{
+    int rc;
+
+    train_save_finish(t, 1);
+    stage_io_unlock(&t->io);
+    rc = train_checkpoints_begin(&t->checkpoints, t->state.total, err);
+    stage_io_lock(&t->io);
+    return rc;
+}
+
+int
+train_save(struct train *t, struct err *err)
+{
+    return begin_save(t, err) ? -1 : finish_save(t, 1, err);
 }
 
 void
@@ -81,7 +107,8 @@ train_save_if_due(struct train *t)
     const long every = t->options->every;
     struct err err;
 
-    if (every && t->state.total % every == 0 && train_save(t, &err))
+    train_save_finish(t, 0);
+    if (every && t->state.total % every == 0 && begin_save(t, &err))
         log_message("no checkpoint at step %jd: %s", (intmax_t)t->state.total,
                     err.msg);
 }

@@ -18,9 +18,10 @@ handle_refused(struct train *t, const struct batch *batch,
     log_message("epoch %jd, step %jd: %s: %s", (intmax_t)batch->epoch,
                 (intmax_t)batch->step, result->reason,
                 result->outcome == TRAIN_SKIPPED ? "skipped" : "rolled back");
-    return result->outcome == TRAIN_SKIPPED
-               ? 0
-               : train_checkpoints_rollback(&t->checkpoints, err);
+    if (result->outcome == TRAIN_SKIPPED)
+        return 0;
+    train_save_finish(t, 1);
+    return train_checkpoints_rollback(&t->checkpoints, err);
 }
 
 /* Publishes the embeddings of a batch and stores them in the history. */

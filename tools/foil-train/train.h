@@ -252,11 +252,18 @@ void train_prefetch_next(void *train);
  * deletes old checkpoints, and prints a message if that fails. */
 void train_save_open(struct train *t);
 void train_tidy(struct train *t);
+
+/* train_save() saves a checkpoint and waits until it is complete. */
 int train_save(struct train *t, struct err *err);
 
-/* train_save_if_due() prints a message if it fails; the next save that is due
- * tries again. */
+/*
+ * train_save_if_due() begins a checkpoint, which a thread completes, and
+ * reports the one before; train_save_finish() reports a pending one, with
+ * `wait` when it is complete.  Both print a message if one fails; the next save
+ * that is due tries again.
+ */
 void train_save_if_due(struct train *t);
+void train_save_finish(struct train *t, int wait);
 
 /*
  * print_plan.c: train_print_plan() prints all objectives, a line of JSON each
