@@ -91,6 +91,9 @@ else
     skip 'a plot of bias' 'no gnuplot'
 fi
 
+"$eval" plan --threads 1 --tau 0.5 -b 24,3 --epochs 1 0.npy 1.npy >plans
+ok 'the gradient of a batch of all samples is that of the global loss' jq -es '
+    (.[0].cosine - 1 | fabs < 1e-5) and .[1].cosine < .99' plans
 ok 'bias of one view exits with 2' refuses 2 'two views' "$eval" bias -b 4 0.npy
 ok '--space parameters of features exits with 2' refuses 2 'features have no parameters' \
     "$eval" bias --space parameters 0.npy 1.npy

@@ -1,15 +1,19 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "eval/knn.h"
 #include "eval/pairs.h"
+#include "loss/global.h"
 #include "method.h"
+#include "num/vec.h"
 #include "run/batches.h"
 #include "util/digest.h"
 #include "util/mem.h"
 
 static long epochs = 16, nearest = 10;
+static double tau = 0.2;
 static const char *run;
 
 static const struct opt plan_own[] = {
@@ -17,6 +21,7 @@ static const struct opt plan_own[] = {
      "epochs of the plan; a result after 1, 2, 4 ... and the last"},
     {"neighbours", 'k', OPT_WHOLE, &nearest, 1, 1024, "K",
      "hardest negatives of each sample"},
+    {"tau", 0, OPT_REAL, &tau, 1e-4, 1e4, "X", "temperature of the gradient"},
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
      "use the batches of this run, instead of a plan's"},
     {0},
@@ -29,10 +34,19 @@ struct point {
     struct eval_pairs_figures figures;
 };
 
+/* The gradient of the embeddings of views 0 and 1: of the global loss, and of
+ * the batches of an epoch, by dcl, or by clip across two kinds of rows. */
+struct plan_gradient {
+    const struct loss_objective *objective;
+    struct loss_settings settings;
+    float *exact, *epoch; /* [2,samples,d] */
+};
+
 struct plans {
     struct instrument in;
     size_t k;
     uint32_t *near; /* [samples,k] */
+    struct plan_gradient gradient;
     struct point *point;
     size_t n, room;
 };
@@ -53,6 +67,73 @@ find_hardest(struct plans *p)
 }
 
 static void
+find_gradient(struct plans *p)
+{
+    const struct eval_views *rows = &p->in.rows;
+    const struct loss_global set = {rows->samples, 2, rows->d,
+                                    1 / tau,       0, rows->cross};
+    const size_t size = 2 * rows->samples * rows->d;
+    struct plan_gradient *g = &p->gradient;
+    float *work = mem_array(loss_global_size(&set), sizeof *work);
+    struct err err;
+
+    g->objective = loss_objective_find(rows->cross ? "clip" : "dcl", &err);
+    g->settings = loss_settings_of(g->objective);
+    g->settings.value[LOSS_TAU] = tau;
+    g->exact = mem_array(size, sizeof *g->exact);
+    g->epoch = mem_array(size, sizeof *g->epoch);
+    loss_global(&set, p->in.z, g->exact, work);
+    free(work);
+}
+
+/* Adds the gradient of a batch of n samples to that of its epoch. */
+static void
+add_gradient(struct plans *p, size_t n, const int64_t *ids)
+{
+    const size_t d = p->in.rows.d, samples = p->in.rows.samples;
+    const struct loss_batch batch = {.b = n, .dim = d};
+    struct plan_gradient *g = &p->gradient;
+    struct loss_report report;
+    float *z, *dz, *work;
+
+    if (n < 2)
+        return;
+    z = mem_array(2 * n * d, sizeof *z);
+    dz = mem_array(2 * n * d, sizeof *dz);
+    work = mem_array(loss_objective_size(g->objective, &batch), sizeof *work);
+    for (size_t i = 0; i < 2 * n; i++)
+        memcpy(z + i * d, p->in.z + (i / n * samples + (size_t)ids[i % n]) * d,
+               d * sizeof *z);
+    loss_objective_run(g->objective, &g->settings, &batch, z, NULL, dz, work,
+                       &report);
+    for (size_t i = 0; i < 2 * n; i++)
+        num_axpy(d, 1, dz + i * d,
+                 g->epoch + (i / n * samples + (size_t)ids[i % n]) * d);
+    free(z);
+    free(dz);
+    free(work);
+}
+
+/* Returns the cosine of the gradient of the last epoch with the exact one. */
+static double
+compare_gradients(const struct plans *p)
+{
+    const struct plan_gradient *g = &p->gradient;
+    const size_t size = 2 * p->in.rows.samples * p->in.rows.d;
+    const double squares =
+        num_dot(size, g->exact, g->exact) * num_dot(size, g->epoch, g->epoch);
+
+    return squares > 0 ? num_dot(size, g->exact, g->epoch) / sqrt(squares) : 0;
+}
+
+static void
+begin_epoch(struct plans *p)
+{
+    memset(p->gradient.epoch, 0,
+           2 * p->in.rows.samples * p->in.rows.d * sizeof(float));
+}
+
+static void
 report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
               size_t seen)
 {
@@ -63,12 +144,13 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
     json_object_update_new(how, json_pack("{s:s s:I}", run ? "run" : "strategy",
                                           run ? run : method_settings.strategy,
                                           "neighbours", (json_int_t)p->k));
-    print(json_pack("{s:s s:I s:I s:f s:f s:f s:f s:I s:I}", "measure", "plan",
-                    "batch", (json_int_t)batch, "epochs", (json_int_t)seen,
-                    "coverage", f.coverage, "hardest_coverage", f.hardest,
-                    "repeated", f.repeated, "second_eigenvalue", f.second,
-                    "components", (json_int_t)f.parts, "unseen",
-                    (json_int_t)f.unseen),
+    print(json_pack("{s:s s:I s:I s:f s:f s:f s:f s:f s:I s:I}", "measure",
+                    "plan", "batch", (json_int_t)batch, "epochs",
+                    (json_int_t)seen, "coverage", f.coverage,
+                    "hardest_coverage", f.hardest, "repeated", f.repeated,
+                    "second_eigenvalue", f.second, "cosine",
+                    compare_gradients(p), "components", (json_int_t)f.parts,
+                    "unseen", (json_int_t)f.unseen),
           how);
     mem_grow(&p->point, &p->room, p->n + 1, sizeof *p->point);
     p->point[p->n++] = (struct point){batch, seen, f};
@@ -91,9 +173,11 @@ follow_plan(struct plans *p, struct method *method)
 
     eval_pairs_init(&pairs, p->in.rows.samples);
     for (size_t epoch = 0; epoch < last; epoch++) {
+        begin_epoch(p);
         for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
             method_next(frozen, epoch, step, &batch);
             eval_pairs_add(&pairs, batch.b, batch.ids);
+            add_gradient(p, batch.b, batch.ids);
         }
         if (is_reported((int64_t)epoch + 1) || epoch + 1 == last)
             report_moment(p, &pairs, method->settings.batch, epoch + 1);
@@ -176,9 +260,12 @@ follow_run(struct plans *p)
             continue;
         if (record.batch.epoch > epoch && is_reported(record.batch.epoch))
             report_moment(p, &pairs, largest, (size_t)record.batch.epoch);
+        if (record.batch.epoch > epoch)
+            begin_epoch(p);
         epoch = record.batch.epoch;
         largest = n > largest ? n : largest;
         eval_pairs_add(&pairs, n, ids);
+        add_gradient(p, n, ids);
     }
     if (!largest)
         die("'%s' has used none of the measured samples", run);
@@ -251,6 +338,7 @@ run_plan(char **path)
     method_open(&p.in, path, 0);
     batches = run ? 0 : method_batches(p.in.rows.samples, batch);
     find_hardest(&p);
+    find_gradient(&p);
     if (run)
         follow_run(&p);
     for (size_t k = 0; k < batches; k++) {
@@ -260,6 +348,8 @@ run_plan(char **path)
     if (common_options.plot)
         draw_plans(&p);
     free(p.near);
+    free(p.gradient.exact);
+    free(p.gradient.epoch);
     free(p.point);
     instrument_release(&p.in);
 }
