@@ -372,6 +372,7 @@ $(EMULATED): emulate-%:
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
             $(OUT)/tests/util/test_spare \
             $(OUT)/tests/stage/test_program_life \
+            $(OUT)/tests/train/test_checkpoints \
             $(OUT)/tests/wire/test_zap \
             $(OUT)/tests/ranks/test_ranks \
             $(OUT)/tests/foil-select/test_planner

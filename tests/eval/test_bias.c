@@ -39,8 +39,7 @@ measure(const struct drawn *d)
 
 /* Computes the figures by definition, from all estimates except one. */
 static void
-naive_figures(const struct drawn *d, size_t without,
-              double out[BIAS_FIGURES])
+naive_figures(const struct drawn *d, size_t without, double out[BIAS_FIGURES])
 {
     double a = 0, c = 0, square = 0, step = 0, images = 0;
     size_t pairs = 0, n = 0;

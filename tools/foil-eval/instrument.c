@@ -1,5 +1,5 @@
-#include <math.h>
 #include "instrument.h"
+#include <math.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -328,15 +328,14 @@ spread(size_t n, const double *x)
 {
     json_t *out = json_object();
     double *sorted = describe_numbers(out, n, x);
-    const double deviation =
-        json_real_value(json_object_get(out, "deviation"));
+    const double deviation = json_real_value(json_object_get(out, "deviation"));
 
-    json_object_update_new(
-        out, json_pack("{s:f s:f s:f s:f}", "mean_error",
-                       deviation / sqrt((double)n), "low",
-                       eval_quantile(n, sorted, .05),
-                       "median", eval_quantile(n, sorted, .5), "high",
-                       eval_quantile(n, sorted, .95)));
+    json_object_update_new(out,
+                           json_pack("{s:f s:f s:f s:f}", "mean_error",
+                                     deviation / sqrt((double)n), "low",
+                                     eval_quantile(n, sorted, .05), "median",
+                                     eval_quantile(n, sorted, .5), "high",
+                                     eval_quantile(n, sorted, .95)));
     free(sorted);
     return out;
 }
