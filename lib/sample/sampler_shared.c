@@ -162,7 +162,7 @@ weigh_others(const struct batch *step, size_t r, size_t columns,
         sum += exp(w[c] - top);
     for (size_t c = 0; c < columns; c++)
         w[c] = (float)(exp(w[c] - top) / sum);
-    return top + log(sum);
+    return sum > 0 ? top + log(sum) : -INFINITY;
 }
 
 /* Lists the image of each column. */
