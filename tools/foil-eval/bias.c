@@ -18,8 +18,8 @@ static const char *before;
 
 static const struct opt bias_own[] = {
     {"space", 0, OPT_CHOICE, &space, 0, 0, "embedding|parameters|both",
-     "gradient of embeddings, or of the encoder's parameters [both, with an "
-     "encoder]"},
+     "gradient of embeddings, or of the encoder's parameters [both; of files "
+     "of features: embedding]"},
     {"inside", 0, OPT_FLAG, &inside, 0, 0, NULL,
      "the exact loss includes the positive in its denominator"},
     {"replicas", 0, OPT_WHOLE, &replicas, EVAL_BIAS_LEAST, EVAL_BIAS_MOST, "N",
@@ -123,8 +123,8 @@ add_images(struct meter *m, size_t replica, double share,
 
 /* Adds a step's gradient to the mean of its epoch. */
 static void
-add_step(void *self, size_t replica, struct eval_frozen *frozen,
-         const struct eval_batch *batch)
+add_gradient(void *self, size_t replica, struct eval_frozen *frozen,
+             const struct eval_batch *batch)
 {
     struct meter *m = self;
     const size_t d = m->in.rows.d;
@@ -225,7 +225,7 @@ measure_batch(void *self, const struct method *method)
         .n = (size_t)replicas,
         .warm_up = method_has_state(method) ? (size_t)warm_up : 0,
         .epochs = 1,
-        .measure = add_step,
+        .measure = add_gradient,
         .self = m});
     for (int k = 0; k < BOTH; k++)
         if (m->of[k].size)

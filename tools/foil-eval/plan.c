@@ -88,7 +88,7 @@ find_gradient(struct plans *p)
 
 /* Adds the gradient of a batch of n samples to that of its epoch. */
 static void
-add_gradient(struct plans *p, size_t n, const int64_t *ids)
+add_batch_gradient(struct plans *p, size_t n, const int64_t *ids)
 {
     const size_t d = p->in.rows.d, samples = p->in.rows.samples;
     const struct loss_batch batch = {.b = n, .dim = d};
@@ -177,7 +177,7 @@ follow_plan(struct plans *p, struct method *method)
         for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
             method_next(frozen, epoch, step, &batch);
             eval_pairs_add(&pairs, batch.b, batch.ids);
-            add_gradient(p, batch.b, batch.ids);
+            add_batch_gradient(p, batch.b, batch.ids);
         }
         if (is_reported((int64_t)epoch + 1) || epoch + 1 == last)
             report_moment(p, &pairs, method->settings.batch, epoch + 1);
@@ -265,7 +265,7 @@ follow_run(struct plans *p)
         epoch = record.batch.epoch;
         largest = n > largest ? n : largest;
         eval_pairs_add(&pairs, n, ids);
-        add_gradient(p, n, ids);
+        add_batch_gradient(p, n, ids);
     }
     if (!largest)
         die("'%s' has used none of the measured samples", run);
