@@ -425,7 +425,7 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 ci:
-	@scripts/setup test page lint fuzz peers emulator
+	@scripts/setup test page lint fuzz peers machines
 	+@$(DEV) run-tests ALSO='$(filter-out %/study-geometry.sh,$(SHORT))' # BOUND has it
 	+@$(DEV) deb
 	+@$(DEV) lint
