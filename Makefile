@@ -20,7 +20,7 @@
 # make html       the manual as pages with links, in build/release/html
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
 # make uninstall  remove exactly what was installed
-# make deb        Debian packages of it, in build/deb
+# make deb        Debian packages of it, in build/deb, a folder to copy
 # make fmt, clean
 #
 # B=name picks a build; each has a folder of its own: release debug asan tsan
