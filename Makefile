@@ -412,8 +412,11 @@ times:
 	@awk '{ all += $$1 + $$2; printf "%8.1f %8.1f  %s\n", $$1 + $$2, $$3, $$4 } \
 	    END { printf "%8.1f           all\n", all }' $(OUT)/tap/times | sort -rn
 
+# The demo builds only the tools that it runs.
+DEMO_TOOLS := $(addprefix $(OUT)/bin/,foil foil-run foil-data foil-select foil-augment \
+              foil-train foil-embed foil-eval)
 demo: setup-demo
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(DEMO_TOOLS)
 	$(OUT)/bin/foil run demo
 
 # A make for developers.
