@@ -6,9 +6,9 @@
 # make test-studies  the tests that train each study, in some minutes
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
 # make check      must pass before a commit: lint, test, test under asan
-# make ci         CI: check, with all peers that foil is compared with, then
-#                 packages, short studies, tsan, AVX2 and plain x86-64,
-#                 processors by an emulator, ranks in a Debian 13, clang,
+# make ci         CI: check, with all peers that foil is compared with, short
+#                 studies, packages, tsan, AVX2 and plain x86-64, processors by
+#                 an emulator, ranks in a Debian 13, clang, simulate, rules,
 #                 fuzz-smoke and a small pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       fuzz the decoders: F=name for one, N=runs each
@@ -20,7 +20,7 @@
 # make html       the manual as pages with links, in build/release/html
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
 # make uninstall  remove exactly what was installed
-# make deb        Debian packages of it, in build/deb
+# make deb        Debian packages of it, in build/deb, a folder to copy
 # make fmt, clean
 #
 # B=name picks a build; each has a folder of its own: release debug asan tsan
@@ -67,7 +67,7 @@ LIBS        := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries libs) -lm \
 CFLAGS_release := -O3 -g
 CFLAGS_debug   := -Og -g3
 CFLAGS_asan    := -O1 -g1
-CFLAGS_tsan    := -O1 -g1
+CFLAGS_tsan    := -O0 -g1
 CFLAGS_cover   := -O0 -g
 CFLAGS_fuzz    := -O1 -g
 CFLAGS         ?= $(CFLAGS_$(B))
@@ -289,6 +289,8 @@ $(OUT)/lib/num/%.o: CFLAGS_asan := -O2 -g1
 # Tests compile in half of the time of -O3; some compute.
 $(OUT)/tests/%.o: CFLAGS_release := -O1 -g
 $(OUT)/tests/bench/%.o $(OUT)/tests/sample/%.o: CFLAGS_release := -O3 -g
+$(OUT)/tests/%.o $(OUT)/tools/%.o: CFLAGS_asan := -O0 -g1
+$(foreach r,num nn loss sample eval,$(OUT)/tests/$(r)/%.o): CFLAGS_asan := -O1 -g1
 # Loops for one instruction set, chosen at run time.
 $(OUT)/lib/num/%_loops_any.o: OWN_CFLAGS += -DLEVEL=any -DLANES_WIDE=4
 $(OUT)/lib/num/%_loops_avx2.o: OWN_CFLAGS += -DLEVEL=avx2 -DLANES_WIDE=8 -mavx2 -mfma -mprfchw
@@ -336,8 +338,10 @@ endef
 # skipped under them, since others run the same code.
 SEEN    := $(filter-out $(if $(filter-out release,$(B)),$(RELEASE)),\
            $(ALSO) $(CLI) $(TESTS))
-run-tests: $(SEEN) $(HELPERS) $(ALONE) all $(if $(filter release,$(B)),$(BENCHES))
+run-tests: programs
 	$(call prove,$(SEEN),tap)
+.PHONY: programs
+programs: $(SEEN) $(HELPERS) $(ALONE) all $(if $(filter release,$(B)),$(BENCHES))
 
 # Unit tests alone; of some rooms: ROOMS='num nn'.
 run-units: $(TESTS) $(ALONE)
@@ -397,7 +401,7 @@ run-ranked: $(filter-out %-view %-tap %-embed %-eval %-runs,$(TOOLS)) $(ALONE)
 # reported and is no failure.
 .PHONY: ranks-13
 ranks-13:
-	@timeout 300 scripts/debian13 setup-ranks >$(OUT)/debian13.log 2>&1 || { \
+	@timeout 900 scripts/debian13 setup-ranks >$(OUT)/debian13.log 2>&1 || { \
 	    echo 'make: ranks by Open MPI 5 are not tested, for lack of a Debian 13:'; \
 	    tail -n 3 $(OUT)/debian13.log; exit 0; }; \
 	nice -n 5 scripts/debian13 -j$$(nproc) CFLAGS=-O1 run-ranked
@@ -413,8 +417,11 @@ times:
 	@awk '{ all += $$1 + $$2; printf "%8.1f %8.1f  %s\n", $$1 + $$2, $$3, $$4 } \
 	    END { printf "%8.1f           all\n", all }' $(OUT)/tap/times | sort -rn
 
+# The demo builds only the tools that it runs.
+DEMO_TOOLS := $(addprefix $(OUT)/bin/,foil foil-run foil-data foil-select foil-augment \
+              foil-train foil-embed foil-eval)
 demo: setup-demo
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(DEMO_TOOLS)
 	$(OUT)/bin/foil run demo
 
 # A make for developers.
@@ -425,20 +432,30 @@ check: setup
 	+@$(DEV) run-tests
 	+@$(DEV) B=asan run-tests
 
+# Most of these, and apt-get, use one processor, or wait, for a part of their time, so
+# they run in parallel: first the longest, last those that use all processors.
+CHECKS := ci-asan ranks-13 $(EMULATED) run-lint ci-smoke deb ci-clones ci-tsan ci-clang \
+          $(BOUND) rules ci-simulate fuzz-smoke
 ci:
-	@scripts/setup test page lint fuzz peers emulator
+	@scripts/setup test
+	+@$(DEV) ci-packages programs
 	+@$(DEV) run-tests ALSO='$(filter-out %/study-geometry.sh,$(SHORT))' # BOUND has it
-	+@$(DEV) deb
-	+@$(DEV) lint
+	+@$(DEV) -Otarget $(CHECKS)
+
+.PHONY: ci-packages ci-asan ci-tsan ci-clang ci-clones ci-simulate ci-smoke
+ci-packages:
+	@scripts/setup page lint fuzz peers deb machines
+ci-asan:
 	+@$(DEV) B=asan run-tests
+ci-tsan:
 	+@$(DEV) B=tsan run-threads
+ci-clang:
+	+@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' warnings run-units
+ci-clones:
 	@tests/clones.py --check $(LIB)
-	+@$(DEV) -j2 $(BOUND)
-	+@$(DEV) -j2 $(EMULATED) ranks-13
-	+@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
+ci-simulate:
 	+@$(DEV) simulate N=100000
-	+@$(DEV) rules
-	+@$(DEV) fuzz-smoke
+ci-smoke:
 	@mkdir -p $(OUT)/tap-smoke
 	@BIN=$(OUT)/bin ALONE=$(ALONE) TAP=$(OUT)/tap-smoke \
 	    prove -v -e scripts/test scripts/smoke

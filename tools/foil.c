@@ -51,8 +51,7 @@ static const struct opt_tool tool = {
 static void
 prepend_to_path(const char *folder)
 {
-    const char *path = getenv("PATH");
-    char *longer = mem_format("%s:%s", folder, path ? path : "/usr/bin:/bin");
+    char *longer = mem_format("%s:%s", folder, file_search_path());
 
     export_variable("PATH", longer);
     free(longer);

@@ -88,6 +88,17 @@ int file_same(const char *path, const char *other);
  */
 char *file_resolve(const char *path);
 
+/*
+ * file_search_path() returns the folders in which execvp(3) searches for a
+ * program: PATH, or "/usr/bin:/bin" if it is not set.
+ *
+ * file_is_command() returns 1 if execvp(3) finds a program of that name: a
+ * regular file that this user may execute, in one of those folders, or at that
+ * path if the name has a '/'.  An empty folder is the current one.
+ */
+const char *file_search_path(void);
+int file_is_command(const char *name);
+
 /* file_own_folder() returns the folder of the running program, with links
  * resolved; NULL on error.  The caller frees it. */
 char *file_own_folder(struct err *err);

@@ -43,7 +43,8 @@ struct wire_listener;
 
 /*
  * wire_listener_open() subscribes to the named kinds, "metrics event"; "": to
- * all.  The publisher may start later.  NULL on error (wire_sock_connect()).
+ * all.  The publisher may start later.  NULL on error: wire_sock_connect(), or
+ * a name of no kind.
  */
 struct wire_listener *
 wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,

@@ -233,13 +233,14 @@ void wire_sock_expect(struct wire_sock *sock, size_t bytes);
 size_t wire_sock_unsent(const struct wire_sock *sock);
 
 /*
- * wire_sock_subscribe() subscribes a SUB to a kind, such as "metrics"; "": all.
+ * wire_sock_subscribe() subscribes a SUB to a kind; WIRE_KINDS: to all.
  * wire_sock_unsubscribe() ends that.
  *   version   WIRE_VERSION, or WIRE_VERSION_OLD for a publisher that speaks it
  */
-void wire_sock_subscribe(struct wire_sock *sock, int version, const char *kind);
+void wire_sock_subscribe(struct wire_sock *sock, int version,
+                         enum wire_kind kind);
 void wire_sock_unsubscribe(struct wire_sock *sock, int version,
-                           const char *kind);
+                           enum wire_kind kind);
 
 /*
  * wire_sock_topic() returns the next change of the topics subscribed at a PUB:

@@ -399,3 +399,39 @@ file_own_folder(struct err *err)
     path[n] = 0;
     return mem_text(dirname(path));
 }
+
+const char *
+file_search_path(void)
+{
+    const char *path = getenv("PATH");
+
+    return path ? path : "/usr/bin:/bin";
+}
+
+static int
+is_program(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+int
+file_is_command(const char *name)
+{
+    const char *at = file_search_path();
+    int found = 0, more = 1;
+
+    if (strchr(name, '/'))
+        return is_program(name);
+    while (!found && more) {
+        const size_t n = strcspn(at, ":");
+        char *path = mem_format("%.*s%s%s", (int)n, at, n ? "/" : "./", name);
+
+        found = is_program(path);
+        free(path);
+        more = at[n];
+        at += n + 1;
+    }
+    return found;
+}

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ struct wire_feed {
 
 struct wire_listener {
     struct wire_sock *sock;
-    char *kinds;              /* subscribed */
+    unsigned kinds;           /* bits of those subscribed; 0: all */
     int version;              /* of the last message; 0: none came yet */
     int64_t next[WIRE_KINDS]; /* sequence to come; -1: none seen yet */
 };
@@ -102,14 +101,12 @@ static void
 note_topic(struct wire_feed *feed, int version, const char *topic, size_t n,
            int on)
 {
-    char name[64];
+    char name[WIRE_TOPIC_MAX];
 
     for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++) {
         unsigned *followed = &feed->followed[version][kind];
 
-        snprintf(name, sizeof name, "foil%d.%s", version,
-                 wire_kind_in(kind, version));
-        if (n <= strlen(name) && !memcmp(topic, name, n))
+        if (n <= wire_topic(kind, version, name) && !memcmp(topic, name, n))
             *followed = on ? *followed | 1u << n : *followed & ~(1u << n);
     }
 }
@@ -143,20 +140,14 @@ wire_feed_unsent(const struct wire_feed *feed)
 /* Calls set() for each subscribed kind. */
 static void
 set_topics(struct wire_listener *listener, int version,
-           void (*set)(struct wire_sock *sock, int version, const char *kind))
+           void (*set)(struct wire_sock *sock, int version,
+                       enum wire_kind kind))
 {
-    const char *kinds = listener->kinds;
-
-    if (!*kinds)
-        set(listener->sock, version, "");
-    while (*kinds) {
-        size_t n = strcspn(kinds, " ");
-        char *kind = mem_format("%.*s", (int)n, kinds);
-
-        set(listener->sock, version, kind);
-        free(kind);
-        kinds += n + strspn(kinds + n, " ");
-    }
+    if (!listener->kinds)
+        set(listener->sock, version, WIRE_KINDS);
+    for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++)
+        if (listener->kinds >> kind & 1)
+            set(listener->sock, version, kind);
 }
 
 struct wire_listener *
@@ -175,7 +166,18 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
         free(listener);
         return NULL;
     }
-    listener->kinds = mem_text(kinds);
+    for (size_t n; *kinds; kinds += n + strspn(kinds + n, " ")) {
+        enum wire_kind kind;
+
+        n = strcspn(kinds, " ");
+        kind = wire_kind_find(kinds, n, WIRE_VERSION);
+        if (kind == WIRE_KINDS) {
+            err_set(err, "no such kind of message: '%.*s'", (int)n, kinds);
+            wire_listener_close(listener);
+            return NULL;
+        }
+        listener->kinds |= 1u << kind;
+    }
     for (int version = WIRE_VERSION_OLD; version <= WIRE_VERSION; version++)
         set_topics(listener, version, wire_sock_subscribe);
     return listener;
@@ -187,7 +189,6 @@ wire_listener_close(struct wire_listener *listener)
     if (!listener)
         return;
     wire_sock_close(listener->sock);
-    free(listener->kinds);
     free(listener);
 }
 

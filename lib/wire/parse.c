@@ -62,18 +62,12 @@ check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
                        (intmax_t)version, WIRE_VERSION);
     }
     msg->version = (int)version;
-    for (int k = 0; n < part.len && k < WIRE_KINDS; k++) {
-        const char *name = wire_kind_in((enum wire_kind)k, msg->version);
-
-        if (strlen(name) != part.len - n ||
-            memcmp(name, text + n, part.len - n))
-            continue;
-        msg->kind = (enum wire_kind)k;
-        msg->name = wire_messages[k].name;
-        return 0;
-    }
-    return err_set(err, "no such kind of message: '%s'",
-                   make_printable(shown, text, part.len));
+    msg->kind = wire_kind_find(text + n, part.len - n, msg->version);
+    if (msg->kind == WIRE_KINDS)
+        return err_set(err, "no such kind of message: '%s'",
+                       make_printable(shown, text, part.len));
+    msg->name = wire_messages[msg->kind].name;
+    return 0;
 }
 
 static int

@@ -1,6 +1,5 @@
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,26 +143,22 @@ wire_unsent_share(struct wire_unsent *unsent, const struct wire_msg *msg,
 }
 
 static void
-set_topic(struct wire_sock *sock, int option, int version, const char *kind)
+set_topic(struct wire_sock *sock, int option, int version, enum wire_kind kind)
 {
-    char prefix[64];
-    int n;
+    char topic[WIRE_TOPIC_MAX];
 
-    for (int k = 0; k < WIRE_KINDS; k++)
-        if (!strcmp(kind, wire_kind_name((enum wire_kind)k)))
-            kind = wire_kind_in((enum wire_kind)k, version);
-    n = snprintf(prefix, sizeof prefix, "foil%d.%s", version, kind);
-    REQUIRE(!zmq_setsockopt(sock->socket, option, prefix, (size_t)n));
+    REQUIRE(!zmq_setsockopt(sock->socket, option, topic,
+                            wire_topic(kind, version, topic)));
 }
 
 void
-wire_sock_subscribe(struct wire_sock *sock, int version, const char *kind)
+wire_sock_subscribe(struct wire_sock *sock, int version, enum wire_kind kind)
 {
     set_topic(sock, ZMQ_SUBSCRIBE, version, kind);
 }
 
 void
-wire_sock_unsubscribe(struct wire_sock *sock, int version, const char *kind)
+wire_sock_unsubscribe(struct wire_sock *sock, int version, enum wire_kind kind)
 {
     set_topic(sock, ZMQ_UNSUBSCRIBE, version, kind);
 }

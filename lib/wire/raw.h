@@ -36,7 +36,11 @@ struct wire_msg *wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
  * Version 2 of the protocol differs from version 3 in some names
  * (lib/wire/version2.c).
  *
- * wire_kind_in() returns the name of a kind in a version.
+ * wire_kind_find() returns the kind of that name in a version, or WIRE_KINDS.
+ *
+ * wire_topic() writes part 0 of messages of a kind, "foil3.batch", to
+ * topic[WIRE_TOPIC_MAX], and returns its length; for WIRE_KINDS what part 0 of
+ * all kinds begins with, "foil3.".
  *
  * wire_rename() gives the keys and tensors in the header of a message of
  * version 2 the names of version 3; with to_old, those of version 3 the names
@@ -45,7 +49,9 @@ struct wire_msg *wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
  * wire_msg_to_old() returns a message as one of version 2, to be freed by
  * wire_msg_free().  A hello in it has the given version.
  */
-const char *wire_kind_in(enum wire_kind kind, int version);
+enum { WIRE_TOPIC_MAX = 32 };
+enum wire_kind wire_kind_find(const char *name, size_t n, int version);
+size_t wire_topic(enum wire_kind kind, int version, char *topic);
 void wire_rename(enum wire_kind kind, int to_old, msgpack_object *header);
 struct wire_msg *wire_msg_to_old(const struct wire_msg *msg, int version);
 

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "message.h"
@@ -28,12 +29,30 @@ static const struct rename {
     {WIRE_TOP_NEGATIVES, "of_epoch", "view_epoch"},
 };
 
-const char *
-wire_kind_in(enum wire_kind kind, int version)
+static const char *
+name_in(enum wire_kind kind, int version)
 {
     return version == WIRE_VERSION_OLD && old_kinds[kind]
                ? old_kinds[kind]
                : wire_messages[kind].name;
+}
+
+enum wire_kind
+wire_kind_find(const char *name, size_t n, int version)
+{
+    enum wire_kind kind = 0;
+
+    while (kind < WIRE_KINDS && (strlen(name_in(kind, version)) != n ||
+                                 memcmp(name_in(kind, version), name, n) != 0))
+        kind++;
+    return kind;
+}
+
+size_t
+wire_topic(enum wire_kind kind, int version, char *topic)
+{
+    return (size_t)snprintf(topic, WIRE_TOPIC_MAX, "foil%d.%s", version,
+                            kind < WIRE_KINDS ? name_in(kind, version) : "");
 }
 
 static void

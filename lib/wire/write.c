@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,9 +67,8 @@ wire_write_end(struct wire_writer *w)
     msgpack_packer packer;
     struct wire_subject subject;
     struct wire_msg *msg;
-    char kind[32];
+    char topic[WIRE_TOPIC_MAX];
     struct err err;
-    int n;
 
     put_tensors(w);
     msgpack_sbuffer_init(&whole);
@@ -78,9 +76,7 @@ wire_write_end(struct wire_writer *w)
     msgpack_pack_map(&packer, w->keys);
     msgpack_sbuffer_write(&whole, w->body.data, w->body.size);
 
-    n = snprintf(kind, sizeof kind, "foil%d.%s", WIRE_VERSION,
-                 wire_kind_name(w->kind));
-    wire_part_copy(&parts[0], kind, (size_t)n);
+    wire_part_copy(&parts[0], topic, wire_topic(w->kind, WIRE_VERSION, topic));
     wire_part_copy(&parts[1], whole.data, whole.size);
     for (size_t i = 0; i < w->n; i++)
         wire_part_copy(&parts[2 + i], w->tensor[i].data,
@@ -104,9 +100,7 @@ wire_msg_to_old(const struct wire_msg *msg, int version)
     struct wire_subject subject;
     struct wire_msg *old;
     struct err err;
-    char kind[32];
-    int n = snprintf(kind, sizeof kind, "foil%d.%s", WIRE_VERSION_OLD,
-                     wire_kind_in(msg->kind, WIRE_VERSION_OLD));
+    char topic[WIRE_TOPIC_MAX];
 
     msgpack_unpacked_init(&header);
     REQUIRE(msgpack_unpack_next(&header, part.data, part.len, NULL) ==
@@ -115,7 +109,8 @@ wire_msg_to_old(const struct wire_msg *msg, int version)
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
     msgpack_pack_object(&packer, header.data);
-    wire_part_copy(&parts[0], kind, (size_t)n);
+    wire_part_copy(&parts[0], topic,
+                   wire_topic(msg->kind, WIRE_VERSION_OLD, topic));
     wire_part_copy(&parts[1], bytes.data, bytes.size);
     for (size_t i = 2; i < msg->n_parts; i++)
         wire_msg_share(msg, i, &parts[i]);

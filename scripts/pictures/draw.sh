@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # draw.sh: make the pictures of README.md, dataflow.svg and page.png, in this folder.
 #
-# usage: scripts/pictures/draw.sh      after make and `scripts/setup pictures`
+# usage: scripts/pictures/draw.sh      after make and `scripts/setup page`
 #
 # The page is that of a run of two minutes on generated images, in a browser.
 set -euo pipefail
@@ -10,7 +10,7 @@ BIN=${BIN:-$here/../../build/release/bin}
 PATH=$(cd "$BIN" && pwd):$PATH
 export OMP_NUM_THREADS=1
 if ! command -v chromium >/dev/null; then
-    echo 'draw.sh: no chromium here: scripts/setup pictures' >&2
+    echo 'draw.sh: no chromium here: scripts/setup page' >&2
     exit 1
 fi
 work=$(mktemp -d)

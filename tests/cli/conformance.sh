@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The conformance program: tests/conformance.c.
+# Not for sanitizers: tests/loss, nn, select and sample have the same lines.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 

@@ -11,11 +11,11 @@ if [[ ! -e /usr/share/datasets/fashion-mnist ]]; then
     done_testing
 fi
 
-# All tools are the real ones; foil-eval is replaced later.
+# The tools that make demo builds; foil-eval is replaced later.
 mkdir -p "$work/bin" "$work/share/foil"
 cp "$BIN/foil" "$work/bin"
-for tool in data select augment train embed eval run; do
-    ln -s "$BIN/foil-$tool" "$work/bin"
+for tool in $(make -s -C "${0%/*}/../.." NOSETUP=1 print-DEMO_TOOLS); do
+    [[ ${tool##*/} == foil ]] || ln -s "$BIN/${tool##*/}" "$work/bin"
 done
 cp -r "${0%/*}/../../pipelines" "$work/share/foil"
 

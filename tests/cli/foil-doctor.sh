@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # foil-doctor for its users: what it prints of the machine and of data, and what keeps a
 # run from starting.
+# Not for sanitizers: it times steps of a run; other tests cover its stages.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export PATH=$BIN:$PATH OMP_NUM_THREADS=1 TMPDIR=$work/tmp

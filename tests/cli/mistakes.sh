@@ -36,7 +36,7 @@ foil embed -o classes.npy run/a classes 2>/dev/null
 # seconds, and a line on stderr has the piece
 answers() {
     local want=$1 piece=$2 got=0
-    timeout 10 "${@:3}" </dev/null >stdout 2>stderr || got=$?
+    timeout "$patience" "${@:3}" </dev/null >stdout 2>stderr || got=$?
     rm -rf n
     cat stderr
     test "$got" = "$want" || { echo "exit code $got, want $want"; return 1; }

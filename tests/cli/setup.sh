@@ -40,6 +40,11 @@ exit "${none:-0}"'
 # shellcheck disable=SC2016
 play apt-get 'echo "$*" >>"$work/apt.log"
 [[ $* == *" install "* ]] || exit 0
+if [[ $* == *--print-uris* ]]; then
+    [[ ! -e $work/broken ]] || { echo "E: no room" >&2; exit 100; }
+    printf "%s\n" "\x27http://a/x.deb\x27 x.deb 2600000 MD5Sum:0" "\x27http://a/y.deb\x27 y.deb 1000 MD5Sum:1"
+    exit
+fi
 echo "debconf: delaying package configuration, since" >&2
 echo "dlstatus:1:20.5:Retrieving file 1 of 2"; [[ ! -e $work/broken ]] || { echo "E: no room" >&2; exit 100; }'
 play id 'echo 0'
@@ -54,8 +59,8 @@ ok 'setup has at least eight lists' test "${#all[@]}" -ge 8
 
 missing=' gcc gnuplot-nox shellcheck mandoc strace '
 ok 'setup demo succeeds' set_up demo
-ok 'setup demo prints the number of packages and nothing else' \
-    cmp "$work/out" <(echo 'setup: installing 2 packages: gcc gnuplot-nox')
+ok 'setup demo prints the packages, their number and size, and nothing else' \
+    cmp "$work/out" <(echo 'setup: installing 2 packages (2 to fetch, 3 MB): gcc gnuplot-nox')
 ok 'setup demo installs no tools of tests and lint' \
     apt_ran '-qq install -y --no-install-recommends gcc gnuplot-nox'
 ok 'setup test succeeds' set_up test

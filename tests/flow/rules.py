@@ -368,18 +368,24 @@ RULES = [
 ]
 
 
-def without(row, text, program, folder):
-    """That test, linked with a copy of the source without the rule."""
+def compile_without(row, text, folder):
+    """A copy of the source without the rule, in the folder: rule.o."""
     _, path, old, new, _ = row
     source = os.path.join(folder, "rule.c")
     with open(source, "w") as f:
         f.write(text.replace(old, new))
-    to = os.path.join(folder, os.path.basename(program))
     subprocess.run([
         *CC, "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O1", "-w", "-Iinclude",
-        "-Ilib", "-I" + os.path.dirname(path), source,
-        f"{OUT}/tests/{program}.o", f"{OUT}/libfoil.a", *libs, "-fopenmp",
-        "-lm", "-o", to], check=True)
+        "-Ilib", "-I" + os.path.dirname(path), "-c", source,
+        "-o", os.path.join(folder, "rule.o")], check=True)
+
+
+def without(program, folder):
+    """That test, linked with rule.o."""
+    to = os.path.join(folder, os.path.basename(program))
+    subprocess.run([
+        *CC, os.path.join(folder, "rule.o"), f"{OUT}/tests/{program}.o",
+        f"{OUT}/libfoil.a", *libs, "-fopenmp", "-lm", "-o", to], check=True)
     return to
 
 
@@ -403,7 +409,8 @@ def is_unseen(program):
 
 def judge(row, text, folder, quick):
     """'' or the error."""
-    output = "".join(run(without(row, text, test, folder))
+    compile_without(row, text, folder)
+    output = "".join(run(without(test, folder))
                      for test in TESTS[row[1]])
     if not re.search(r"^not ok \d+ - (\[[^]]*\] )?" + re.escape(row[4]), output,
                      re.M):
@@ -412,7 +419,7 @@ def judge(row, text, folder, quick):
         return ""
     unseen = ""
     for simulation in SIMULATIONS.get(row[1], ("flow/test_simulation",)):
-        unseen = is_unseen(without(row, text, simulation, folder))
+        unseen = is_unseen(without(simulation, folder))
         if not unseen:
             break
     return unseen

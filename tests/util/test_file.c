@@ -198,6 +198,37 @@ own_folder(const char *program)
     free(folder);
 }
 
+static void
+commands(void)
+{
+    static const struct {
+        const char *path, *name;
+        int found;
+    } cases[] = {
+        {"bin", "run", 1},       {"x:bin", "run", 1}, {"x::bin", "run", 1},
+        {"x", "run", 0},         {"bin", "plain", 0}, {"bin", "folder", 0},
+        {"bin", "nope", 0},      {"", "here", 1},     {"x:", "here", 1},
+        {":x", "here", 1},       {"x", "here", 0},    {"x", "bin/run", 1},
+        {"bin", "bin/plain", 0}, {"x", "./here", 1},  {"bin", "", 0},
+        {NULL, "env", 1},        {NULL, "here", 0},
+    };
+    struct err err;
+
+    T(!file_mkdir("bin", 0700, &err) && !file_mkdir("bin/folder", 0700, &err) &&
+          !file_write("bin/run", "", 0, &err) &&
+          !file_write("bin/plain", "", 0, &err) &&
+          !file_write("here", "", 0, &err) && !chmod("bin/run", 0700) &&
+          !chmod("here", 0700),
+      "programs are made");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        REQUIRE(cases[i].path ? !setenv("PATH", cases[i].path, 1)
+                              : !unsetenv("PATH"));
+        T(file_is_command(cases[i].name) == cases[i].found,
+          "'%s' is %s command with PATH '%s'", cases[i].name,
+          cases[i].found ? "a" : "no", file_search_path());
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -213,6 +244,7 @@ main(int argc, char **argv)
     folders();
     linked();
     paths_are_resolved();
+    commands();
     T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
     return t_done();
 }

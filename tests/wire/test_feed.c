@@ -149,6 +149,9 @@ main(void)
     T(becomes(a, b, feed, WIRE_FEATURES, 1), "features have a subscriber");
     T(!wire_feed_has_subscribers(feed, WIRE_TOP_NEGATIVES),
       "but drawn has none");
+    T(!wire_listener_open(b, at("events"), "event metric", &none, &err) &&
+          !strcmp(err.msg, "no such kind of message: 'metric'"),
+      "a name of no kind is refused: %s", err.msg);
     wire_feed_close(feed);
     wire_listener_close(listener);
     wire_listener_close(all);

@@ -159,15 +159,15 @@ remove_empty(const char *path, const char *above)
 static void
 set_environment(const struct pipeline *p)
 {
-    const char *folder = getenv("FOIL_PIPELINES"), *path = getenv("PATH");
+    const char *folder = getenv("FOIL_PIPELINES");
 
     variables_export(p);
     export_variable("FOIL_SCRIPT", p->path);
     export_variable("FOIL_NAME", pipeline_printf("foil run %s", p->name));
     export_variable("FOIL_RUN", var(p, "RUN"));
     export_variable("FOIL_COMMAND", run_command_text(p));
-    export_variable("PATH", pipeline_printf("%s/bin:%s", folder,
-                                            path ? path : "/usr/bin:/bin"));
+    export_variable("PATH",
+                    pipeline_printf("%s/bin:%s", folder, file_search_path()));
     export_variable("STUDY", p->is_study ? var(p, "RUN") : "");
 }
 
