@@ -98,7 +98,8 @@ embed_texts(char **operand)
     if (o->shard || o->projector)
         opt_misuse("--%s is for images", o->shard ? "shard" : "projector");
     if (o->captions + !!o->lines + !!o->classes > 1 ||
-        (o->raw && !o->captions) || o->descriptor || o->untrained || o->recipe)
+        (o->raw && !o->captions) || o->descriptor ||
+        (o->untrained && (!o->captions || o->raw)) || o->recipe)
         opt_misuse("--captions, --lines and --classes go alone");
     if ((operand[1] == NULL) == (o->captions && whole))
         opt_misuse(!whole        ? "wants DATA alone"

@@ -45,6 +45,14 @@ int run_results_add(const char *run, long step, const char *manifest,
  */
 int run_results_next(struct run_lines *lines, const char *run, json_t **result);
 
+/*
+ * run_results_text() returns 1 with a result of an epoch as a sentence, "epoch
+ * 12: 1-NN 71.0 % (raw pixels 66.0 %)"; 0 if it has no epoch and text.
+ *   result  may be NULL
+ */
+enum { RUN_RESULTS_TEXT = 200 };
+int run_results_text(const json_t *result, char text[RUN_RESULTS_TEXT]);
+
 /* run_results_read() returns all results as an array, empty if there are none,
  * which the caller releases with json_decref(); NULL if the file cannot be
  * read. */

@@ -8,6 +8,7 @@
 #include "run/metrics.h"
 #include "run/results.h"
 #include "util/clock.h"
+#include "util/defuse.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -97,6 +98,20 @@ run_results_next(struct run_lines *lines, const char *run, json_t **result)
         json_decref(*result);
     }
     return 0;
+}
+
+int
+run_results_text(const json_t *result, char text[RUN_RESULTS_TEXT])
+{
+    const json_t *epoch = json_object_get(result, "epoch");
+    const char *says = json_string_value(json_object_get(result, "text"));
+
+    if (!json_is_integer(epoch) || !says)
+        return 0;
+    snprintf(text, RUN_RESULTS_TEXT, "epoch %jd: %s",
+             (intmax_t)json_integer_value(epoch), says);
+    defuse(text);
+    return 1;
 }
 
 json_t *

@@ -47,6 +47,26 @@ ok 'follow of a missing run exits with 1' refuses 1 "there is no run 'nowhere'" 
 ok 'follow without -r exits with 2' \
     refuses 2 '-r is missing' "$eval" follow half.foil other.foil
 
+ok 'foil-train --checkpoint-epochs 1 saves each epoch' trained ends --arch linear,hidden=6 \
+    --head none --checkpoint-every 0 --checkpoint-epochs 1 --keep 9
+ok 'and no other step' test "$(cd ends && echo step-*)" = 'step-00000002 step-00000004'
+
+# some epochs, at the distance that is stored
+mkdir curve/compare
+printf 'every 1\nfrom 1\n' >curve/compare/pace
+answers='while read -r line; do
+    echo "{\"measure\": \"mine\", \"accuracy\": 0.5, \"text\": \"half\"}"; echo ok; done'
+ok 'follow --share prints nothing' bash -c "test -z \"\$('$eval' follow -r curve --once \
+    --share 2 --eval-command '$answers')\""
+ok 'it evaluates the ends of epochs except for the last, under the name of the answer' test \
+    "$(jq -r 'select(.measure == "mine") | "\(.step) \(.epoch)"' curve/results.jsonl)" = '2 1'
+ok 'it does so once' bash -c "'$eval' follow -r curve --once --share 2 \
+    --eval-command '$answers' && test \"\$(grep -c mine curve/results.jsonl)\" = 1"
+ok '--share with data exits with 2' refuses 2 'wants --eval-command, and no data' \
+    "$eval" follow -r curve --share 2 half.foil other.foil
+ok '--every without --share exits with 2' refuses 2 'belong to --share' \
+    "$eval" follow -r curve --every 2 half.foil other.foil
+
 # A run in training that deletes old checkpoints.  As on another machine: follow sees the
 # folder by another name, gets events by tcp, and learns the end from the last event.
 mkdir -m 700 live

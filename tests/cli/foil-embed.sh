@@ -166,6 +166,14 @@ for a in range(60):
         assert (same[a] == same[b]) == equal
         assert (x[a] == x[b]).all() == equal
 END
+ok '--untrained --captions embeds captions by initial weights' "$embed" --untrained \
+    --captions -o u.npy pairs captions.foil
+ok 'they differ from those of the checkpoint' exits 1 cmp -s c.npy u.npy
+ok '--untrained --captions of the same seed are the same' bash -c "'$embed' --untrained \
+    --captions -o v.npy pairs captions.foil && cmp u.npy v.npy"
+ok 'u.json says so' jq -e .encoder.untrained u.json
+ok '--untrained --lines exits with 2' refuses 2 'go alone' \
+    "$embed" --untrained --lines captions.tsv -o u.npy pairs
 ok '--captions with another batch size succeeds' "$embed" --captions -b 3 -o d.npy \
     pairs captions.foil
 ok '--layer z embeds images in the space of captions' \

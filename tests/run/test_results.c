@@ -116,6 +116,22 @@ add_many(void)
 }
 
 static void
+a_result_of_an_epoch_is_a_sentence(void)
+{
+    json_t *result = json_pack("{s:i s:s}", "epoch", 3, "text", "half\x1b[2J");
+    char text[RUN_RESULTS_TEXT];
+
+    T(run_results_text(result, text) == 1 &&
+          !strncmp(text, "epoch 3: half", 13),
+      "a result of an epoch with a text is a sentence");
+    T(!strchr(text, '\x1b'), "it is safe for a terminal");
+    json_object_del(result, "epoch");
+    T(!run_results_text(result, text) && !run_results_text(NULL, text),
+      "other results are not");
+    json_decref(result);
+}
+
+static void
 several_may_write(void)
 {
     struct err err;
@@ -146,6 +162,7 @@ main(void)
     make_step("run", 7);
     an_encoder_is_found_in_its_run();
     results_are_added();
+    a_result_of_an_epoch_is_a_sentence();
     several_may_write();
     if (chdir("/") || file_remove(scratch, &err))
         return 1;

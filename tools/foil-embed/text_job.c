@@ -56,6 +56,10 @@ open_texts(struct texts *texts, const struct embed_options *job)
             log_message(
                 "features of f32: the encoder was trained in bf16, which this "
                 "processor lacks");
+        if (job->untrained)
+            nn_net_init(model->net, (uint64_t)job->seed);
+        json_object_set_new(model->about, "untrained",
+                            json_boolean(job->untrained));
         texts->context = nn_net_context(model->net);
         path = mem_format("%s/vocabulary.txt", model->folder);
     }

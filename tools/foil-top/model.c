@@ -81,12 +81,25 @@ add_step(struct top *top, const struct value *value, size_t n)
             append_value(top, value[i].name, value[i].value);
 }
 
+/* Stores the sentence of a result, if it has one; releases it. */
+static void
+take_result(struct top *top, json_t *result)
+{
+    char text[RUN_RESULTS_TEXT];
+
+    if (run_results_text(result, text))
+        memcpy(top->result, text, sizeof text);
+    json_decref(result);
+}
+
 void
 top_open(struct top *top, struct stage *stage, const char *events)
 {
     static const char *const kinds[RUN_LISTENERS] = {"metrics event status"};
     const char *run = stage->options->run;
     struct run_metrics step = {.n = 0};
+    struct run_lines results = {0};
+    json_t *result;
     struct err err;
 
     if (run_live_open(&top->live, stage->wire,
@@ -100,6 +113,9 @@ top_open(struct top *top, struct stage *stage, const char *events)
     while (run_metrics_next(&step, run))
         add_step(top, step.value, step.n);
     run_metrics_release(&step);
+    while (run_results_next(&results, run, &result))
+        take_result(top, result);
+    run_lines_release(&results);
 }
 
 void
@@ -108,6 +124,8 @@ top_read(struct top *top)
     while (run_live_next(&top->live))
         if (wire_msg_kind(top->live.msg) == WIRE_METRICS)
             add_step(top, top->live.metrics.values, top->live.metrics.n);
+        else if (wire_msg_kind(top->live.msg) == WIRE_EVENT)
+            take_result(top, json_loads(top->live.event.line, 0, NULL));
 }
 
 void

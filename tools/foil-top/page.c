@@ -247,6 +247,8 @@ top_page(const struct top *top, double now, size_t columns, size_t rows,
 
     put_head(&page, top, train);
     put_sentence(&page, top, train, now);
+    if (*top->result)
+        put_line(&page, "%s", top->result);
     if (top->excess > 0 && !top->live.over)
         put_line(&page,
                  "rank %.0f computes longest, %.0f%% of a step above the mean",

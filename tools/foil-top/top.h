@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "run/live.h"
+#include "run/results.h"
 #include "stage/stage.h"
 #include "util/spark.h"
 
@@ -35,7 +36,8 @@ struct top {
     double exchanged; /* between ranks; 0: no ranks */
     double excess;    /* of the slowest rank, above the mean of all ranks */
 
-    double slowest; /* the slowest rank of the newest step */
+    double slowest;                /* the slowest rank of the newest step */
+    char result[RUN_RESULTS_TEXT]; /* of the newest epoch with one, or "" */
 
     size_t curves, curve_room;
     struct top_curve *curve; /* in the order of display */

@@ -191,6 +191,8 @@ static const struct opt conduct_opts[] = {
      "stop after N steps in all; 0: at the end of the plan"},
     {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
      "steps between checkpoints; 0: at the end only"},
+    {"checkpoint-epochs", 0, OPT_WHOLE, &o.every_epochs, 0, 1e9, "N",
+     "also a checkpoint after each Nth epoch; 0: none"},
     {"keep", 0, OPT_WHOLE, &o.keep, 2, 1e6, "N",
      "number of checkpoints to keep"},
     {"resume", 0, OPT_FLAG, &o.resume, 0, 0, NULL,

@@ -43,7 +43,7 @@ struct train_options {
     const char *batches, *negatives, *events, *features;
     int nonfinite; /* an enum of train/learner.h */
     int in_batch;  /* --policy: 1: do not wait for the service */
-    long steps, every, keep, window;
+    long steps, every, every_epochs, keep, window;
     const char *labels;
     long max_batch; /* MiB */
     long max_state; /* GiB */

@@ -104,11 +104,14 @@ train_save(struct train *t, struct err *err)
 void
 train_save_if_due(struct train *t)
 {
-    const long every = t->options->every;
+    const long every = t->options->every, epochs = t->options->every_epochs;
+    const struct train_state *s = &t->state;
     struct err err;
 
     train_save_finish(t, 0);
-    if (every && t->state.total % every == 0 && begin_save(t, &err))
+    if (((every && s->total % every == 0) ||
+         (epochs && s->step == 0 && s->epoch % epochs == 0)) &&
+        begin_save(t, &err))
         log_message("no checkpoint at step %jd: %s", (intmax_t)t->state.total,
                     err.msg);
 }

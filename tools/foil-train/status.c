@@ -40,6 +40,7 @@ send_train(struct train *t, double waits)
     add_count(&status, "held",
               (double)flow_consumer_held(t->source.inlet->consumer));
     add_count(&status, "waits", waits);
+    add_count(&status, "cpu", clock_cpu());
     send_stage(t, &status);
 }
 
@@ -77,22 +78,29 @@ send_feeder(struct train *t, const char *stage, size_t augmenters)
     send_stage(t, &status);
 }
 
-/* Publishes new lines of results that fit into an event. */
+/* Prints the sentences of new results, and publishes the lines that fit into
+ * an event. */
 static void
 send_results(struct train *t)
 {
     struct wire_event event = {.what = "result",
                                .epoch = t->state_before.epoch,
                                .step = t->state_before.step};
-    const char *line;
+    char text[RUN_RESULTS_TEXT];
+    json_t *result;
 
-    while (
-        run_lines_next(&t->results, t->options->stage.run, RUN_RESULTS, &line))
-        if (line && t->results.len <= sizeof event.line &&
-            strlen(line) + 1 == t->results.len) { // without zeros
-            snprintf(event.line, sizeof event.line, "%s", line);
+    while (run_results_next(&t->results, t->options->stage.run, &result)) {
+        if (run_results_text(result, text)) {
+            progress_clear(&t->journal.progress);
+            log_message("%s", text);
+        }
+        if (result && t->results.len <= sizeof event.line) {
+            snprintf(event.line, sizeof event.line, "%.*s",
+                     (int)t->results.len - 1, t->results.last);
             wire_feed_event(t->feed, &event);
         }
+        json_decref(result);
+    }
 }
 
 void

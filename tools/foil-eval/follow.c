@@ -13,6 +13,7 @@
 
 #include "eval.h"
 #include "nn/checkpoint.h"
+#include "pace.h"
 #include "run/live.h"
 #include "run/results.h"
 #include "run/settings.h"
@@ -30,6 +31,7 @@
  * points `best` to the best existing checkpoint.  Measures knn and probe if
  * both data sets have labels, and retrieval if TEST has captions and the run a
  * text encoder.  A user's program may add other results.
+ * With --share a program evaluates some epochs (pace.h).
  */
 enum by { BY_LABELS, BY_CAPTIONS, BY_COMMAND };
 static const struct {
@@ -54,6 +56,8 @@ static const char *events, *command, *k_list = "1,10";
 static int best_by = -1, once;
 static double limit = 3600;
 static long threads = 1; // the other processors are the trainer's
+static struct pace pace = {.every = 1, .from = 1};
+static double share = NAN; // percent; NAN: evaluate all checkpoints
 
 static const struct opt follow_own[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "RUN",
@@ -68,6 +72,13 @@ static const struct opt follow_own[] = {
      "your program that also evaluates checkpoints"},
     {"command-limit", 0, OPT_REAL, &limit, 0.1, 1e6, "SECONDS",
      "time limit of the command for a checkpoint"},
+    {"share", 0, OPT_REAL, &share, 0.01, 100, "PERCENT",
+     "evaluate by COMMAND after some epochs, for at most this share of the "
+     "trainer's processor time"},
+    {"every", 0, OPT_WHOLE, &pace.every, 1, 1e9, "EPOCHS",
+     "with --share: after each of so many epochs, or a multiple"},
+    {"from", 0, OPT_WHOLE, &pace.from, 1, 1e9, "EPOCH",
+     "with --share: not before this one"},
     {"once", 0, OPT_FLAG, &once, 0, 0, NULL,
      "evaluate the existing checkpoints, and end"},
     {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
@@ -85,6 +96,9 @@ struct judge {
     int labels, captions;       /* 1: the data sets have them */
     char digest[2][DIGEST_HEX]; /* of train, test */
     struct stage_program *program; /* of --eval-command, or NULL */
+    double prepared;               /* processor seconds, of its last answer */
+    char *folder;                  /* for temporary files, locked */
+    const char *link;              /* to the checkpoint being evaluated */
     int lock;                      /* descriptor */
 };
 
@@ -137,24 +151,43 @@ forget_judgement(void *of)
     return 1;
 }
 
-/* Adds the answer as a result; fields set here replace those of the answer. */
+/* Adds the answer as a result. */
 static void
-add_judgement(long step, json_t *answer)
+add_judgement(struct judge *judge, long step, json_t *answer)
 {
     char manifest[DIGEST_HEX];
     struct err err;
 
-    json_object_set_new(answer, "measure", json_string("command"));
+    if (!json_is_string(json_object_get(answer, "measure")))
+        json_object_set_new(answer, "measure", json_string("command"));
     json_object_set_new(answer, "command", json_string(command));
+    if (share > 0)
+        json_object_set_new(answer, "epoch",
+                            json_integer(pace_epoch(&pace, step)));
+    judge->prepared = json_number_value(json_object_get(answer, "prepared"));
     if (run_results_manifest(options.run, step, manifest, &err) ||
         run_results_add(options.run, step, manifest, answer, &err))
         die("%s", err.msg);
 }
 
+static void
+open_command(struct judge *judge)
+{
+    const struct stage_program_config config = {
+        .name = "judge",
+        .line = command,
+        .limit_s = limit,
+        .longest = LONGEST,
+        .most = 1,
+    };
+
+    judge->program = stage_command_open(&config);
+}
+
 /* Sends a checkpoint to the command and adds its answer to the results of the
- * run, as the measure "command"; returns as run_tool(). */
+ * run, as the measure "command" if it names none; returns as run_tool(). */
 static int
-ask_command(const struct judge *judge, const char *checkpoint, long step)
+ask_command(struct judge *judge, const char *checkpoint, long step)
 {
     char *line = mem_format("judge step=%ld %s", step, checkpoint);
     enum stage_outcome outcome;
@@ -172,7 +205,7 @@ ask_command(const struct judge *judge, const char *checkpoint, long step)
     if (outcome == STAGE_ANSWERED && !result)
         die("judge: '%s' answered no line of JSON", command);
     if (outcome == STAGE_ANSWERED)
-        add_judgement(step, result);
+        add_judgement(judge, step, result);
     json_decref(result);
     return outcome == STAGE_ANSWERED ? 1 : -1;
 }
@@ -181,17 +214,12 @@ ask_command(const struct judge *judge, const char *checkpoint, long step)
 static void
 open_judging(struct judge *judge)
 {
-    const struct stage_program_config config = {
-        .name = "judge",
-        .line = command,
-        .limit_s = limit,
-        .longest = LONGEST,
-        .most = 1,
-    };
-    char *folder = mem_format("%s/follow", options.run);
     struct err err;
     size_t by = 0;
 
+    judge->folder =
+        mem_format("%s/%s", options.run, share > 0 ? "compare" : "follow");
+    judge->link = share > 0 ? "comparing" : "judging";
     if (judge->train)
         read_set(judge, judge->train, judge->digest[0]);
     if (judge->test)
@@ -205,33 +233,32 @@ open_judging(struct judge *judge)
     if (!is_available(judge, measures[judge->by].by))
         die("the data sets do not suffice for --best %s",
             measures[judge->by].name);
-    if (file_mkdir(folder, 0777, &err))
+    if (file_mkdir(judge->folder, 0777, &err))
         die("%s", err.msg);
-    judge->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    judge->lock = open(judge->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (judge->lock < 0)
-        die("cannot open '%s': %s", folder, strerror(errno));
+        die("cannot open '%s': %s", judge->folder, strerror(errno));
     if (flock(judge->lock, LOCK_EX | LOCK_NB))
         die("another foil-eval follows '%s'", options.run);
     if (command && strchr(options.run, '\n')) // a request is a line
         die("the name of '%s' contains a line end: rename the run",
             options.run);
-    if (command)
-        judge->program = stage_command_open(&config);
-    free(folder);
+    if (command && !(share > 0))
+        open_command(judge);
 }
 
 static void
 close_judging(struct judge *judge)
 {
-    char *link = mem_format("%s/judging", options.run);
-    char *folder = mem_format("%s/follow", options.run);
+    char *link = mem_format("%s/%s", options.run, judge->link);
     struct err ignored;
 
     stage_program_close(judge->program);
     unlink(link);
-    file_remove(folder, &ignored);
+    if (!(share > 0))
+        file_remove(judge->folder, &ignored);
     close(judge->lock);
-    free(folder);
+    free(judge->folder);
     free(link);
 }
 
@@ -305,7 +332,9 @@ result_of(const struct judge *judge, const json_t *results, long step,
 
     json_array_foreach(results, i, one)
     {
-        if (!strcmp(json_string_value(json_object_get(one, "measure")), name) &&
+        const char *is = json_string_value(json_object_get(one, "measure"));
+
+        if ((measures[measure].by == BY_COMMAND || !strcmp(is, name)) &&
             matches_result(judge, one, measures[measure].by, step, manifest))
             found = one;
     }
@@ -368,7 +397,8 @@ next_step(const struct judge *judge)
 
     steps = list_steps(&n);
     for (size_t i = 0; i < n && next < 0; i++)
-        if (!is_evaluated(judge, results, steps[i]))
+        if ((!(share > 0) || pace_is_due(&pace, pace_epoch(&pace, steps[i]))) &&
+            !is_evaluated(judge, results, steps[i]))
             next = steps[i];
     free(steps);
     json_decref(results);
@@ -399,10 +429,10 @@ measure_features(const struct judge *judge, size_t which,
 
 /* Measures a checkpoint in all ways; returns as run_tool(). */
 static int
-measure_checkpoint(const struct judge *judge, const char *checkpoint, long step)
+measure_checkpoint(struct judge *judge, const char *checkpoint, long step)
 {
-    char *features[2] = {mem_format("%s/follow/first.npy", options.run),
-                         mem_format("%s/follow/second.npy", options.run)};
+    char *features[2] = {mem_format("%s/first.npy", judge->folder),
+                         mem_format("%s/second.npy", judge->folder)};
     int rc = 1, embedded = -1, any = 0;
 
     for (size_t i = 0; i < MEASURES && rc > 0; i++) {
@@ -499,10 +529,27 @@ print_results(const struct judge *judge, const json_t *results, long step)
     json_decref(line);
 }
 
+/* Asks a command that is started for this checkpoint, as its processor time is
+ * known when it has ended; returns as run_tool(). */
+static int
+measure_at_pace(struct judge *judge, const char *checkpoint, long step)
+{
+    int rc;
+
+    pace_begin(&pace);
+    open_command(judge);
+    rc = ask_command(judge, checkpoint, step);
+    stage_program_close(judge->program);
+    judge->program = NULL;
+    if (rc > 0)
+        pace_end(&pace, pace_epoch(&pace, step), judge->prepared);
+    return rc;
+}
+
 /* Evaluates a checkpoint, unless it was removed or a signal comes; ends the
  * process if a tool fails. */
 static void
-evaluate_step(const struct judge *judge, long step)
+evaluate_step(struct judge *judge, long step)
 {
     char *checkpoint = mem_format("%s/step-%08ld", options.run, step);
     json_t *results;
@@ -510,14 +557,15 @@ evaluate_step(const struct judge *judge, long step)
     int rc = 0;
 
     // the link protects the checkpoint from removal, if it still exists
-    if (nn_checkpoint_set_link(options.run, "judging", step, &err))
+    if (nn_checkpoint_set_link(options.run, judge->link, step, &err))
         die("%s", err.msg);
     if (file_exists(checkpoint))
-        rc = measure_checkpoint(judge, checkpoint, step);
+        rc = share > 0 ? measure_at_pace(judge, checkpoint, step)
+                       : measure_checkpoint(judge, checkpoint, step);
     if (rc == 0 && file_exists(checkpoint))
         die("'%s' could not be evaluated", checkpoint);
     free(checkpoint);
-    if (rc <= 0)
+    if (rc <= 0 || share > 0)
         return;
     results = read_results();
     if (!is_evaluated(judge, results, step))
@@ -552,6 +600,16 @@ struct followed {
     atomic_int over; /* 1: the trainer has stopped */
 };
 
+/* Stores the trainer's processor time. */
+static void
+note_cpu(const struct wire_status *status)
+{
+    const double cpu = value_find(status->values, status->n, "cpu");
+
+    if (cpu > 0)
+        atomic_store(&pace.cpu, (long)(1000 * cpu));
+}
+
 static void *
 read_events(void *arg)
 {
@@ -563,6 +621,10 @@ read_events(void *arg)
     while ((rc = wire_wait(run->stage.wire, run->end[0], POLL_EVERY_S, &err)) >
            0)
         while (run_live_next(live)) {
+            if (wire_msg_kind(live->msg) == WIRE_STATUS) {
+                note_cpu(&live->status);
+                continue;
+            }
             if (live->over)
                 atomic_store(&run->over, 1);
             if (live->over || live->missed ||
@@ -578,7 +640,7 @@ read_events(void *arg)
 static void
 start_reading(struct followed *run)
 {
-    static const char *const kinds[RUN_LISTENERS] = {"event"};
+    static const char *const kinds[RUN_LISTENERS] = {"event", "status"};
     struct err err;
     int rc;
 
@@ -643,18 +705,27 @@ run_follow(char **path)
         opt_misuse("wants TEST or --eval-command");
     if (!command && opt_is_set(&limit))
         opt_misuse("--command-limit belongs to --eval-command");
+    if (share > 0 && (!command || path[0]))
+        opt_misuse("--share wants --eval-command, and no data");
+    if (!(share > 0) && (opt_is_set(&pace.every) || opt_is_set(&pace.from)))
+        opt_misuse("--every and --from belong to --share");
     opt_together(&options.keys, &options.allow);
     if (!file_exists(options.run))
         die("there is no run '%s'", options.run);
     stage_open(&run.stage, &options);
     judge.stop = run.stage.stop;
     open_judging(&judge);
+    pace.run = options.run;
+    pace.share = 0.01 * share;
+    if (share > 0)
+        pace_open(&pace);
     start_reading(&run);
     while (measure_all(&judge) && !once && !run.over && !is_over() &&
            wait_for_news(&run))
         ;
     // the event that ends the run may overtake the last checkpoint
-    measure_all(&judge);
+    if (!(share > 0))
+        measure_all(&judge);
     stop_reading(&run);
     log_stopped();
     stage_close(&run.stage);
