@@ -7,7 +7,6 @@
 #include "foil-embed/embed.h"
 #include "image/codec.h"
 #include "image/view.h"
-#include "nn/average.h"
 #include "nn/export.h"
 #include "num/threads.h"
 #include "util/file.h"
@@ -198,10 +197,8 @@ export_encoder(char **operand)
         if (!o->onnx)
             return 1;
     }
-    if ((o->captions
-             ? nn_model_open_text(&model, o->checkpoint, 1, &err)
-             : nn_model_open(&model, o->checkpoint, 1, 0, NULL, NULL, &err)) ||
-        (o->average && nn_average_use(&model, &err)) ||
+    if (nn_model_read(&model, o->checkpoint, o->captions, &err) ||
+        nn_model_build(&model, 1, 0, o->average, &err) ||
         (o->export && !folder &&
          nn_export_safetensors(o->export, &model, &err)) ||
         (o->onnx && nn_export_onnx(o->onnx, &model, &err)))

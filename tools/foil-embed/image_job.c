@@ -7,7 +7,6 @@
 #include "data/set.h"
 #include "eval/descriptor.h"
 #include "image/view.h"
-#include "nn/average.h"
 #include "nn/model.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -152,16 +151,6 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
     return 0;
 }
 
-/* Sets the size in the spec of an encoder, if the job has one. */
-static void
-set_size(struct nn_spec *spec, void *data)
-{
-    const struct embed_options *job = data;
-
-    if (job->size)
-        spec->height = spec->image_width = (size_t)job->size;
-}
-
 static void
 open_model(struct work *work)
 {
@@ -169,9 +158,11 @@ open_model(struct work *work)
     struct nn_model *model = &work->model;
     struct err err;
 
-    if (nn_model_open(model, job.checkpoint, (size_t)job.batch, 0, set_size,
-                      &job, &err) ||
-        (job.average && nn_average_use(model, &err)))
+    if (nn_model_read(model, job.checkpoint, 0, &err))
+        die("%s", err.msg);
+    if (job.size)
+        model->spec.height = model->spec.image_width = (size_t)job.size;
+    if (nn_model_build(model, (size_t)job.batch, 0, job.average, &err))
         die("%s", err.msg);
     if (model->widened)
         log_message(

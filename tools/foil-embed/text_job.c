@@ -3,7 +3,6 @@
 
 #include "data/features.h"
 #include "data/set.h"
-#include "nn/average.h"
 #include "nn/model.h"
 #include "num/vec.h"
 #include "text/captions.h"
@@ -49,8 +48,8 @@ open_texts(struct texts *texts, const struct embed_options *job)
     *texts = (struct texts){
         .batch = (size_t)job->batch, .head = job->head, .context = TOKENS_MOST};
     if (job->checkpoint) {
-        if (nn_model_open_text(model, job->checkpoint, texts->batch, &err) ||
-            (job->average && nn_average_use(model, &err)))
+        if (nn_model_read(model, job->checkpoint, 1, &err) ||
+            nn_model_build(model, texts->batch, 0, job->average, &err))
             die("%s", err.msg);
         if (model->widened)
             log_message(
