@@ -417,6 +417,25 @@ a_loaded_program_trains_to_the_same_bits(void)
 }
 
 static void
+a_program_says_whether_it_makes_features(void)
+{
+    static const char *const answers[] = {"ok dim=6 layer=h", "ok dim=6"};
+    struct train_encoder_spec spec = image_spec(0);
+
+    spec.features = 1;
+    for (int i = 0; i < 2; i++) {
+        char *fault = mem_format("open:tensor a parameter 3;%s", answers[i]);
+        struct train_program *program = start("image", fault);
+        struct train_encoder e = open_process(program, &spec);
+
+        T(e.dim == 6 && e.features == !i, "features with '%s'", answers[i]);
+        train_encoder_close(&e);
+        train_program_close(program);
+        free(fault);
+    }
+}
+
+static void
 check_open_fails(const char *fault, const char *sentence)
 {
     const struct train_encoder_spec spec = image_spec(0);
@@ -543,6 +562,7 @@ main(int argc, char **argv)
     a_program_with_the_loss_gets_weights();
     an_answer_must_have_a_loss();
     a_loaded_program_trains_to_the_same_bits();
+    a_program_says_whether_it_makes_features();
     faults_of_a_program_are_reported();
     a_hanging_program_times_out();
     T(!chdir("/") && !rmdir(scratch), "nothing else was written");
