@@ -30,6 +30,13 @@ alike() {
             <(jq -c '[.loss, .grad_norm]' "$2/metrics.jsonl"); return 1; }
 }
 
+# arrays A B : both have the same shape, and are equal up to rounding
+arrays() {
+    /usr/bin/python3 -c 'import sys, numpy as np
+a, b = map(np.load, sys.argv[1:])
+assert a.shape == b.shape, (a.shape, b.shape)
+assert abs(a - b).max() < 1e-5 * abs(a).max(), abs(a - b).max()' "$@"
+}
 # near A B : two files have the same tensors up to rounding
 near() {
     /usr/bin/python3 - "$@" <<'END'

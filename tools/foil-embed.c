@@ -7,7 +7,6 @@
 #include "foil-embed/embed.h"
 #include "image/codec.h"
 #include "image/view.h"
-#include "nn/average.h"
 #include "nn/export.h"
 #include "num/threads.h"
 #include "util/file.h"
@@ -15,7 +14,12 @@
 #include "util/opt.h"
 
 static struct embed_options options = {
-    .batch = 256, .part = 1, .parts = 1, .max_pixels = IMAGE_MAX_PIXELS};
+    .batch = 256,
+    .part = 1,
+    .parts = 1,
+    .max_pixels = IMAGE_MAX_PIXELS,
+    .limit = 600,
+};
 
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &options.output, 0, 0, "FILE",
@@ -36,6 +40,10 @@ static const struct opt opts[] = {
      "use initial weights instead of the checkpoint's"},
     {"average", 0, OPT_FLAG, &options.average, 0, 0, NULL,
      "use the averaged weights, see foil-train --average-last"},
+    {"encoder", 0, OPT_TEXT, &options.encoder, 0, 0, "COMMAND",
+     "a program of yours that computes the encoder [that of the checkpoint]"},
+    {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
+     "time limit for its answers"},
     {"raw", 0, OPT_FLAG, &options.raw, 0, 0, NULL,
      "no encoder: features are pixels, or tokens"},
     {"descriptor", 0, OPT_FLAG, &options.descriptor, 0, 0, NULL,
@@ -199,10 +207,8 @@ export_encoder(char **operand)
         if (!o->onnx)
             return 1;
     }
-    if ((o->captions
-             ? nn_model_open_text(&model, o->checkpoint, 1, &err)
-             : nn_model_open(&model, o->checkpoint, 1, 0, NULL, NULL, &err)) ||
-        (o->average && nn_average_use(&model, &err)) ||
+    if (nn_model_read(&model, o->checkpoint, o->captions, &err) ||
+        nn_model_build(&model, 1, 0, o->average, &err) ||
         (o->export && !folder &&
          nn_export_safetensors(o->export, &model, &err)) ||
         (o->onnx && nn_export_onnx(o->onnx, &model, &err)))
@@ -224,6 +230,9 @@ main(int argc, char **argv)
     if (o->average && (o->raw || o->descriptor || o->untrained))
         opt_misuse("--average is for the weights of a checkpoint, and goes "
                    "without --raw, --descriptor and --untrained");
+    if (o->encoder && (o->raw || o->descriptor || o->export || o->onnx))
+        opt_misuse("--encoder makes features with a checkpoint, and goes "
+                   "without --raw, --descriptor, --export and --onnx");
     options.threads = num_threads((int)o->threads);
     check_files(operand);
     end_when_stopped();

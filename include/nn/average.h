@@ -38,18 +38,19 @@ void nn_average_add(struct nn_average *average, struct nn_net *net);
  * nn_average_save() writes the file into a checkpoint's folder, unless there
  * was no step; `blocks` has the names and shapes of its tensors.
  * nn_average_load() reads it, and starts with no step if there is no file.  It
- * returns -1 if the file does not fit the net; then the mean is undefined.
+ * returns -1 if the file has other tensors; then the mean is undefined.
  */
 int nn_average_save(const char *folder, const struct nn_weights *blocks,
                     const struct nn_average *average, struct err *err);
-int nn_average_load(const char *folder, struct nn_net *net,
+int nn_average_load(const char *folder, const struct nn_weights *blocks,
                     struct nn_average *average, struct err *err);
 
 /*
- * nn_average_use() replaces the weights of an opened encoder by the mean in its
- * checkpoint, and adds "average", the number of steps, to model->about.
- * Returns -1 if the checkpoint has no mean.
+ * nn_average_use() replaces the weights of an opened encoder, `blocks`, by the
+ * mean in its checkpoint, and adds "average", the number of steps, to
+ * model->about.  Returns -1 if the checkpoint has no mean.
  */
-int nn_average_use(struct nn_model *model, struct err *err);
+int nn_average_use(struct nn_model *model, const struct nn_weights *blocks,
+                   struct err *err);
 
 #endif

@@ -47,12 +47,7 @@ int nn_weights_save(const char *folder, const struct nn_weights *blocks,
 int nn_weights_load(const char *folder, const struct nn_weights *blocks,
                     struct err *err);
 
-/* The same for the weights of a net. */
-int nn_model_save(const char *folder, struct nn_net *net, long steps,
-                  struct err *err);
-int nn_model_load(const char *folder, struct nn_net *net, struct err *err);
-
-/* The same for the state of the net's optimiser. */
+/* The same for the state of a net's optimiser. */
 int nn_optim_save(const char *folder, const struct nn_net *net,
                   struct nn_optim *optim, struct err *err);
 int nn_optim_load(const char *folder, const struct nn_net *net,
@@ -78,29 +73,25 @@ struct nn_model {
 };
 
 /*
- * nn_model_open() verifies a checkpoint's digests and builds its net, for up
- * to max_rows images at once.
- *   path   a checkpoint, or a run directory for its newest one
- *   train  1: with gradients (nn_net_new())
- *   set    called with `data` to change the spec before the net is built (the
- *          image size, say); or NULL
- * Free it with nn_model_release().
+ * nn_model_read() verifies a checkpoint's digests and sets all members but the
+ * net, then nn_model_build() makes that; in between the spec may be changed
+ * (the image size, say).  Free it with nn_model_release(); after an error there
+ * is nothing to free.
+ *   path      a checkpoint, or a run directory for its newest one
+ *   texts     1: the text encoder; -1 if the checkpoint has none
+ *   max_rows  images or texts that the net encodes at once, at most
+ *   train     1: with gradients (nn_net_new())
+ *   average   1: with the mean of its weights, nn_average_use()
  */
-int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
-                  int train, void (*set)(struct nn_spec *spec, void *data),
-                  void *data, struct err *err);
-
-/*
- * nn_model_open_text() opens the text encoder of a checkpoint, for up to
- * max_rows texts at once, without gradients; -1 if the checkpoint has none.
- */
-int nn_model_open_text(struct nn_model *model, const char *path,
-                       size_t max_rows, struct err *err);
+int nn_model_read(struct nn_model *model, const char *path, int texts,
+                  struct err *err);
+int nn_model_build(struct nn_model *model, size_t max_rows, int train,
+                   int average, struct err *err);
 
 /*
  * nn_model_fits() returns 0 if an encoder can read the first `views` views of a
- * data set of `samples` samples, else -1: a table (nn_net_ids()) has rows for
- * one data set only.
+ * data set of `samples` samples, else -1: a table (NN_IDS) has rows for one
+ * data set only.
  */
 int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
                   struct err *err);

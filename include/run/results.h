@@ -26,7 +26,7 @@
  * step; 0 if it is not of a run, or has its initial weights; -1 with a sentence
  * if the run no longer has that checkpoint.
  *
- *     about   the encoder, as nn_model_open() describes it; may be NULL
+ *     about   the encoder, as nn_model_read() describes it; may be NULL
  */
 int run_results_origin(const json_t *about, char **run, long *step,
                        struct err *err);

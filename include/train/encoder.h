@@ -48,6 +48,8 @@ struct train_encoder_spec {
     uint64_t seed; /* of the initial weights */
     int frozen;    /* 1: no gradient, no optimiser: --freeze */
     int average;   /* 1: also computes a mean of its weights */
+    int features;  /* 1: its rows are features from before the head, if its
+                      program can compute them */
     int loss;      /* 1: its program also computes the loss: train/external.h */
     size_t weighed; /* largest number of rows for which that loss takes weights
                        of negatives; 0: it takes none */
@@ -149,7 +151,8 @@ struct train_encoder {
                            channels) */
     size_t parameters;  /* trained numbers */
     int frozen;
-    size_t n; /* rows of the last forward */
+    int features; /* 1: its rows are features from before the head */
+    size_t n;     /* rows of the last forward */
 };
 
 /* train_encoder_init() sets the members that follow from the spec. */

@@ -73,11 +73,11 @@ nn_average_save(const char *folder, const struct nn_weights *blocks,
 /* Checks all arrays and copies them; -1 with the name of an invalid one. */
 static int
 take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
-             struct nn_net *net, struct nn_average *average, struct err *err)
+             const struct nn_weights *blocks, struct nn_average *average,
+             struct err *err)
 {
-    const struct nn_tensor number = {.rank = 0};
-    size_t n, used = 1;
-    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    const struct nn_tensor number = {.rank = 0}, *t = blocks->tensor;
+    size_t used = 1;
     const struct nn_array *a =
         nn_fitting_array(array, n_arrays, path, "steps", "I64", &number, err);
     int64_t steps;
@@ -89,7 +89,7 @@ take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
         return err_set(err, "'%s': steps is %jd, want at least 1", path,
                        (intmax_t)steps);
     average->steps = (long)steps;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < blocks->n; i++) {
         if (t[i].statistic)
             continue;
         a = nn_fitting_array(array, n_arrays, path, t[i].name, "F64", t + i,
@@ -105,10 +105,10 @@ take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
 }
 
 int
-nn_average_load(const char *folder, struct nn_net *net,
+nn_average_load(const char *folder, const struct nn_weights *blocks,
                 struct nn_average *average, struct err *err)
 {
-    char *path = average_path(folder, nn_net_kind(net) == NN_TOKENS);
+    char *path = average_path(folder, blocks->texts);
     struct nn_array *array = NULL;
     size_t n = 0;
     int rc = 0;
@@ -118,7 +118,7 @@ nn_average_load(const char *folder, struct nn_net *net,
         goto out;
     rc = nn_arrays_read(path, &array, &n, NULL, err);
     if (!rc)
-        rc = take_tensors(array, n, path, net, average, err);
+        rc = take_tensors(array, n, path, blocks, average, err);
     nn_arrays_free(array, n);
 
 out:
@@ -127,23 +127,25 @@ out:
 }
 
 int
-nn_average_use(struct nn_model *model, struct err *err)
+nn_average_use(struct nn_model *model, const struct nn_weights *blocks,
+               struct err *err)
 {
     const char *folder = model->folder;
-    struct nn_average average;
-    size_t count;
-    float *p = nn_net_params(model->net, &count);
+    struct nn_average average = {0};
+    size_t count = 0;
     int rc;
 
-    nn_average_init(&average, model->net);
-    rc = nn_average_load(folder, model->net, &average, err);
+    for (size_t i = 0; i < blocks->n; i++)
+        count += blocks->tensor[i].statistic ? 0 : blocks->tensor[i].count;
+    average.mean = mem_array(count, sizeof *average.mean);
+    rc = nn_average_load(folder, blocks, &average, err);
     if (!rc && !average.steps)
         rc = err_set(err,
                      "'%s' has no mean of weights: foil-train --average makes "
                      "one, in the last part of a run",
                      folder);
     for (size_t i = 0; i < count && !rc; i++)
-        p[i] = (float)average.mean[i];
+        blocks->params[i] = (float)average.mean[i];
     if (!rc)
         json_object_set_new(model->about, "average",
                             json_integer(average.steps));

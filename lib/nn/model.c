@@ -218,23 +218,6 @@ nn_weights_load(const char *folder, const struct nn_weights *blocks,
     return files->head ? load_part(folder, files->head, blocks, 1, err) : 0;
 }
 
-int
-nn_model_save(const char *folder, struct nn_net *net, long steps,
-              struct err *err)
-{
-    const struct nn_weights blocks = nn_net_weights(net);
-
-    return nn_weights_save(folder, &blocks, steps, err);
-}
-
-int
-nn_model_load(const char *folder, struct nn_net *net, struct err *err)
-{
-    const struct nn_weights blocks = nn_net_weights(net);
-
-    return nn_weights_load(folder, &blocks, err);
-}
-
 /* The file of an optimiser's state; the caller frees it. */
 static char *
 optim_path(const char *folder, const struct nn_net *net)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nn/average.h"
 #include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "num/dnn.h"
@@ -194,48 +195,41 @@ verify_checkpoint(const char *path, const char *folder, struct err *err)
     return -1;
 }
 
-/* Opens the encoder of that name in config.json, like nn_model_open(). */
-static int
-open_model(struct nn_model *model, const char *path, const char *name,
-           size_t max_rows, int train,
-           void (*set)(struct nn_spec *spec, void *data), void *data,
-           struct err *err)
+int
+nn_model_read(struct nn_model *model, const char *path, int texts,
+              struct err *err)
 {
     char *folder = nn_checkpoint_need(path, err);
-    int rc = -1;
+    int rc = 0;
 
     *model = (struct nn_model){0};
     if (!folder || verify_checkpoint(path, folder, err) ||
-        read_config(folder, name, model, err) || fill_about(model, folder, err))
-        goto out;
-    if (set)
-        set(&model->spec, data);
-    if (!num_dnn_bf16())
-        widen_model(model);
-    model->net = nn_net_new(&model->spec, max_rows, train, err);
-    if (model->net)
-        rc = nn_model_load(folder, model->net, err);
-
-out:
-    free(folder);
-    if (rc)
+        read_config(folder, texts ? "text" : "encoder", model, err) ||
+        fill_about(model, folder, err)) {
         nn_model_release(model);
+        rc = -1;
+    }
+    free(folder);
     return rc;
 }
 
 int
-nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
-              int train, void (*set)(struct nn_spec *spec, void *data),
-              void *data, struct err *err)
+nn_model_build(struct nn_model *model, size_t max_rows, int train, int average,
+               struct err *err)
 {
-    return open_model(model, path, "encoder", max_rows, train, set, data, err);
-}
+    struct nn_weights blocks;
 
-int
-nn_model_open_text(struct nn_model *model, const char *path, size_t max_rows,
-                   struct err *err)
-{
-    return open_model(model, path, "text", max_rows, 0, NULL, NULL, err);
+    if (!num_dnn_bf16())
+        widen_model(model);
+    model->net = nn_net_new(&model->spec, max_rows, train, err);
+    if (model->net) {
+        blocks = nn_net_weights(model->net);
+        if (!nn_weights_load(model->folder, &blocks, err) &&
+            (!average || !nn_average_use(model, &blocks, err)))
+            return 0;
+    }
+    nn_model_release(model);
+    return -1;
 }
 
 int
@@ -244,7 +238,7 @@ nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
 {
     const struct nn_spec *spec = &model->spec;
 
-    if (!nn_net_ids(model->net))
+    if (!nn_encoder_reads(spec->arch, NN_IDS))
         return 0;
     if ((size_t)spec->samples != samples)
         return err_set(

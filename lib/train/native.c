@@ -158,8 +158,9 @@ static int
 native_load(void *self, const char *folder, struct err *err)
 {
     struct train_native *e = self;
+    const struct nn_weights blocks = nn_net_weights(e->net);
 
-    if (e->average.mean && nn_average_load(folder, e->net, &e->average, err))
+    if (e->average.mean && nn_average_load(folder, &blocks, &e->average, err))
         return -1;
     return e->optim ? nn_optim_load(folder, e->net, e->optim, err) : 0;
 }

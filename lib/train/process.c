@@ -30,6 +30,7 @@ struct process {
     size_t n_next;         /* their number */
     int mean;              /* 1: the program computes a mean of weights */
     int frozen;
+    int features;      /* 1: its rows are features before the head */
     int loss;          /* 1: the program computes the loss */
     size_t weighed;    /* largest number of rows with weights */
     int products;      /* 1: the program can compute similarities */
@@ -540,40 +541,50 @@ describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
         "open %s %s rows=%zu locked=%d average=%d loss=%d seed=%llu "
         "threads=%ld precision=%s accumulate=%ld optim=%s momentum=%.9g "
         "nesterov=%d "
-        "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g",
+        "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g%s",
         e->tower, input, e->form.rows, e->frozen, e->mean, e->loss,
         (unsigned long long)spec->seed, threads,
         spec->net.bf16 ? "bf16" : "f32", o->accumulate, o->name, o->momentum,
-        o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay);
+        o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay,
+        spec->features ? " layer=h" : "");
 
     free(input);
     return line;
 }
 
-/* Takes "dim=D engine=WORD products=0|1". */
+/* Returns the word NAME=WORD of an answer, without NAME=, or "". */
+static char *
+find_word(const char *ok, const char *name)
+{
+    const char *at = strstr(ok, name);
+
+    at = at ? at + strlen(name) : "";
+    return mem_format("%.*s", (int)strcspn(at, " "), at);
+}
+
+/* Takes "dim=D engine=WORD products=0|1 layer=h". */
 static int
 take_open(struct process *e, const char *ok, struct err *err)
 {
     static const struct train_number width = {"dim", 1, 1 << 20, 1};
     static const struct train_number made = {"products", 0, 1, 1};
-    const char *engine = strstr(ok, "engine=");
+    char *layer = find_word(ok, "layer=");
     double dim, products;
     const int found = train_program_number(e->program, ok, &width, &dim, err);
 
+    e->features = e->features && !strcmp(layer, "h");
+    free(layer);
     if (found < 0 ||
         train_program_number(e->program, ok, &made, &products, err) < 0)
         return -1;
-    e->products = products > 0;
+    e->products = products > 0 && !e->frozen;
     if (!found || !e->tensors.params)
         return err_set(err,
                        "encoder: '%.100s' answered 'ok %.60s' and %zu tensors "
                        "to open: want dim=D and one parameter at least",
                        e->program->line, ok, e->tensors.n);
     e->dim = (size_t)dim;
-    if (engine)
-        engine += strlen("engine=");
-    e->engine = mem_format("%.*s", engine ? (int)strcspn(engine, " ") : 0,
-                           engine ? engine : "");
+    e->engine = find_word(ok, "engine=");
     return 0;
 }
 
@@ -624,7 +635,7 @@ open_encoder(struct process *e, const struct train_encoder_spec *spec,
 
     if (!rc)
         rc = take_open(e, answer.ok, err);
-    if (!rc && strcmp(spec->net.arch, nn_arch_program))
+    if (!rc && strcmp(spec->net.arch, nn_arch_program) && !spec->features)
         rc = train_tensors_match(&e->tensors, &spec->net, e->dim,
                                  e->program->line, err);
     free(answer.ok);
@@ -657,6 +668,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
                  .context = (size_t)spec->net.context},
         .mean = spec->average && !spec->frozen,
         .frozen = spec->frozen,
+        .features = spec->features,
         .loss = spec->loss,
         .weighed = spec->weighed,
     };
@@ -670,6 +682,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
     encoder->self = e;
     encoder->kind = e->form.kind;
     encoder->dim = e->dim;
+    encoder->features = e->features;
     encoder->parameters = e->tensors.params;
     return 0;
 }

@@ -224,7 +224,8 @@ class _Tower:
             self.autocast = torch.bfloat16
         if o["locked"]:
             self.both.requires_grad_(False)
-            if any(p.requires_grad for p in self.loss.parameters()):
+            if o["loss"] and any(p.requires_grad for p in
+                                 self.loss.parameters()):
                 raise ValueError("--freeze: the parameters of the loss move with "
                                  "the encoder of images, which is frozen")
         self.params = [p for m in (self.both, self.loss)
@@ -234,6 +235,9 @@ class _Tower:
             self._begin_optimiser()
             if n > 1:
                 self.ddp = torch.nn.parallel.DistributedDataParallel(self.both)
+        of_features = o.get("layer") == "h"
+        if of_features:
+            self.both.head = None
         self.dim = self._width()
         where = torch.cuda.get_device_name(self.device).replace(" ", "-") \
             if self.cuda else "cpu"
@@ -241,7 +245,8 @@ class _Tower:
             f"tensor {name} {kind} {_by_x(t)}\n"
             for kind, part in zip(("parameter", "statistic"), self.named)
             for name, t in part.items()) + \
-            f"dim={self.dim} engine=torch-{torch.__version__}-{where}-{n}"
+            f"dim={self.dim} engine=torch-{torch.__version__}-{where}-{n}" + \
+            " layer=h" * of_features
 
     def _begin_optimiser(self):
         if isinstance(self.optim, torch.optim.Optimizer):

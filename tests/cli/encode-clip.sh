@@ -31,8 +31,16 @@ for locked in image text; do
 done
 ok 'towers in PyTorch train in micro-batches' torch micro "$towers" --micro-batch 5
 ok 'towers in PyTorch in micro-batches have the same losses' alike ours micro
-ok 'foil-embed reads a checkpoint of towers in PyTorch' \
-    foil-embed -o texts.npy --captions theirs "$data"
+printf '%s\n' circle square >names
+for what in '--layer h' '--layer z' --captions '--classes names'; do
+    read -ra words <<<"$what theirs"
+    [[ $what == --classes* ]] || words+=("$data")
+    ok "$what: foil-embed reads a checkpoint of towers in PyTorch" \
+        foil-embed -o ours.npy "${words[@]}"
+    ok "$what: their program computes the features" \
+        foil-embed -o mine.npy --encoder "$program $towers" "${words[@]}"
+    ok "$what: both are equal up to rounding" arrays ours.npy mine.npy
+done
 train_with=(--text program --vocabulary merges.txt --objective external)
 ok '--freeze image with a loss that has parameters exits with 1' refuses 1 \
     'freeze: the parameters of the loss' trained locked --freeze image \

@@ -24,6 +24,10 @@ ok 'two ranks train in micro-batches' torch micro 'linear ranks=2' --micro-batch
 ok 'two ranks have the losses of one' alike simclr micro
 ok 'four ranks train' torch four 'linear ranks=4'
 ok 'four ranks have the losses of one' alike simclr four
+ok 'four ranks compute features, also of fewer images than ranks' foil-embed -o four.npy \
+    --batch 21 --encoder "$program linear ranks=4" four "$data"
+ok 'foil computes the features of the same weights' foil-embed -o one.npy four "$data"
+ok 'both are equal up to rounding' arrays one.npy four.npy
 ok 'three ranks train, with products by one of them' \
     torch products 'linear ranks=3 products=1'
 ok 'three ranks have the losses of one' alike simclr products

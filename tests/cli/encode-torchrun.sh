@@ -38,6 +38,11 @@ both_end() {
 }
 ok 'two nodes train in micro-batches' both_end two --micro-batch 5
 ok 'two nodes have the losses of one process' alike simclr two
+alone=$(node 0 "$((port - 1))")
+ok 'one node computes features' foil-embed -o one.npy \
+    --encoder "FOIL_MEMORY=/proc/\$\$/fd/3 ${alone/--nnodes 2/--nnodes 1}" two "$data"
+ok 'foil computes the features of the same weights' foil-embed -o ours.npy two "$data"
+ok 'both are equal up to rounding' arrays ours.npy one.npy
 
 select_with=(--batch 16 --epochs 100000) train_with[-1]=1000000 # steps
 start_job lost by_two lost

@@ -112,6 +112,7 @@ as_loop() {
 }
 ok 'a loss with its own parameters trains' siamese own encode
 ok 'a loss with its own parameters has the values of an ordinary loop' as_loop own
+ok 'foil-embed starts a program that also has a loss' foil-embed -o own.npy own "$data"
 # a run begun by an older foil
 older_halves() {
     siamese older encode --steps 5 && /usr/bin/python3 "${encoders%/*}/../older.py" older \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Faulty programs of --encoder (faulty_encoder.py): foil-train ends in time with the
-# message of the row, or trains; it leaves neither process nor file.
+# Faulty programs of --encoder (faulty_encoder.py): foil-train and foil-embed end in time
+# with the message of the row, or succeed; they leave neither process nor file.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -23,24 +23,55 @@ is_clean() {
     test -z "$left" || { echo "left: $left"; return 1; }
 }
 
-# attempt WAY CODE LIMIT SENTENCE : train with that fault
-attempt() {
-    local code=0
-    trained "$1" --encoder "exec /usr/bin/python3 -SE '$faulty' $1" \
-        --command-limit "$3" 2>"$1.err" || code=$?
-    tail -n 20 "$1.err"
-    [[ $code -eq $2 ]] || { echo "exit code $code, want $2"; return 1; }
-    grep -q "^foil-train: .*$4" "$1.err" || { echo "no '$4'"; return 1; }
-    is_clean "$1"
+# ended TOOL WAY CODE WANT SENTENCE : with that code, and that message in TOOL-WAY.err
+ended() {
+    tail -n 20 "$1-$2.err"
+    [[ $3 -eq $4 ]] || { echo "exit code $3, want $4"; return 1; }
+    grep -q "^foil-$1: .*$5" "$1-$2.err" || { echo "no '$5'"; return 1; }
 }
 
-# WAY CODE LIMIT SENTENCE: the limit is short where the program is silent; the message
-# does not depend on it
-ways=() rows=()
-while read -r way code limit sentence; do
-    ways+=("$way")
-    rows[${#ways[@]}]="$way $code $limit $sentence"
-done <<'END'
+# attempt_train WAY CODE LIMIT SENTENCE : train with that fault
+attempt_train() {
+    local code=0
+    trained "$1" --encoder "exec /usr/bin/python3 -SE '$faulty' $1" \
+        --command-limit "$3" 2>"train-$1.err" || code=$?
+    ended train "$1" "$code" "$2" "$4" && is_clean "$1"
+}
+
+# attempt_embed WAY CODE LIMIT SENTENCE : embed by the checkpoint of `good` with that fault
+attempt_embed() {
+    local code=0 made
+    mkdir "made-$1"
+    "$BIN/foil-embed" -o "made-$1/x.npy" --batch 16 --command-limit "$3" \
+        --encoder "exec /usr/bin/python3 -SE '$faulty' $1" good "$data" \
+        2>"embed-$1.err" || code=$?
+    ended embed "$1" "$code" "$2" "$4" || return
+    made=$(ls -A "made-$1")
+    [[ $code -eq 0 && $made == *x.npy* || $code -ne 0 && -z $made ]] ||
+        { echo "made: $made"; return 1; }
+}
+
+# each_fault TOOL : attempts the rows of standard input, WAY CODE LIMIT SENTENCE, several
+# at a time, since a run mostly waits.  The limit is short where the program is silent; the
+# message does not depend on it.
+each_fault() {
+    local -r at_once=6
+    local -a rows
+    local i way code limit sentence
+    mapfile -t -O 1 rows
+    for ((i = 1; i <= ${#rows[@]} + at_once; i++)); do
+        if ((i > at_once)); then
+            read -r way code limit sentence <<<"${rows[i - at_once]}"
+            ok "foil-$1: the fault $way exits with $code: $sentence" job_ok "$1-$way"
+        fi
+        if ((i <= ${#rows[@]})); then
+            read -r way code limit sentence <<<"${rows[i]}"
+            start_job "$1-$way" "attempt_$1" "$way" "$code" "$limit" "$sentence"
+        fi
+    done
+}
+
+each_fault train <<'END'
 good             0 60 8 steps
 no-dim           1 60 want dim=D and one parameter
 dim-zero         1 60 answered dim=0: want a whole number, 1 to 1048576
@@ -90,18 +121,43 @@ pipe-beside      0 60 image.state.more' is no regular file
 link-beside      0 60 image.state.more' is no regular file
 saves-more       0 60 8 steps
 END
-# several at a time, since a run mostly waits
-readonly at_once=6
-for ((i = 1; i <= ${#ways[@]} + at_once; i++)); do
-    if ((i > at_once)); then
-        read -r way code limit sentence <<<"${rows[i - at_once]}"
-        ok "the fault $way exits with $code: $sentence" job_ok "$way"
-    fi
-    if ((i <= ${#ways[@]})); then
-        read -r way code limit sentence <<<"${rows[i]}"
-        start_job "$way" attempt "$way" "$code" "$limit" "$sentence"
-    fi
-done
+each_fault embed <<'END'
+good             0 60 computes embeddings only: the features are z, not h
+no-dim           1 60 want dim=D and one parameter
+other-shape      1 60 model.safetensors': the shape of tensor 'a' is not
+other-name       1 60 model.safetensors': tensor 'b' is missing
+silent-open      1 .5 did not answer in time
+put-error        1 60 encoder: no space on the device
+load-error       1 60 encoder: not a state of mine
+load-dies        1 60 ended with code 3 before it answered
+get-changes      1 60 answers get with another 'a' than put wrote
+nan              1 60 computes features that are not finite
+infinite         1 60 computes features that are not finite
+silent           1 .5 did not answer in time
+stopped          1 .5 did not answer in time
+ends             1 60 ended with code 0 before it answered
+killed           1 60 was ended by signal 9
+closes-output    1 60 has closed its output without an answer
+leaves-session   1 60 ended with code 3 before it answered
+unasked          1 60 answered what it was not asked
+END
+
+# ended_by SIGNAL CODE : foil-embed ends with that code, and so does a program that never
+# answers; no file is made
+ended_by() {
+    local pid code=0
+    rm -f program.pid
+    "$BIN/foil-embed" -o none.npy --encoder 'echo $$ >program.pid; exec sleep 1000' \
+        good "$data" &
+    pid=$!
+    waits_for program.pid && kill "-$1" "$pid"
+    wait "$pid" || code=$?
+    [[ $code -eq $2 && ! -e none.npy ]] || { echo "exit code $code, want $2"; return 1; }
+    becomes_true gone "$(<program.pid)"
+}
+ok 'SIGTERM of foil-embed exits with 1 and ends the program' ended_by TERM 1
+ok 'SIGKILL of foil-embed ends the program' ended_by KILL 137
+
 train_with=(--resume --steps 12 --override encoder)
 ok 'a checkpoint has no other files that a program wrote' \
     trained saves-more \

@@ -87,9 +87,22 @@ ok 'an encoder with recorded requests trains' trained recorded \
 ok 'foil-train sends the next batch in a request expect' \
     becomes_true grep -q '^expect image slot=' \
     recorded.lines
-ok 'foil-embed of an encoder in a program exits with 1' \
-    refuses 1 'only that program can compute it' \
-    foil-embed -o none.npy emc2-calm "$data"
+# computed : the features of own.npy are those of the weights
+computed() {
+    foil-embed --raw --size 8 -o raw.npy "$data"
+    PYTHONPATH=$examples/../python /usr/bin/python3 - <<'END'
+import foil, numpy as np
+w = foil._read_safetensors("emc2-calm/latest/model.safetensors")["fc.weight"]
+off = np.load("own.npy") - (np.load("raw.npy") - 0.5) @ w.reshape(16, -1).T
+assert abs(off).max() < 1e-5, abs(off).max()
+END
+}
+ok 'foil-embed starts the program of the checkpoint' \
+    foil-embed -o own.npy emc2-calm "$data"
+ok 'the program computes the features by the weights of the checkpoint' computed
+ok '--export of an encoder in a program exits with 1' \
+    refuses 1 'only that program computes it, and exports it, as by torch.save' \
+    foil-embed --export none.safetensors emc2-calm
 
 train_with=(--lr 0.1 --warmup 0 --steps 5)
 ok 'a program that exits ends the run with 1' exits 1 \

@@ -3,6 +3,7 @@
   linear    as foil-train's without a head, for --size 8 and --hidden 16
   resnet20  as foil-train's with --head 32-16
   towers    linear with a projection, and bow:16 for texts
+  head      linear with a head of its own; wide=1: with one more layer
   dropout   linear with dropout, and an optimiser with two groups
   weighed   linear with the loss of emc2, with weights from the batch, at tau=T
 
@@ -107,6 +108,11 @@ if kind == "resnet20":
     net = ResNet()
     head = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16))
     begin(head)
+elif kind == "head":
+    head = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 8))
+    if "wide" in options:
+        net = nn.Sequential(net, nn.Linear(16, 24))
+        head = nn.Linear(24, 8)
 elif kind == "towers":
     more["text"] = Bow(int(options["vocabulary"]))
     head = nn.Sequential()

@@ -155,6 +155,13 @@ WAYS = {
     "zero-byte": ("open", 1, "tensor a\0b parameter 4\nok dim=8"),
     "many-answers": ("open", 1, TENSOR + "ok dim=8\n" * 1000 + "ok"),
     "silent-open": ("open", 1, sleep),
+    "other-shape": ("open", 1, "tensor a parameter 4x4\nok dim=8"),
+    "other-name": ("open", 1, f"tensor b parameter {DIM}x4\nok dim=8"),
+    # the state of a checkpoint
+    "put-error": ("put", 1, "error no space on the device"),
+    "load-error": ("load", 1, "error not a state of mine"),
+    "load-dies": ("load", 1, lambda encoder, rest: sys.exit(3)),
+    "get-changes": ("get", 2, fill_memory),
     # the memory
     "smaller-memory": ("layout", 1, truncate_memory(0)),
     "larger-memory": ("layout", 1, truncate_memory(1 << 40)),

@@ -42,8 +42,11 @@ a_net_survives(void)
     size_t n, m;
 
     net_fill(a, 1);
-    T(!nn_model_save(folder, a, 7, &err), "saves %s", err.msg);
-    T(!nn_model_load(folder, b, &err), "loads %s", err.msg);
+    T(!nn_weights_save(folder, (struct nn_weights[]){nn_net_weights(a)}, 7,
+                       &err),
+      "saves %s", err.msg);
+    T(!nn_weights_load(folder, (struct nn_weights[]){nn_net_weights(b)}, &err),
+      "loads %s", err.msg);
     nn_net_params(a, &n);
     nn_net_statistics(a, &m);
     T(!memcmp(nn_net_params(a, &n), nn_net_params(b, &n), n * sizeof(float)),
@@ -105,8 +108,10 @@ refuses(struct nn_spec other, const char *sentence)
     struct nn_net *net = net_new(&other);
     struct err err = {""};
 
-    T(nn_model_load(folder, net, &err) < 0 && strstr(err.msg, sentence), "%s",
-      err.msg);
+    T(nn_weights_load(folder, (struct nn_weights[]){nn_net_weights(net)},
+                      &err) < 0 &&
+          strstr(err.msg, sentence),
+      "%s", err.msg);
     nn_net_free(net);
 }
 
@@ -196,8 +201,10 @@ write_checkpoint(const char *run, struct nn_net *net, struct nn_net *two)
         json_object_set_new(config, "text", nn_spec_put(&text));
     line = json_line(config);
     if (file_write(path, line, strlen(line), &err) ||
-        nn_model_save(at, net, 3, &err) ||
-        (two && nn_model_save(at, two, 3, &err)) ||
+        nn_weights_save(at, (struct nn_weights[]){nn_net_weights(net)}, 3,
+                        &err) ||
+        (two && nn_weights_save(at, (struct nn_weights[]){nn_net_weights(two)},
+                                3, &err)) ||
         nn_checkpoint_commit(run, 3, &err) || nn_checkpoint_link(run, &err))
         abort();
     free(line);
@@ -222,7 +229,9 @@ an_encoder_is_opened(void)
     nn_net_infer(net, &(struct nn_input){.n = 2, .images = images}, NULL, want);
     file_mkdir(run, 0700, &err);
     write_checkpoint(run, net, NULL);
-    T(!nn_model_open(&model, run, 2, 0, NULL, NULL, &err), "opens %s", err.msg);
+    T(!nn_model_read(&model, run, 0, &err) && !model.net &&
+          !nn_model_build(&model, 2, 0, 0, &err),
+      "opens %s", err.msg);
     nn_net_infer(model.net, &(struct nn_input){.n = 2, .images = images}, NULL,
                  got);
     T(!memcmp(want, got, sizeof want), "and gives the same embeddings");
@@ -235,7 +244,7 @@ an_encoder_is_opened(void)
     nn_model_release(&model);
     file = mem_format("%s/latest/model.safetensors", run);
     T(!file_write(file, "no", 2, &err) &&
-          nn_model_open(&model, run, 2, 0, NULL, NULL, &err) < 0 &&
+          nn_model_read(&model, run, 0, &err) < 0 &&
           strstr(err.msg, "model.safetensors' has changed in size"),
       "damage is refused: %s", err.msg);
     nn_net_free(net);
@@ -262,17 +271,20 @@ an_encoder_of_texts_is_opened(void)
     file_mkdir(both, 0700, &err);
     write_checkpoint(alone, net, NULL);
     write_checkpoint(both, net, two);
-    T(!nn_model_open_text(&model, both, 2, &err), "opens %s", err.msg);
+    T(!nn_model_read(&model, both, 1, &err) &&
+          !nn_model_build(&model, 2, 0, 0, &err),
+      "opens %s", err.msg);
     nn_net_infer(model.net, &input, NULL, got);
     T(!memcmp(want, got, sizeof want) && nn_net_context(model.net) == 5 &&
           nn_net_ids(model.net) == 9,
       "an encoder of texts gives the same embeddings");
     nn_model_release(&model);
-    T(!nn_model_open(&model, both, 2, 0, NULL, NULL, &err) &&
+    T(!nn_model_read(&model, both, 0, &err) &&
+          !nn_model_build(&model, 2, 0, 0, &err) &&
           nn_net_kind(model.net) == NN_IMAGES,
       "and that of images next to it %s", err.msg);
     nn_model_release(&model);
-    T(nn_model_open_text(&model, alone, 2, &err) < 0 &&
+    T(nn_model_read(&model, alone, 1, &err) < 0 &&
           strstr(err.msg, "has no text encoder"),
       "without one: %s", err.msg);
     nn_net_free(net);

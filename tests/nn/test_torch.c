@@ -172,8 +172,8 @@ write_example(const struct example *e)
                  NULL);
     file_mkdir(in, 0700, &err);
     write_features(in, net, &spec, images, h);
-    T(!nn_model_save(in, net, 1, &err), "%s, %s stem: saved %s", e->arch,
-      e->stem, err.msg);
+    T(!nn_weights_save(in, (struct nn_weights[]){nn_net_weights(net)}, 1, &err),
+      "%s, %s stem: saved %s", e->arch, e->stem, err.msg);
     nn_net_free(net);
     free(images);
     free(h);
@@ -205,7 +205,8 @@ loads_again(const struct example *e)
     char *skipped = NULL;
     size_t n;
     const struct nn_tensor *t = nn_net_tensors(ours, &n);
-    int good = !nn_model_load(in, ours, &err) &&
+    int good = !nn_weights_load(in, (struct nn_weights[]){nn_net_weights(ours)},
+                                &err) &&
                !nn_pretrained_load(path, theirs, &skipped, &err);
 
     for (size_t i = 0; good && i < n; i++)

@@ -387,6 +387,7 @@ a_loaded_program_trains_to_the_same_bits(void)
                          b = open_process(two, &spec);
     struct train_encoder ours = open_native(&spec);
     float z[ROWS * TINY_DIM];
+    const struct nn_weights blocks = nn_net_weights(train_native(&ours)->net);
     struct nn_average mean;
     struct err err = {""};
 
@@ -396,11 +397,9 @@ a_loaded_program_trains_to_the_same_bits(void)
     T(!train_encoder_part(&a).prepare(&a, &err) &&
           !train_encoder_part(&a).save(&a, "c", &err),
       "saved %s", err.msg);
-    T(!nn_average_load("c", train_native(&ours)->net, &mean, &err) &&
-          mean.steps == 1,
+    T(!nn_average_load("c", &blocks, &mean, &err) && mean.steps == 1,
       "with the mean of one step %s", err.msg);
-    T(!nn_model_load("c", train_native(&ours)->net, &err) &&
-          same_weights(&ours, &a),
+    T(!nn_weights_load("c", &blocks, &err) && same_weights(&ours, &a),
       "model and head are those of the arch %s", err.msg);
     T(!train_encoder_part(&b).load(&b, "c", &err) && same_weights(&a, &b),
       "loaded %s", err.msg);
@@ -415,6 +414,25 @@ a_loaded_program_trains_to_the_same_bits(void)
     train_program_close(one);
     train_program_close(two);
     remove_all("c");
+}
+
+static void
+a_program_says_whether_it_makes_features(void)
+{
+    static const char *const answers[] = {"ok dim=6 layer=h", "ok dim=6"};
+    struct train_encoder_spec spec = image_spec(0);
+
+    spec.features = 1;
+    for (int i = 0; i < 2; i++) {
+        char *fault = mem_format("open:tensor a parameter 3;%s", answers[i]);
+        struct train_program *program = start("image", fault);
+        struct train_encoder e = open_process(program, &spec);
+
+        T(e.dim == 6 && e.features == !i, "features with '%s'", answers[i]);
+        train_encoder_close(&e);
+        train_program_close(program);
+        free(fault);
+    }
 }
 
 static void
@@ -544,6 +562,7 @@ main(int argc, char **argv)
     a_program_with_the_loss_gets_weights();
     an_answer_must_have_a_loss();
     a_loaded_program_trains_to_the_same_bits();
+    a_program_says_whether_it_makes_features();
     faults_of_a_program_are_reported();
     a_hanging_program_times_out();
     T(!chdir("/") && !rmdir(scratch), "nothing else was written");

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "nn/model.h"
+#include "train/encoder.h"
 
 /* The sizes in the name of a transformer, "vit:WxLxP[xH]" or "clip:WxL[xH]". */
 struct embed_sizes {
@@ -41,6 +42,8 @@ struct embed_options {
     const char *templates; /* a file: a template a line, in which {} is the
                               name; NULL: "{}" and "a photo of a {}." */
     const char *vocabulary, *shard;
+    const char *encoder; /* a command; NULL: that of the checkpoint, if any */
+    double limit;        /* seconds for an answer of that program */
     int head; /* 1: embeddings; 0: features before the head or projection */
     int skip; /* 1: leave out bad images */
     int raw, descriptor, untrained, captions, dry;
@@ -48,6 +51,26 @@ struct embed_options {
     long part, parts; /* of --shard, from 1 */
     long size, seed, view, batch, threads, max_pixels;
 };
+
+/* The encoder of a checkpoint, as a net, or in a program of the user's. */
+struct embed_encoder {
+    struct nn_model model; /* its net is NULL with a program */
+    const char *command;   /* NULL: no program */
+    struct train_program *program;
+    struct train_encoder encoder; /* of the program */
+    int head;                     /* 1: its rows are embeddings; a program may
+                                     compute no features */
+};
+
+/* embed_encoder_open() opens that of images, or of texts, for job->batch rows
+ * at once.  It and embed_encoder_infer(), which encodes rows to x, [n,width],
+ * end the tool with a sentence on error. */
+void embed_encoder_open(struct embed_encoder *encoder,
+                        const struct embed_options *job, int texts);
+void embed_encoder_close(struct embed_encoder *encoder);
+size_t embed_encoder_width(const struct embed_encoder *encoder);
+void embed_encoder_infer(struct embed_encoder *encoder,
+                         const struct nn_input *input, float *x);
 
 /*
  * These run a job, or end the tool with a sentence.  embed_folder_job() exports

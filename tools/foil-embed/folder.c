@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/average.h"
 #include "nn/safetensors.h"
 #include "util/asset.h"
 #include "util/file.h"
@@ -312,16 +311,16 @@ open_models(struct work *work)
     const struct embed_options *job = work->job;
     struct err err;
 
-    if (nn_model_open(&work->image, job->checkpoint, 1, 0, NULL, NULL, &err) ||
-        (job->average && nn_average_use(&work->image, &err)))
+    if (nn_model_read(&work->image, job->checkpoint, 0, &err) ||
+        nn_model_build(&work->image, 1, 0, job->average, &err))
         die("%s", err.msg);
     if (nn_net_kind(work->image.net) != NN_IMAGES)
         die("'%s' reads no images: its %s cannot be exported as a folder",
             job->checkpoint, work->image.spec.arch);
     if (!json_is_object(json_object_get(work->image.config, "text")))
         return;
-    if (nn_model_open_text(&work->text, job->checkpoint, 1, &err) ||
-        (job->average && nn_average_use(&work->text, &err)))
+    if (nn_model_read(&work->text, job->checkpoint, 1, &err) ||
+        nn_model_build(&work->text, 1, 0, job->average, &err))
         die("%s", err.msg);
 }
 

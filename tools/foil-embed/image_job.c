@@ -7,7 +7,6 @@
 #include "data/set.h"
 #include "eval/descriptor.h"
 #include "image/view.h"
-#include "nn/average.h"
 #include "nn/model.h"
 #include "util/digest.h"
 #include "util/file.h"
@@ -106,7 +105,7 @@ struct work {
     struct image_decoder *decoder;
     struct image image;
     struct image_scratch *scratch;
-    struct nn_model model;
+    struct embed_encoder encoder;
     size_t size;  /* of an image */
     int32_t *ids; /* [batch] rows of an embedding table; or NULL */
 };
@@ -132,7 +131,7 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
     int rc;
 
     if (work->ids) {
-        work->ids[i] = (int32_t)(id * (size_t)work->model.spec.views +
+        work->ids[i] = (int32_t)(id * (size_t)work->encoder.model.spec.views +
                                  (size_t)work->job->view);
         return 0;
     }
@@ -152,40 +151,21 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
     return 0;
 }
 
-/* Sets the size in the spec of an encoder, if the job has one. */
-static void
-set_size(struct nn_spec *spec, void *data)
-{
-    const struct embed_options *job = data;
-
-    if (job->size)
-        spec->height = spec->image_width = (size_t)job->size;
-}
-
 static void
 open_model(struct work *work)
 {
-    struct embed_options job = *work->job;
-    struct nn_model *model = &work->model;
+    const struct embed_options *job = work->job;
+    const struct nn_model *model = &work->encoder.model;
     struct err err;
 
-    if (nn_model_open(model, job.checkpoint, (size_t)job.batch, 0, set_size,
-                      &job, &err) ||
-        (job.average && nn_average_use(model, &err)))
-        die("%s", err.msg);
-    if (model->widened)
-        log_message(
-            "features of f32: the encoder was trained in bf16, which this "
-            "processor lacks");
+    embed_encoder_open(&work->encoder, job, 0);
     if (model->spec.height != model->spec.image_width)
         die("'%s' is for images of %zu x %zu, not for square ones",
-            job.checkpoint, model->spec.image_width, model->spec.height);
+            job->checkpoint, model->spec.image_width, model->spec.height);
     work->size = model->spec.height;
-    if (job.untrained)
-        nn_net_init(model->net, (uint64_t)job.seed);
-    if (nn_net_ids(model->net))
-        work->ids = mem_array((size_t)job.batch, sizeof *work->ids);
-    if (nn_model_fits(model, data_size(work->set), (size_t)job.view + 1, &err))
+    if (nn_encoder_reads(model->spec.arch, NN_IDS))
+        work->ids = mem_array((size_t)job->batch, sizeof *work->ids);
+    if (nn_model_fits(model, data_size(work->set), (size_t)job->view + 1, &err))
         die("%s", err.msg);
 }
 
@@ -198,30 +178,27 @@ pixels_of(const struct work *work)
 
 /* Writes the features of n images, [n,size,size,3], to x [n,d]. */
 static void
-embed_batch(const struct work *work, size_t n, const uint8_t *images, float *x)
+embed_batch(struct work *work, size_t n, const uint8_t *images, float *x)
 {
     const struct nn_input input = {.n = n, .images = images, .ids = work->ids};
 
-    if (!work->model.net && work->job->descriptor)
+    if (work->job->descriptor)
         for (size_t i = 0; i < n; i++)
             eval_descriptor(work->size, images + i * pixels_of(work),
                             x + i * EVAL_DESCRIPTOR);
-    else if (!work->model.net)
+    else if (work->job->raw)
         for (size_t i = 0; i < n * pixels_of(work); i++)
             x[i] = images[i] / 255.f;
-    else if (work->job->head)
-        nn_net_infer(work->model.net, &input, NULL, x);
     else
-        nn_net_infer(work->model.net, &input, x, NULL);
+        embed_encoder_infer(&work->encoder, &input, x);
 }
 
 static size_t
 width_of(const struct work *work)
 {
-    if (!work->model.net)
-        return work->job->descriptor ? EVAL_DESCRIPTOR : pixels_of(work);
-    return work->job->head ? nn_net_dim(work->model.net)
-                           : nn_net_features(work->model.net);
+    if (work->job->checkpoint)
+        return embed_encoder_width(&work->encoder);
+    return work->job->descriptor ? EVAL_DESCRIPTOR : pixels_of(work);
 }
 
 /* Reports a bad image; dies unless --bad skip allows it. */
@@ -291,11 +268,11 @@ embed_all(struct work *work, struct data_features *f)
 }
 
 static const char *
-layer_of(const struct embed_options *job)
+layer_of(const struct work *work)
 {
-    if (!job->checkpoint)
-        return job->descriptor ? "descriptor" : "pixels / 255";
-    return job->head ? "z" : "h";
+    if (!work->job->checkpoint)
+        return work->job->descriptor ? "descriptor" : "pixels / 255";
+    return work->encoder.head ? "z" : "h";
 }
 
 /* Describes how the features were made, for x.json. */
@@ -304,14 +281,14 @@ describe_job(const struct work *work, size_t skipped)
 {
     const struct embed_options *job = work->job;
     json_t *encoder =
-        job->checkpoint ? json_incref(work->model.about) : json_null();
+        job->checkpoint ? json_incref(work->encoder.model.about) : json_null();
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
         "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I s:o* s:o*}",
         "tool", "foil-embed", "version", FOIL_VERSION, "data", "path",
         job->data, "digest", digest_hex(data_digest(work->set), hex), "size",
         (json_int_t)data_size(work->set), "encoder", encoder, "layer",
-        layer_of(job), "image_size", (json_int_t)work->size, "view",
+        layer_of(work), "image_size", (json_int_t)work->size, "view",
         job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,
         "skipped", (json_int_t)skipped, "batch", (json_int_t)job->batch,
         "threads", (json_int_t)job->threads, "shard",
@@ -321,8 +298,6 @@ describe_job(const struct work *work, size_t skipped)
         "view_number", job->recipe ? json_integer(job->view) : NULL);
 
     REQUIRE(how);
-    if (job->checkpoint)
-        json_object_set_new(encoder, "untrained", json_boolean(job->untrained));
     return how;
 }
 
@@ -371,7 +346,7 @@ embed_image_job(const struct embed_options *job)
         log_message("bad images, left out: %zu of %zu", skipped,
                     begin_of(&work, 1) - begin_of(&work, 0));
     data_features_release(&features);
-    nn_model_release(&work.model);
+    embed_encoder_close(&work.encoder);
     free(work.ids);
     image_scratch_free(work.scratch);
     image_release(&work.image);

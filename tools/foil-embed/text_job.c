@@ -3,7 +3,6 @@
 
 #include "data/features.h"
 #include "data/set.h"
-#include "nn/average.h"
 #include "nn/model.h"
 #include "num/vec.h"
 #include "text/captions.h"
@@ -25,10 +24,9 @@ enum { TOKENS_MOST = 1 << 16 }; // of a text
  * tokens are encoded once, so their embeddings are bitwise equal.
  */
 struct texts {
-    struct nn_model model;
+    struct embed_encoder encoder;
     struct text_vocabulary *vocabulary;
     size_t context, batch; /* most tokens in a row; rows at a time */
-    int head; /* 1: embeddings, 0: features before the projection */
 
     size_t n, rooms[3]; /* texts; rooms of the next three arrays */
     int64_t *owner;     /* [n] the caller's id of each text */
@@ -42,25 +40,15 @@ struct texts {
 static void
 open_texts(struct texts *texts, const struct embed_options *job)
 {
-    struct nn_model *model = &texts->model;
+    const struct nn_model *model = &texts->encoder.model;
     char *path = NULL;
     struct err err;
 
-    *texts = (struct texts){
-        .batch = (size_t)job->batch, .head = job->head, .context = TOKENS_MOST};
+    *texts =
+        (struct texts){.batch = (size_t)job->batch, .context = TOKENS_MOST};
     if (job->checkpoint) {
-        if (nn_model_open_text(model, job->checkpoint, texts->batch, &err) ||
-            (job->average && nn_average_use(model, &err)))
-            die("%s", err.msg);
-        if (model->widened)
-            log_message(
-                "features of f32: the encoder was trained in bf16, which this "
-                "processor lacks");
-        if (job->untrained)
-            nn_net_init(model->net, (uint64_t)job->seed);
-        json_object_set_new(model->about, "untrained",
-                            json_boolean(job->untrained));
-        texts->context = nn_net_context(model->net);
+        embed_encoder_open(&texts->encoder, job, 1);
+        texts->context = (size_t)model->spec.context;
         path = mem_format("%s/vocabulary.txt", model->folder);
     }
     texts->vocabulary =
@@ -80,7 +68,7 @@ open_texts(struct texts *texts, const struct embed_options *job)
 static void
 close_texts(struct texts *texts)
 {
-    nn_model_release(&texts->model);
+    embed_encoder_close(&texts->encoder);
     text_vocabulary_free(texts->vocabulary);
     free(texts->owner);
     free(texts->offset);
@@ -183,14 +171,12 @@ pack_text(const struct texts *texts, struct packed *p, size_t i)
 }
 
 static void
-encode_texts(const struct texts *texts, struct packed *p,
-             struct data_features *f)
+encode_texts(struct texts *texts, struct packed *p, struct data_features *f)
 {
     const struct nn_input input = {
         .n = p->n, .ids = p->token, .offsets = p->offset};
 
-    nn_net_infer(texts->model.net, &input, texts->head ? NULL : p->x,
-                 texts->head ? p->x : NULL);
+    embed_encoder_infer(&texts->encoder, &input, p->x);
     for (size_t k = 0; k < p->n; k++)
         memcpy(f->x + p->which[k] * f->d, p->x + k * f->d, f->d * sizeof *f->x);
     p->n = 0;
@@ -199,7 +185,7 @@ encode_texts(const struct texts *texts, struct packed *p,
 /* Encodes the first text of each group with equal rows, and copies its
  * embedding to the others. */
 static void
-encode_all(const struct texts *texts, struct data_features *f)
+encode_all(struct texts *texts, struct data_features *f)
 {
     struct packed p = {
         .offset = mem_array(texts->batch + 1, sizeof *p.offset),
@@ -238,22 +224,14 @@ mark_tokens(const struct texts *texts, struct data_features *f)
             f->x[i * f->d + (size_t)texts->token[t]] = 1;
 }
 
-static size_t
-width_of(const struct texts *texts)
-{
-    const struct nn_net *net = texts->model.net;
-
-    if (!net)
-        return text_vocabulary_size(texts->vocabulary);
-    return texts->head ? nn_net_dim(net) : nn_net_features(net);
-}
-
 /* Embeds all collected texts: sets x, ids (the owners) and same of the
  * features, which the caller releases. */
 static void
-embed_texts(const struct texts *texts, struct data_features *features)
+embed_texts(struct texts *texts, const struct embed_options *job,
+            struct data_features *features)
 {
-    const size_t d = width_of(texts);
+    const size_t d = job->checkpoint ? embed_encoder_width(&texts->encoder)
+                                     : text_vocabulary_size(texts->vocabulary);
 
     *features = (struct data_features){
         .n = texts->n,
@@ -263,7 +241,7 @@ embed_texts(const struct texts *texts, struct data_features *features)
     };
     for (size_t i = 0; i < texts->n; i++)
         features->ids[i] = texts->owner[i];
-    if (texts->model.net)
+    if (job->checkpoint)
         encode_all(texts, features);
     else
         mark_tokens(texts, features);
@@ -418,9 +396,10 @@ gather_classes(const struct data_features *texts, size_t classes,
 }
 
 static void
-make_classes(struct texts *texts, const char *path, const char *templates,
+make_classes(struct texts *texts, const struct embed_options *job,
              struct data_features *features)
 {
+    const char *path = job->classes, *templates = job->templates;
     static const char *const usual[] = {"{}", "a photo of a {}."};
     struct data_classes classes;
     struct naming naming = {texts, &classes, NULL, templates};
@@ -442,7 +421,7 @@ make_classes(struct texts *texts, const char *path, const char *templates,
     while (lines)
         free(naming.words[--lines]);
     free(naming.words);
-    embed_texts(texts, &all);
+    embed_texts(texts, job, &all);
     gather_classes(&all, classes.n, features);
     features->classes = classes;
     data_features_release(&all);
@@ -456,11 +435,11 @@ describe_job(const struct embed_options *job, const struct texts *texts,
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
         "{s:s s:s s:O? s:s s:s s:I s:I s:I s:o* s:o* s:o*}", "tool",
-        "foil-embed", "version", FOIL_VERSION, "encoder", texts->model.about,
-        "layer",
-        !job->checkpoint ? "tokens"
-        : texts->head    ? "z"
-                         : "h",
+        "foil-embed", "version", FOIL_VERSION, "encoder",
+        texts->encoder.model.about, "layer",
+        !job->checkpoint      ? "tokens"
+        : texts->encoder.head ? "z"
+                              : "h",
         "vocabulary",
         digest_hex(text_vocabulary_digest(texts->vocabulary), hex), "context",
         (json_int_t)texts->context, "batch", (json_int_t)job->batch,
@@ -500,13 +479,13 @@ embed_text_job(const struct embed_options *job)
 
     open_texts(&texts, job);
     if (job->classes) {
-        make_classes(&texts, job->classes, job->templates, &features);
+        make_classes(&texts, job, &features);
     } else {
         if (job->lines)
             each_line(job->lines, add_line, &texts);
         else
             without = add_captions(&texts, job->data, job->output);
-        embed_texts(&texts, &features);
+        embed_texts(&texts, job, &features);
     }
     features.about = describe_job(job, &texts, without);
     if (data_features_write(job->output, &features, &err))

@@ -7,7 +7,6 @@
 #include "eval.h"
 #include "image/codec.h"
 #include "loss/global.h"
-#include "nn/average.h"
 #include "nn/safetensors.h"
 #include "num/vec.h"
 #include "util/digest.h"
@@ -56,12 +55,19 @@ static const struct opt batch_opts[] = {
 verb_opts loss_opts = {loss_own,     views_opts,  batch_opts,
                        threads_opts, output_opts, NULL};
 
-/* Weights are f32, and so are all measures. */
 static void
-compute_in_f32(struct nn_spec *spec, void *data)
+open_model(struct measured *m, const char *path, int train)
 {
-    (void)data;
-    spec->bf16 = 0;
+    struct err err;
+
+    if (nn_model_read(&m->model, path, 0, &err))
+        die("%s", err.msg);
+    m->model.spec.bf16 = 0; // as all measures are in f32
+    if (nn_model_build(&m->model, m->batch, train, measured_settings.average,
+                       &err) ||
+        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views,
+                      &err))
+        die("%s", err.msg);
 }
 
 void
@@ -84,12 +90,7 @@ measured_open(struct measured *m, char **path, int train)
         die("'%s' has one image: the loss needs two", path[1]);
     if (m->batch > m->n)
         m->batch = m->n;
-    if (nn_model_open(&m->model, path[0], m->batch, train, compute_in_f32, NULL,
-                      &err) ||
-        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views,
-                      &err) ||
-        (measured_settings.average && nn_average_use(&m->model, &err)))
-        die("%s", err.msg);
+    open_model(m, path[0], train);
     if (json_object_get(m->model.config, "text"))
         die("'%s' has a text encoder: its loss is of images and captions, not "
             "of two views",

@@ -388,7 +388,7 @@ run_temperature(char **path)
                      mem_format("view1.%s", column_name)}; // of texts
     size_t each;
 
-    if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
+    if (nn_model_read(&model, path[0], 0, &err))
         die("%s", err.msg);
     tables_check(&model, set, path[1]);
     tables_open(&tables, model.folder);

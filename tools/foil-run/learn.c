@@ -54,7 +54,7 @@ check_stages(const struct pipeline *p, struct list *list)
 
 /* Refuses what cannot work before anything is made. */
 static void
-check_run(const struct pipeline *p, const char *test)
+check_run(const struct pipeline *p)
 {
     const char *run = var(p, "RUN");
 
@@ -66,11 +66,6 @@ check_run(const struct pipeline *p, const char *test)
         die("'%s' holds a run: add --resume to continue it, or choose another "
             "-r",
             run);
-    if (*test && has_own_net(p))
-        pipeline_misuse(p,
-                        "'%s' needs an encoder that foil-embed can read: name "
-                        "its --arch in --train, or leave it out",
-                        test);
 }
 
 /* Refuses to resume if the data of the run are not at their place.  Only for
@@ -132,7 +127,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
 
     if (!is_whole_run(p))
         p->resume = run_has(p, "latest");
-    check_run(p, test);
+    check_run(p);
     check_place(p, data);
     if (*data)
         index_data(data);

@@ -196,7 +196,6 @@ void stages_dry_run(struct pipeline *p, const char *data);
 char *stages_text(struct pipeline *p, const char *data);
 void merge_options(const struct pipeline *p, int stage,
                    const struct word_list *own, struct word_list *words);
-int has_own_net(const struct pipeline *p);
 
 /* runs_foil_tool() returns 1 if the command of a stage ends in foil's tool,
  * with known options. */
