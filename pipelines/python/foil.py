@@ -397,6 +397,7 @@ class objective:
     """
 
     def __init__(self, name, n=0, captions=0, **params):
+        self._made, self._changed = ((name, n, captions), params), {}
         self._lib, self._why = _libfoil(), ctypes.create_string_buffer(512)
         text = json.dumps({k.replace("_", "-"): v for k, v in params.items()})
         self._it = ctypes.c_void_p(self._lib.train_objective_open(
@@ -404,6 +405,22 @@ class objective:
             ctypes.c_size_t(captions), self._why))
         if not self._it:
             raise ValueError(self._why.value.decode())
+
+    def __getstate__(self):
+        """For copies, pickle and torch.save."""
+        with tempfile.TemporaryDirectory(prefix="foil-") as folder:
+            self.save(folder)
+            with open(folder + "/samples.safetensors", "rb") as f:
+                return self._made, self._changed, f.read()
+
+    def __setstate__(self, state):
+        (words, params), changed, columns = state
+        self.__init__(*words, **params)
+        self.set(**changed)
+        with tempfile.TemporaryDirectory(prefix="foil-") as folder:
+            with open(folder + "/samples.safetensors", "wb") as f:
+                f.write(columns)
+            self.load(folder)
 
     def __del__(self):
         if getattr(self, "_it", None):
@@ -483,6 +500,7 @@ class objective:
             names = [name, name.replace("_", "-")]
             known = name in self.scalars
             self._do("set", names[not known].encode(), ctypes.c_double(value))
+            self._changed[name] = value
 
     def save(self, folder):
         self._do("save", os.fsencode(folder))
