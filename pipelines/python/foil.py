@@ -196,13 +196,13 @@ def judge_checkpoints(judge):
 
 def encode(net, head=None, optim=None, device="cpu", autocast=None, text=None,
            text_head=None, loss=None, ranks=1, backend=None, timeout=600,
-           products=None):
+           products=None, data=None):
     """The encoder of foil-train --encoder in PyTorch, by foil-encoder(5).  Returns
     at the end of the run.  foil-python(7) has the arguments."""
     import foil_torch
     foil_torch.encode(dict(net=net, head=head, text=text, text_head=text_head),
                       optim, device, autocast, loss, ranks, backend, timeout,
-                      products)
+                      products, data)
 
 
 # ------------------------------------------------------------------- data sets

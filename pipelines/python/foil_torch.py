@@ -22,7 +22,7 @@ import foil
 
 
 def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
-           products=None):
+           products=None, data=None):
     """foil.encode(); nets has net, head, text and text_head by name."""
     foil._ours = True
     sys.stdout.reconfigure(line_buffering=True)
@@ -38,13 +38,15 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
     saved = {p for m in (*nets.values(), owned) if m is not None
              for p in m.parameters()}
     towers = {}
-    about = _Batch(epoch=0, step=0, _towers=towers)
+    about = _Batch(epoch=0, step=0, _towers=towers, _labels=None)
     for line in sys.stdin:
         verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
         fields = vars(foil._words(rest))
         asked = fields.get("products") and not team.rank
         try:
             if verb == "open":
+                if data and about._labels is None:
+                    about._labels = _read_labels(data)
                 if fields["loss"] and loss is None:
                     raise ValueError("--objective external and external-weighed "
                                      "need encode(loss=...)")
@@ -82,6 +84,29 @@ class _Batch(types.SimpleNamespace):
     def x(self):
         """The images of all rows, the input of net."""
         return self._towers["image"].all_images()
+
+    @property
+    def views(self):
+        """The number of rows of a sample in z."""
+        return (self._towers["image"].n - self.extra) // self.samples
+
+    @property
+    def labels(self):
+        """The label of each sample in ids, or -1."""
+        if self._labels is None:
+            raise ValueError("batch.labels needs encode(data=PATH)")
+        return self._labels[self.ids].to(self._towers["image"].device)
+
+
+def _read_labels(path):
+    data = foil.Dataset(path)
+    if data.digest != os.environ.get("FOIL_DIGEST", data.digest):
+        raise ValueError(f"encode(data='{path}') is not the data set of this run: its "
+                         f"digest is {data.digest:.8}, not "
+                         f"{os.environ['FOIL_DIGEST']:.8}")
+    if not (data.labels >= 0).any():
+        raise ValueError(f"encode(data='{path}'): no image has a label")
+    return torch.from_numpy(data.labels)
 
 
 def _loss_of(loss, towers, about):
