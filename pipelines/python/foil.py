@@ -131,10 +131,15 @@ def plan_batches(plan):
     _serve(answer)
 
 
-def make_views(view):
+def make_views(view, mix=None):
     """Makes views for foil-augment --view-command: view(image, size, rng) takes
     u1 [h,w,3] and returns u1 [size,size,3].  Draw random numbers only from
-    rng, a Generator of numpy that depends on sample, epoch, view and seed."""
+    rng, a Generator of numpy that depends on sample, epoch, view and seed.
+
+    mix(views, batch, rng) may change all views of a batch, u1 [rows,size,size,3],
+    and returns numbers of each row for a loss, f4 [rows,k], as batch.made.  batch
+    has samples, their number, and ids [rows].
+    """
     def answer(line):
         o, memory = _words(line), _memory()
         views = memory[:o.rows * o.size ** 2 * 3].reshape(
@@ -144,7 +149,16 @@ def make_views(view):
             image = memory[at:at + height * width * 3]
             out[:] = view(image.reshape(height, width, 3), o.size,
                           np.random.default_rng(seed))
-        return ""
+        if not mix:
+            return ""
+        o.ids = table[:, 3].copy()
+        made = np.ascontiguousarray(
+            mix(views, o, np.random.default_rng(table[:, 4].tolist())), "f4")
+        if made.ndim != 2 or len(made) != o.rows or not 0 < made.shape[1] <= 10:
+            raise ValueError(f"mix() returned numbers {list(made.shape)}: want "
+                             f"[{o.rows},k], k from 1 to 10")
+        memory[o.table:][:made.nbytes].view("f4")[:] = made.ravel()
+        return f"made={made.shape[1]}"
     _serve(answer)
 
 
@@ -527,6 +541,7 @@ class Batch:
                  i8 [r]; with captions only their texts
     tokens, lengths  of captions: i8 [b + r,most], 0 after the ends, and i8
                  [b + r]; else None
+    made         numbers of the program that makes the views, f4 [2b,k], or None
     encode_only  only features are requested, without training
     epoch, step, steps, epochs
     """
@@ -537,7 +552,7 @@ class Batch:
         self.extra, self.tokens, self.lengths = pixels[v * b:], tokens, lengths
         self.ids, self.extra_ids = ids[:b], ids[b:]
         self.encode_only, self._pixels, self._z = encode_only, pixels, None
-        self.epoch, self.step = place.epoch, place.step
+        self.epoch, self.step, self.made = place.epoch, place.step, None
         self.steps, self.epochs = place.steps, place.epochs
         self._report = "loss=0"
 
@@ -583,6 +598,8 @@ class _Loader:
             array(x, "i8", rows + 1), array(x + 8 * rows + 8, "i4", math.prod(shape)))
             for x in (at.input0, at.input1)]
         self.z[tower] = array(at.z, "f4", rows, self.dim)
+        if tower == "image":
+            self.made = array(at.made, "f4", 10 * rows)
         self.ids = array(at.ids, "i8", rows)
         self.z[tower][:] = 1
 
@@ -601,8 +618,12 @@ class _Loader:
             return None
         n = self.place.samples + self.place.extra
         texts = self._texts(o.slot, o.to) if tower == "text" else (None, None)
-        return Batch(self.place, self.pixels, self.ids[:n].copy(), o.mode != "train",
-                     *texts)
+        batch = Batch(self.place, self.pixels, self.ids[:n].copy(), o.mode != "train",
+                      *texts)
+        if k := self.place.made:
+            rows = len(self.pixels) - len(batch.extra)
+            batch.made = self.made[:rows * k].reshape(rows, k).copy()
+        return batch
 
     def finish(self, batch):
         self.report = batch._report

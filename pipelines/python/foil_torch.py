@@ -59,6 +59,7 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
             if verb == "loss":
                 if not team.rank:
                     tower.take_weights(fields)
+                    tower.take_made()
                     answer = _loss_of(loss, list(towers.values()), about)
             else:
                 answer = getattr(tower, verb)(
@@ -344,6 +345,7 @@ class _Tower:
                        for k, part in zip(("parameters", "statistics"),
                                           self.named)]
         self.ids = at("ids", "i8", rows)
+        self.made = lambda n: at("made", "f4", n)
         self.square = lambda n: at("s", "f4", n, n)
         self.weights = lambda n, m: (at("weights", "f4", n, m),
                                      at("scale", "f4", n, 2))
@@ -379,6 +381,8 @@ class _Tower:
 
     def batch(self, o):
         vars(self.about).update(o)
+        self.about.made = None
+        self.n_made = o.get("made", 0)
         self.about.ids = self.ids[:self.about.samples +
                                   self.about.extra].clone()
 
@@ -510,6 +514,13 @@ class _Tower:
             self.about.weights, self.about.scale = (
                 t.to(self.device, copy=True)
                 for t in self.weights(o["anchors"], o["columns"]))
+
+    def take_made(self):
+        """Takes the numbers of the program that made the views, for the loss."""
+        if self.n_made:
+            rows = self.about.views * self.about.samples
+            self.about.made = self.made(rows * self.n_made).to(
+                self.device, copy=True).view(rows, self.n_made)
 
     def products(self):
         z = self.z[:self.n].to(self.device)
