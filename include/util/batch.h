@@ -15,7 +15,7 @@
  * d numbers of an embedding, r further samples, s further captions.  The struct
  * does not own its arrays.
  */
-enum { BATCH_VALUES_MAX = 8 };
+enum { BATCH_VALUES_MAX = 8, BATCH_MADE_MAX = 10 };
 
 /* The further samples of a batch, one view each. */
 struct batch_extra {
@@ -68,6 +68,9 @@ struct batch {
 
     const uint8_t *pixels; /* [v,b,height,width,channels]; with captions
                             * [b,height,width,channels] */
+    const float *made;     /* [v,b,n_made] numbers of the program that made the
+                            * views, for its loss; or NULL */
+    size_t n_made;         /* up to BATCH_MADE_MAX */
     size_t n_substituted;
     int64_t (*substituted)[2]; /* [n_substituted] the sample that could not be
                                 * used, and its substitute */

@@ -49,7 +49,7 @@ struct wire_batch {
     char plan[256], order[33];      /* of the item */
     struct batch batch;             /* place, b, v, ids, each once, fixed,
                                      * view_of, texts, captions, pixels,
-                                     * substituted; of extra all but z */
+                                     * substituted; made; of extra all but z */
     size_t height, width, channels; /* h, w, c of every view, 1 ..
                                      * WIRE_SIDE_MAX */
     int64_t rejected;               /* wanted images that could not be used */

@@ -49,6 +49,7 @@ struct stage_program {
     size_t lines;         // of the current answer so far
     int late;             // 1: time is over; read only what is in the pipe
     int lost, answered_early;
+    int misplaced; // 1: a line of standard error looks like an answer
     int memory;
     void *map;
     size_t size;
@@ -105,6 +106,17 @@ print_or_leave_out(struct stage_program *p, char *line)
     p->left_out++;
 }
 
+/* Returns the text after a line's first word, or NULL if that is not `word`. */
+static const char *
+text_after(const char *line, const char *word)
+{
+    const size_t n = strlen(word);
+
+    if (strncmp(line, word, n) || (line[n] && line[n] != ' '))
+        return NULL;
+    return line + n + (line[n] == ' ');
+}
+
 /* Prints what a terminal would show of a line with carriage returns. */
 static void
 print_last_state(struct stage_program *p, char *text)
@@ -115,6 +127,8 @@ print_last_state(struct stage_program *p, char *text)
         *again = 0;
     if (again)
         text = again + 1;
+    if (text_after(text, "ok") || text_after(text, "error"))
+        p->misplaced = 1;
     if (!*text || !p->config.print)
         return;
     line = mem_format("%s: %.*s", p->config.name, SHOWN, text);
@@ -201,7 +215,7 @@ start_program(struct stage_program *p, struct err *err)
     stage_bytes_clear(&p->answer);
     stage_bytes_clear(&p->error_text);
     p->pending = p->lines = 0;
-    p->answered_early = 0;
+    p->answered_early = p->misplaced = 0;
     p->lost = rc != 0;
     return rc;
 }
@@ -334,8 +348,11 @@ lose_program(struct stage_program *p, struct err *err, const char *why)
     p->lost = 1;
     end_program(p);
     p->pending = 0;
-    set_harmless(err,
-                 mem_format("%s: '%.100s' %s", p->config.name, p->line, why));
+    set_harmless(
+        err, mem_format("%s: '%.100s' %s%s", p->config.name, p->line, why,
+                        p->misplaced ? "; its 'ok' or 'error' came on standard "
+                                       "error, not standard output"
+                                     : ""));
     return STAGE_LOST;
 }
 
@@ -460,17 +477,6 @@ wait_line(struct stage_program *p, int stop, double until, char **line,
     return found > 0 ? STAGE_ANSWERED : lose_program(p, err, why.msg);
 }
 
-/* Returns the text after a line's first word, or NULL if that is not `word`. */
-static const char *
-text_after(const char *line, const char *word)
-{
-    const size_t n = strlen(word);
-
-    if (strncmp(line, word, n) || (line[n] && line[n] != ' '))
-        return NULL;
-    return line + n + (line[n] == ' ');
-}
-
 static enum stage_outcome
 take_last(struct stage_program *p, const char *line,
           struct stage_answer *answer, struct err *err)
@@ -478,6 +484,7 @@ take_last(struct stage_program *p, const char *line,
     const char *sentence = text_after(line, "error");
 
     p->lines = 0;
+    p->misplaced = 0;
     p->pending--;
     if (!sentence) {
         answer->ok = mem_text(text_after(line, "ok"));

@@ -13,8 +13,8 @@
 
 /* Offsets of an encoder's arrays in the shared memory. */
 struct place {
-    size_t input[2], z, dz, params, statistics, s, ids, weights,
-        scale; /* in bytes */
+    size_t input[2], z, dz, params, statistics, s, ids, weights, scale,
+        made; /* in bytes */
 };
 
 struct process {
@@ -87,13 +87,16 @@ process_announce(void *self, const struct batch *batch)
     memcpy(ids, batch->ids, batch->b * sizeof *ids);
     if (batch->extra.n)
         memcpy(ids + batch->b, batch->extra.ids, batch->extra.n * sizeof *ids);
+    if (batch->made && e->loss)
+        memcpy(memory_at(e, e->at.made), batch->made,
+               batch->v * batch->b * batch->n_made * sizeof *batch->made);
     train_program_send(
         e->program,
         mem_format("batch %s samples=%zu extra=%zu epoch=%lld step=%lld "
-                   "steps=%lld epochs=%lld",
+                   "steps=%lld epochs=%lld made=%zu",
                    e->tower, batch->b, batch->extra.n, (long long)batch->epoch,
                    (long long)batch->step, (long long)batch->steps,
-                   (long long)batch->epochs));
+                   (long long)batch->epochs, batch->n_made));
 }
 
 static void
@@ -603,10 +606,12 @@ lay_out_memory(struct process *e, struct err *err)
                             e->products ? rows * rows * sizeof(float) : 0,
                             rows * sizeof(int64_t),
                             e->weighed * e->weighed * sizeof(float),
-                            e->weighed * 2 * sizeof(float)};
-    size_t *at[] = {&e->at.input[0], &e->at.input[1],   &e->at.z, &e->at.dz,
-                    &e->at.params,   &e->at.statistics, &e->at.s, &e->at.ids,
-                    &e->at.weights,  &e->at.scale};
+                            e->weighed * 2 * sizeof(float),
+                            e->loss ? rows * BATCH_MADE_MAX * sizeof(float)
+                                    : 0};
+    size_t *at[] = {&e->at.input[0], &e->at.input[1],   &e->at.z,   &e->at.dz,
+                    &e->at.params,   &e->at.statistics, &e->at.s,   &e->at.ids,
+                    &e->at.weights,  &e->at.scale,      &e->at.made};
 
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         *at[i] = train_program_grow(e->program, bytes[i], err);
@@ -617,10 +622,10 @@ lay_out_memory(struct process *e, struct err *err)
         e,
         mem_format("layout %s input0=%zu input1=%zu z=%zu dz=%zu "
                    "parameters=%zu statistics=%zu s=%zu ids=%zu weights=%zu "
-                   "scale=%zu size=%zu",
+                   "scale=%zu made=%zu size=%zu",
                    e->tower, e->at.input[0], e->at.input[1], e->at.z, e->at.dz,
                    e->at.params, e->at.statistics, e->at.s, e->at.ids,
-                   e->at.weights, e->at.scale, e->program->size),
+                   e->at.weights, e->at.scale, e->at.made, e->program->size),
         err);
 }
 

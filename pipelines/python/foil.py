@@ -131,10 +131,15 @@ def plan_batches(plan):
     _serve(answer)
 
 
-def make_views(view):
+def make_views(view, mix=None):
     """Makes views for foil-augment --view-command: view(image, size, rng) takes
     u1 [h,w,3] and returns u1 [size,size,3].  Draw random numbers only from
-    rng, a Generator of numpy that depends on sample, epoch, view and seed."""
+    rng, a Generator of numpy that depends on sample, epoch, view and seed.
+
+    mix(views, batch, rng) may change all views of a batch, u1 [rows,size,size,3],
+    and returns numbers of each row for a loss, f4 [rows,k], as batch.made.  batch
+    has samples, their number, and ids [rows].
+    """
     def answer(line):
         o, memory = _words(line), _memory()
         views = memory[:o.rows * o.size ** 2 * 3].reshape(
@@ -144,7 +149,16 @@ def make_views(view):
             image = memory[at:at + height * width * 3]
             out[:] = view(image.reshape(height, width, 3), o.size,
                           np.random.default_rng(seed))
-        return ""
+        if not mix:
+            return ""
+        o.ids = table[:, 3].copy()
+        made = np.ascontiguousarray(
+            mix(views, o, np.random.default_rng(table[:, 4].tolist())), "f4")
+        if made.ndim != 2 or len(made) != o.rows or not 0 < made.shape[1] <= 10:
+            raise ValueError(f"mix() returned numbers {list(made.shape)}: want "
+                             f"[{o.rows},k], k from 1 to 10")
+        memory[o.table:][:made.nbytes].view("f4")[:] = made.ravel()
+        return f"made={made.shape[1]}"
     _serve(answer)
 
 
@@ -196,13 +210,13 @@ def judge_checkpoints(judge):
 
 def encode(net, head=None, optim=None, device="cpu", autocast=None, text=None,
            text_head=None, loss=None, ranks=1, backend=None, timeout=600,
-           products=None):
+           products=None, data=None):
     """The encoder of foil-train --encoder in PyTorch, by foil-encoder(5).  Returns
     at the end of the run.  foil-python(7) has the arguments."""
     import foil_torch
     foil_torch.encode(dict(net=net, head=head, text=text, text_head=text_head),
                       optim, device, autocast, loss, ranks, backend, timeout,
-                      products)
+                      products, data)
 
 
 # ------------------------------------------------------------------- data sets
@@ -397,6 +411,7 @@ class objective:
     """
 
     def __init__(self, name, n=0, captions=0, **params):
+        self._made, self._changed = ((name, n, captions), params), {}
         self._lib, self._why = _libfoil(), ctypes.create_string_buffer(512)
         text = json.dumps({k.replace("_", "-"): v for k, v in params.items()})
         self._it = ctypes.c_void_p(self._lib.train_objective_open(
@@ -404,6 +419,22 @@ class objective:
             ctypes.c_size_t(captions), self._why))
         if not self._it:
             raise ValueError(self._why.value.decode())
+
+    def __getstate__(self):
+        """For copies, pickle and torch.save."""
+        with tempfile.TemporaryDirectory(prefix="foil-") as folder:
+            self.save(folder)
+            with open(folder + "/samples.safetensors", "rb") as f:
+                return self._made, self._changed, f.read()
+
+    def __setstate__(self, state):
+        (words, params), changed, columns = state
+        self.__init__(*words, **params)
+        self.set(**changed)
+        with tempfile.TemporaryDirectory(prefix="foil-") as folder:
+            with open(folder + "/samples.safetensors", "wb") as f:
+                f.write(columns)
+            self.load(folder)
 
     def __del__(self):
         if getattr(self, "_it", None):
@@ -483,6 +514,7 @@ class objective:
             names = [name, name.replace("_", "-")]
             known = name in self.scalars
             self._do("set", names[not known].encode(), ctypes.c_double(value))
+            self._changed[name] = value
 
     def save(self, folder):
         self._do("save", os.fsencode(folder))
@@ -509,6 +541,7 @@ class Batch:
                  i8 [r]; with captions only their texts
     tokens, lengths  of captions: i8 [b + r,most], 0 after the ends, and i8
                  [b + r]; else None
+    made         numbers of the program that makes the views, f4 [2b,k], or None
     encode_only  only features are requested, without training
     epoch, step, steps, epochs
     """
@@ -519,7 +552,7 @@ class Batch:
         self.extra, self.tokens, self.lengths = pixels[v * b:], tokens, lengths
         self.ids, self.extra_ids = ids[:b], ids[b:]
         self.encode_only, self._pixels, self._z = encode_only, pixels, None
-        self.epoch, self.step = place.epoch, place.step
+        self.epoch, self.step, self.made = place.epoch, place.step, None
         self.steps, self.epochs = place.steps, place.epochs
         self._report = "loss=0"
 
@@ -565,6 +598,8 @@ class _Loader:
             array(x, "i8", rows + 1), array(x + 8 * rows + 8, "i4", math.prod(shape)))
             for x in (at.input0, at.input1)]
         self.z[tower] = array(at.z, "f4", rows, self.dim)
+        if tower == "image":
+            self.made = array(at.made, "f4", 10 * rows)
         self.ids = array(at.ids, "i8", rows)
         self.z[tower][:] = 1
 
@@ -583,8 +618,12 @@ class _Loader:
             return None
         n = self.place.samples + self.place.extra
         texts = self._texts(o.slot, o.to) if tower == "text" else (None, None)
-        return Batch(self.place, self.pixels, self.ids[:n].copy(), o.mode != "train",
-                     *texts)
+        batch = Batch(self.place, self.pixels, self.ids[:n].copy(), o.mode != "train",
+                      *texts)
+        if k := self.place.made:
+            rows = len(self.pixels) - len(batch.extra)
+            batch.made = self.made[:rows * k].reshape(rows, k).copy()
+        return batch
 
     def finish(self, batch):
         self.report = batch._report

@@ -22,7 +22,7 @@ import foil
 
 
 def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
-           products=None):
+           products=None, data=None):
     """foil.encode(); nets has net, head, text and text_head by name."""
     foil._ours = True
     sys.stdout.reconfigure(line_buffering=True)
@@ -38,13 +38,15 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
     saved = {p for m in (*nets.values(), owned) if m is not None
              for p in m.parameters()}
     towers = {}
-    about = _Batch(epoch=0, step=0, _towers=towers)
+    about = _Batch(epoch=0, step=0, _towers=towers, _labels=None)
     for line in sys.stdin:
         verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
         fields = vars(foil._words(rest))
         asked = fields.get("products") and not team.rank
         try:
             if verb == "open":
+                if data and about._labels is None:
+                    about._labels = _read_labels(data)
                 if fields["loss"] and loss is None:
                     raise ValueError("--objective external and external-weighed "
                                      "need encode(loss=...)")
@@ -57,6 +59,7 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
             if verb == "loss":
                 if not team.rank:
                     tower.take_weights(fields)
+                    tower.take_made()
                     answer = _loss_of(loss, list(towers.values()), about)
             else:
                 answer = getattr(tower, verb)(
@@ -82,6 +85,29 @@ class _Batch(types.SimpleNamespace):
     def x(self):
         """The images of all rows, the input of net."""
         return self._towers["image"].all_images()
+
+    @property
+    def views(self):
+        """The number of rows of a sample in z."""
+        return (self._towers["image"].n - self.extra) // self.samples
+
+    @property
+    def labels(self):
+        """The label of each sample in ids, or -1."""
+        if self._labels is None:
+            raise ValueError("batch.labels needs encode(data=PATH)")
+        return self._labels[self.ids].to(self._towers["image"].device)
+
+
+def _read_labels(path):
+    data = foil.Dataset(path)
+    if data.digest != os.environ.get("FOIL_DIGEST", data.digest):
+        raise ValueError(f"encode(data='{path}') is not the data set of this run: its "
+                         f"digest is {data.digest:.8}, not "
+                         f"{os.environ['FOIL_DIGEST']:.8}")
+    if not (data.labels >= 0).any():
+        raise ValueError(f"encode(data='{path}'): no image has a label")
+    return torch.from_numpy(data.labels)
 
 
 def _loss_of(loss, towers, about):
@@ -324,6 +350,7 @@ class _Tower:
                        for k, part in zip(("parameters", "statistics"),
                                           self.named)]
         self.ids = at("ids", "i8", rows)
+        self.made = lambda n: at("made", "f4", n)
         self.square = lambda n: at("s", "f4", n, n)
         self.weights = lambda n, m: (at("weights", "f4", n, m),
                                      at("scale", "f4", n, 2))
@@ -359,6 +386,8 @@ class _Tower:
 
     def batch(self, o):
         vars(self.about).update(o)
+        self.about.made = None
+        self.n_made = o.get("made", 0)
         self.about.ids = self.ids[:self.about.samples +
                                   self.about.extra].clone()
 
@@ -490,6 +519,13 @@ class _Tower:
             self.about.weights, self.about.scale = (
                 t.to(self.device, copy=True)
                 for t in self.weights(o["anchors"], o["columns"]))
+
+    def take_made(self):
+        """Takes the numbers of the program that made the views, for the loss."""
+        if self.n_made:
+            rows = self.about.views * self.about.samples
+            self.about.made = self.made(rows * self.n_made).to(
+                self.device, copy=True).view(rows, self.n_made)
 
     def products(self):
         z = self.z[:self.n].to(self.device)

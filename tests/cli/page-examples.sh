@@ -23,7 +23,7 @@ for ((i = 0; i < 48; i++)); do
     ((i % 2)) && class=a || class=b
     mv "$(printf %06d "$i").jpg" "$part/$class/"
 done
-cp "$root"/pipelines/python/{encoder,curriculum}.py .
+cp "$root"/pipelines/python/{encoder,curriculum,methods/{byol,parts}}.py .
 
 # smaller : changes a block to a small run
 smaller() {

@@ -45,6 +45,12 @@ print(*sys.argv[1:])'
 ok 'a command with foil.py prints to standard error' refuses 0 fine printed fine
 ok 'a command that prints an answer by itself exits with 1' refuses 1 \
     "'ok' is printed as an answer" printed ok dim=3
+# a child's answer goes to standard error, too
+"$python" - "$work/u.npy" <<<'import sys, numpy; numpy.save(sys.argv[1], numpy.eye(8))'
+child='import foil, subprocess; input(); subprocess.run(["echo", "ok"])'
+ok 'a message says that an answer came on standard error' refuses 1 \
+    "its 'ok' or 'error' came on standard error" foil-select --score -b 4 \
+    --strategy-command "/usr/bin/python3 -c '$child'" "$work/u.npy"
 # the examples have at most 40 lines of at most 88 columns
 short() {
     local bad

@@ -136,6 +136,13 @@ def loops():
     ok(refuses(RuntimeError, "--no-such", list,
                foil.views("d.tar", augment="--no-such", **plan)),
        "an option that a stage refuses raises its error")
+    mixer = f"/usr/bin/python3 '{os.path.dirname(foil.__file__)}/mixer.py'"
+    made = [b.made for b in foil.views(
+        "d.tar", augment=f'--view-command "{mixer}"', **plan)]
+    ok(len(made) == 10 and all(
+        m.shape == (16, 2) and ((m[:8, 0] > 0) & (m[:8, 0] < 1)).all() and
+        (m[8:] == [[1, r] for r in range(8, 16)]).all() for m in made),
+       "a loop has the numbers of the program that makes its views")
     texts()
     epochs, rng = [], np.random.default_rng(0)
     for batch in foil.views("d.tar", keep_features=1, dim=4, epochs=3, batch=8,

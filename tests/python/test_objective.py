@@ -1,8 +1,10 @@
 """foil.objective: losses in this process, compared with formulas in numpy.
 usage: test_objective.py SCRATCH-FOLDER, with libfoil in LIBFOIL
 """
+import copy
 import importlib.util
 import os
+import pickle
 import sys
 
 import numpy as np
@@ -85,6 +87,22 @@ def scalars():
        "a learnt scalar has the slope of the loss")
 
 
+def copies():
+    a = foil.objective("isogclr", n=N, rho=0.3)
+    a(IDS, Z)
+    a.set(rho=0.5)
+    for how, b in (("copy.copy", copy.copy(a)), ("copy.deepcopy", copy.deepcopy(a)),
+                   ("pickle", pickle.loads(pickle.dumps(a)))):
+        before = a.state
+        x, y = a(IDS, Z, look=True), b(IDS, Z)
+        ok(x[0] == y[0] and (x[1] == y[1]).all(), f"{how} makes the same objective")
+        ok(all((a.state[k] == before[k]).all() for k in before),
+           f"a step of a {how} does not change the original")
+    c = foil.objective("clip")
+    c.set(**{name: 1.5 for name in c.scalars})
+    ok(copy.deepcopy(c).scalars == c.scalars, "a copy has the learnt scalars")
+
+
 def others():
     weights = np.zeros((2 * B, 2 * B), "f4")
     weights[:B, B:] = weights[B:, :B] = (1 - np.eye(B)) / (B - 1)
@@ -138,4 +156,4 @@ def mistakes():
        "a refused call does not change the state")
 
 
-run(values, states, scalars, others, tensors, mistakes)
+run(values, states, scalars, copies, others, tensors, mistakes)

@@ -106,6 +106,9 @@ an_end_is_reported(void)
           !strcmp(err.msg,
                   "mine: 'exit 3' ended with code 3 before it answered"),
       "the end of a program is reported with its code");
+    T(once("read x; echo ok fine >&2", 60) == STAGE_LOST &&
+          strstr(err.msg, "its 'ok' or 'error' came on standard error"),
+      "an answer on standard error is reported, too");
     T(once("read x; kill -9 $$", 60) == STAGE_LOST &&
           !strcmp(err.msg,
                   "mine: 'read x; kill -9 $$' was ended by signal 9 (Killed)"),

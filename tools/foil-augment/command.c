@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "maker.h"
+#include "num/vec.h"
 #include "stage/stage.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -13,6 +14,7 @@ enum { COLUMNS = 5, ALIGN = 64, REQUEST = 128 };
 struct augment_command {
     struct stage_program *program;
     const struct augment_watcher *watcher; // only while waiting for an answer
+    const struct augment_options *options;
     uint64_t seed;
     size_t rows, side, area; // of the batch; of a view, in pixels and bytes
     size_t table, end;       // offsets of the table and of free memory
@@ -45,6 +47,7 @@ augment_command_open(const struct augment_options *options, uint64_t seed)
     };
 
     c->seed = seed;
+    c->options = options;
     c->program = stage_command_open(&config);
     return c;
 }
@@ -113,20 +116,42 @@ augment_command_begin(struct augment_command *c, struct data_wanted *want)
     c->id = -1;
 }
 
+/* Takes "made=K": K numbers of each row are in place of the table. */
+static void
+take_made(struct augment_command *c, const char *words, struct batch *batch)
+{
+    char name[8];
+    double k;
+
+    if (stage_program_value(&words, name, sizeof name, &k) < 1 ||
+        strcmp(name, "made") != 0)
+        return;
+    if (!(k >= 1 && k <= BATCH_MADE_MAX))
+        die("views: '%.100s' answered made=%g: want 1 to %d",
+            c->options->command, k, BATCH_MADE_MAX);
+    batch->n_made = (size_t)k;
+    batch->made = (const float *)(const void *)(c->memory + c->table);
+    if (!num_finite(batch->v * batch->b * batch->n_made, batch->made))
+        die("views: '%.100s' made a number that is not finite",
+            c->options->command);
+}
+
 void
 augment_command_make(struct augment_command *c,
                      const struct augment_watcher *watcher, int stop,
-                     uint8_t *pixel)
+                     uint8_t *pixel, struct batch *batch)
 {
     struct stage_answer answer = {0};
     char line[REQUEST];
     struct err err;
 
-    snprintf(line, sizeof line, "views rows=%zu size=%zu table=%zu bytes=%zu",
-             c->rows, c->side, c->table, c->end);
+    snprintf(line, sizeof line,
+             "views rows=%zu size=%zu table=%zu bytes=%zu samples=%zu", c->rows,
+             c->side, c->table, c->end, batch->b);
     c->watcher = watcher;
     if (stage_command_ask(c->program, line, stop, &answer, &err))
         die("%s", err.msg);
+    take_made(c, answer.ok, batch);
     free(answer.ok);
     c->watcher = NULL;
     memcpy(pixel, c->memory, c->rows * c->area);

@@ -369,7 +369,7 @@ make_views(struct augment_maker *maker, int64_t session,
         die("%zu bad samples in one batch are too many", substitutes);
     if (maker->command)
         augment_command_make(maker->command, &maker->watcher, maker->stop,
-                             g->pixel);
+                             g->pixel, &g->batch);
 }
 
 struct wire_msg *

@@ -33,12 +33,13 @@ void augment_command_begin(struct augment_command *command,
 
 /*
  * augment_command_make() makes all views, in the layout of `pixel` in struct
- * data_gather, and calls watcher->progress() meanwhile.  A lost program is
- * restarted once; if it is lost again, or at a stop, the tool ends.
+ * data_gather, with the numbers `made` and `n_made` of the batch, which are
+ * valid until the next one.  It calls watcher->progress() meanwhile.  A lost
+ * program is restarted once; if it is lost again, or at a stop, the tool ends.
  */
 void augment_command_make(struct augment_command *command,
                           const struct augment_watcher *watcher, int stop,
-                          uint8_t *pixel);
+                          uint8_t *pixel, struct batch *batch);
 
 /* Captions of a batch as tokens; all zeros without a vocabulary. */
 struct augment_text {

@@ -13,6 +13,7 @@ open_program(struct train *t, struct err *err)
 {
     if (!t->options->encoder)
         return 0;
+    setenv("FOIL_DIGEST", t->shape.digest, 1); // foil-encoder(5)
     t->program = train_program_open(t->options->encoder, t->options->limit,
                                     log_line, err);
     return t->program ? 0 : -1;

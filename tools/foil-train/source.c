@@ -193,6 +193,10 @@ check_batch(struct train *t, const struct wire_batch *b, struct err *err)
                        "%zu extra images: a run with captions takes only "
                        "extra texts",
                        b->batch.extra.n);
+    if (b->batch.made && !t->objective->by_encoder)
+        return err_set(err,
+                       "the program of the views made numbers for a loss: "
+                       "only --objective external has one that reads them");
     if (nn_encoder_reads(t->options->arch, NN_IDS) &&
         views_of(b) != shape->views)
         return err_set(err, "%zu view%s of an image: this run has %zu",
