@@ -45,6 +45,12 @@ import weakref
 
 import numpy as np
 
+__version__ = "1.0.0"
+__all__ = [
+    "Batch", "Dataset", "Event", "Pairs", "Run", "answers", "checkpoint", "encode",
+    "events", "features", "judge_checkpoints", "make_views", "objective", "objectives",
+    "plan_batches", "train", "views", "weigh_negatives"]
+
 # -------------------------------------------------------- commands of a stage
 
 
@@ -378,11 +384,14 @@ class _Batch(ctypes.Structure):  # train/objective.h
 
 
 def _libfoil():
-    """$LIBFOIL, or that of the system, of foil's installation or of its source."""
+    """$LIBFOIL, or that of the system, of foil's installation or of its source, which
+    has this file or the tools on PATH."""
     here = os.path.dirname(os.path.abspath(__file__))
+    tools = os.path.dirname(os.path.realpath(shutil.which("foil") or here))
     names = [os.environ["LIBFOIL"]] if "LIBFOIL" in os.environ else [
         "libfoil.so.1", *glob.glob(here + "/../../../../lib*/libfoil.so.1"),
-        *glob.glob(here + "/../../build/release/libfoil.so.1")]
+        *glob.glob(here + "/../../build/release/libfoil.so.1"),
+        *glob.glob(tools + "/../lib*/libfoil.so.1"), tools + "/../libfoil.so.1"]
     for name in names:
         try:
             lib = ctypes.CDLL(name)
