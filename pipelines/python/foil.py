@@ -8,6 +8,7 @@
     foil.weigh_negatives(weigh)      # foil-negatives --weigh-command
     foil.judge_checkpoints(judge)    # foil-eval follow --eval-command
 
+    run = foil.train("d.foil", net, head, objective="isogclr", epochs=50)
     for batch in foil.views("d.foil", batch=128):  # views for a loop of your
         ...                                        # own, by foil-augment
     loss = foil.objective("isogclr", n=50000)      # its objective, in process
@@ -15,13 +16,13 @@
     foil.events("run", "metrics"), foil.Dataset("d.foil"),
     foil.features("x.npy"), foil.checkpoint("run")
 
-foil-python(7) is its manual.  One file; needs python3-numpy, and foil's tools on
-PATH.  PyTorch is imported by encode() alone.
+foil-python(7) is its manual.  Needs python3-numpy, and foil's tools on PATH.
+foil_torch.py is imported by what needs PyTorch: encode(), train() of a network.
 """
 import collections
 import contextlib
 import ctypes
-import fcntl
+import functools
 import glob
 import itertools
 import json
@@ -30,14 +31,25 @@ import mmap
 import os
 import select
 import shlex
+import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import traceback
 import types
+import weakref
 
 import numpy as np
+
+__version__ = "1.0.0"
+__all__ = [
+    "Batch", "Dataset", "Event", "Pairs", "Run", "answers", "checkpoint", "encode",
+    "events", "features", "judge_checkpoints", "make_views", "objective", "objectives",
+    "plan_batches", "train", "views", "weigh_negatives"]
 
 # -------------------------------------------------------- commands of a stage
 
@@ -221,8 +233,21 @@ def encode(net, head=None, optim=None, device="cpu", autocast=None, text=None,
 
 # ------------------------------------------------------------------- data sets
 
-def _foil_data(*words):
-    done = subprocess.run(["foil-data", *words], capture_output=True)
+def _find_tool(name):
+    path = shutil.which(name)
+    if not path:
+        raise FileNotFoundError(f"no '{name}' on PATH: foil's tools have to be there")
+    return path
+
+
+def _find_data(path):
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"there is no data set '{path}'")
+
+
+def _output(tool, *words):
+    """The standard output of a tool."""
+    done = subprocess.run([_find_tool(tool), *words], capture_output=True)
     if done.returncode:
         raise OSError(done.stderr.decode(errors="replace").strip())
     return done.stdout.decode(errors="surrogateescape")
@@ -236,10 +261,11 @@ class Dataset:
         cut = lambda line: [cell.replace("\\\\", "\0").replace("\\t", "\t")
                             .replace("\\n", "\n").replace("\0", "\\")
                             for cell in line.split("\t")]
-        head, *rows = map(cut, _foil_data("list", "--where",
-                                          path).splitlines())
+        _find_data(path)
+        head, *rows = map(cut, _output("foil-data", "list", "--where",
+                                       path).splitlines())
         info = dict(line.split("\t", 1)
-                    for line in _foil_data("info", path).splitlines())
+                    for line in _output("foil-data", "info", path).splitlines())
         table = dict(zip(head, zip(*rows)))
         self.digest, self.size = info["digest"], len(rows)
         self.labels = np.array(table["label"], "i8")
@@ -372,11 +398,14 @@ class _Batch(ctypes.Structure):  # train/objective.h
 
 
 def _libfoil():
-    """$LIBFOIL, or that of the system, of foil's installation or of its source."""
+    """$LIBFOIL, or that of the system, of foil's installation or of its source, which
+    has this file or the tools on PATH."""
     here = os.path.dirname(os.path.abspath(__file__))
+    tools = os.path.dirname(os.path.realpath(shutil.which("foil") or here))
     names = [os.environ["LIBFOIL"]] if "LIBFOIL" in os.environ else [
         "libfoil.so.1", *glob.glob(here + "/../../../../lib*/libfoil.so.1"),
-        *glob.glob(here + "/../../build/release/libfoil.so.1")]
+        *glob.glob(here + "/../../build/release/libfoil.so.1"),
+        *glob.glob(tools + "/../lib*/libfoil.so.1"), tools + "/../libfoil.so.1"]
     for name in names:
         try:
             lib = ctypes.CDLL(name)
@@ -637,116 +666,162 @@ class _Loader:
             raise ValueError("keep_features needs batch.done(z=...)")
 
 
-def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
-          strategy="shuffle", recipe=None, keep_features=0, dim=1, select="",
-          augment="", train="", deadline=60.0, vocabulary=None):
-    """Batches of augmented views for a loop of your own: starts foil-select,
-    foil-augment and a foil-train whose training is the loop, and ends them
-    with it.
+class views:
+    """Batches of augmented views for a loop of your own, each a Batch:
+
+        for batch in foil.views("photos.foil", batch=128, epochs=50, size=32):
+            x = torch.from_numpy(batch.images())
+
+    A loop starts foil-select, foil-augment and a foil-train whose training is the
+    loop, and ends them with it; so does `with`.  len() is the number of batches.
 
     size      width and height of views; 0: of the recipe
     select    more options of foil-select; augment, train likewise
     vocabulary  a file of foil-data: batches have captions, as tokens
 
-    Yields a Batch; with keep_features, a number of epochs, and
-    batch.done(z=...), [2b + r,dim], strategies plan from features.
+    With keep_features, a number of epochs, and batch.done(z=...), [2b + r,dim],
+    strategies plan from features.
     """
-    with tempfile.TemporaryDirectory(prefix="foil-") as run, \
-            contextlib.ExitStack() as stack:
+
+    def __init__(self, data, batch=128, epochs=1, size=0, seed=0, augmenters=1,
+                 window=8, strategy="shuffle", recipe=None, keep_features=0, dim=1,
+                 select="", augment="", train="", deadline=60.0, vocabulary=None):
+        self._made = {k: v for k, v in locals().items() if k != "self"}
+        _find_data(data)
         texts = lambda *w: [*w, "--vocabulary", vocabulary] if vocabulary else []
-        link = stack.enter_context(_Link(run, [
-            "--objective", "external", "--window", str(window), "--keep-features",
-            str(keep_features), "--deadline", str(deadline),
-            *texts("--text", "program"), *shlex.split(train)]))
-        link.start("foil-select", "-r", run, "--strategy", strategy, "-b",
-                   str(batch), "-e", str(epochs), "-s", str(seed),
-                   *shlex.split(select), data)
-        for _ in range(augmenters):
-            link.start("foil-augment", "-r", run, "-s", str(seed), "--size",
-                       str(size), *(["--recipe", recipe] if recipe else []),
-                       *texts("-v", "1"), *shlex.split(augment), data)
-        loader = _Loader(dim, keep_features > 0, "text" if vocabulary else "image")
-        fixed = {"open": f"dim={dim}", "norm": "norm=0 steady=1"}
-        for line in link.requests():
-            (word, tower), o = line.split()[:2], _words(line)
-            if word == "open":
-                loader.open(tower, o)
-                link.answer("tensor none parameter 1")
-            elif word == "layout":
-                loader.layout(tower, o, link.memory)
-            elif word == "batch":
-                loader.place = o
-            elif word == "save":  # an empty file, which foil-train expects
-                open(line.split(" ", 2)[2], "wb").close()
-            elif word == "forward":
-                if made := loader.make_batch(tower, o):
-                    yield made
-                    loader.finish(made)
-            link.answer("ok " + fixed.get(
-                word, loader.report if word == "loss" else ""))
+        self._train = ["--objective", "external", "--window", str(window),
+                       "--keep-features", str(keep_features), "--deadline",
+                       str(deadline), *texts("--text", "program"),
+                       *shlex.split(train)]
+        self._select = ["--strategy", strategy, "-b", str(batch), "-e", str(epochs),
+                        "-s", str(seed), *shlex.split(select), data]
+        self._augment = ["-s", str(seed), "--size", str(size),
+                         *(["--recipe", recipe] if recipe else []),
+                         *texts("-v", "1"), *shlex.split(augment), data]
+        self._loops = weakref.WeakSet()
 
+    def __len__(self):
+        plan = json.loads(_output("foil-select", "--dry-run", *self._select))
+        return plan["batches"] * self._made["epochs"]
 
-def _away(fd):
-    """The same descriptor by a number above those that a shell uses."""
-    away = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
-    os.close(fd)
-    return away
+    def __iter__(self):
+        loop = self._batches()
+        self._loops.add(loop)
+        return loop
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *why):
+        for loop in list(self._loops):
+            loop.close()
+
+    def dataset(self):
+        """An IterableDataset of PyTorch, for DataLoader(..., batch_size=None): x, ids
+        of each batch, x u1 [2,b,c,h,w], then extra and extra_ids, or tokens and
+        lengths, if there are any.  Of several workers the first one has all batches;
+        augmenters=N makes views in N processes."""
+        import foil_torch
+        return foil_torch.Views(self._made)
+
+    def _batches(self):
+        made = self._made
+        with tempfile.TemporaryDirectory(prefix="foil-") as run, _Link(run) as link:
+            link.start("foil-train", "-r", run, "--threads", "1", "--encoder",
+                       link.relay, "--command-limit", "1e6", *self._train)
+            link.start("foil-select", "-r", run, *self._select)
+            for _ in range(made["augmenters"]):
+                link.start("foil-augment", "-r", run, *self._augment)
+            loader = _Loader(made["dim"], made["keep_features"] > 0,
+                             "text" if made["vocabulary"] else "image")
+            fixed = {"open": f"dim={made['dim']}", "norm": "norm=0 steady=1"}
+            for line in itertools.chain.from_iterable(
+                    link.requests() for _ in link.sessions()):
+                (word, tower), o = line.split()[:2], _words(line)
+                if word == "open":
+                    loader.open(tower, o)
+                    link.answer("tensor none parameter 1")
+                elif word == "layout":
+                    loader.layout(tower, o, link.memory)
+                elif word == "batch":
+                    loader.place = o
+                elif word == "save":  # an empty file, which foil-train expects
+                    open(line.split(" ", 2)[2], "wb").close()
+                elif word == "forward":
+                    if made_batch := loader.make_batch(tower, o):
+                        yield made_batch
+                        loader.finish(made_batch)
+                link.answer("ok " + fixed.get(
+                    word, loader.report if word == "loss" else ""))
 
 
 class _Link:
-    """A foil-train with this process as encoder, and the other stages.
+    """This process as the encoder of a foil-train, and the processes of its stages.
 
-    Its command is a relay: foil-train's lines go through two of our pipes.
+    The encoder's command is `relay`: foil-train's lines go through two of our pipes,
+    which it opens as descriptors of this process, so that foil-train may be started
+    by other programs, and more than once.
     """
 
-    def __init__(self, run, options):
-        self.run, self.stages, self.rest = run, [], b""
-        self.read, out = map(_away, os.pipe())
-        inward, self.write = map(_away, os.pipe())
-        relay = (f"exec 4<&0; {{ echo /proc/$$/fd/3; cat <&4; echo end; }} "
-                 f">/proc/self/fd/{out} & exec cat </proc/self/fd/{inward}")
-        self.start("foil-train", "-r", run, "--threads", "1", "--encoder",
-                   relay, "--command-limit", "1e6", *options, pass_fds=(out, inward))
-        os.close(out)
-        os.close(inward)
+    def __init__(self, folder, grace=2, tick=lambda: None):
+        self.folder, self.grace, self.tick = folder, grace, tick
+        self.stages, self.rest = [], b""
+        self.read, out = os.pipe()
+        inward, self.write = os.pipe()
+        self.pipes = self.read, out, inward, self.write
+        at = f"/proc/{os.getpid()}/fd/"
+        self.relay = (
+            f"exec 4<&0 5<{at}{inward} 6>{at}{out} && {{ "
+            "{ { echo /proc/$$/fd/3; cat <&4; echo end; } >&6; kill $$; } & "
+            "exec cat <&5 6>&-; }")
 
     def start(self, *command, **how):
         with open(self._log_of(len(self.stages)), "wb") as log:
             self.stages.append(subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=log, **how))
+                [_find_tool(command[0]), *command[1:]], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=log, **how))
 
     def _log_of(self, k):
-        return os.path.join(self.run, f"stage-{k}.err")
+        return os.path.join(self.folder, f"stage-{k}.err")
 
-    def _watch(self):
+    def messages(self, k=0):
+        """What that stage printed."""
+        with open(self._log_of(k), errors="replace") as f:
+            return f.read().strip()
+
+    def _has_ended(self):
+        """Whether the first stage has; raises the error of a stage."""
         for k, stage in enumerate(self.stages):
             if stage.poll() not in (None, 0):
-                with open(self._log_of(k), errors="replace") as f:
-                    lines = f.read().strip().splitlines()[-10:]
+                lines = self.messages(k).splitlines()[-10:]
                 raise RuntimeError("\n".join(lines) or f"{stage.args[0]} ended "
                                    f"with {stage.returncode}")
+        return self.stages[0].returncode is not None
 
     def _line(self):
+        """A line of the relay; None if the first stage has ended."""
         while b"\n" not in self.rest:
-            if not select.select([self.read], [], [], 0.5)[0]:
-                self._watch()
-                continue
-            got = os.read(self.read, 65536)
-            if not got:
-                return "end"
-            self.rest += got
+            self.tick()
+            if select.select([self.read], [], [], 0.05)[0]:
+                self.rest += os.read(self.read, 65536)
+            elif self._has_ended():
+                return None
         line, self.rest = self.rest.split(b"\n", 1)
         return line.decode()
 
+    def sessions(self):
+        """Each start of the encoder, until the first stage ends."""
+        while line := self._line():
+            self.memory = line
+            yield
+
     def requests(self):
-        self.memory = self._line()
-        while (line := self._line()) != "end":
+        """The lines of foil-train in a session."""
+        while (line := self._line()) not in (None, "end"):
+            if line[0] == "/":  # another session, as this one was killed
+                self.rest = line.encode() + b"\n" + self.rest
+                break
             yield line
-        os.close(self.write)
-        self.write = None
-        self.stages[0].wait()
-        self._watch()
 
     def answer(self, text):
         os.write(self.write, text.rstrip().encode() + b"\n")
@@ -755,14 +830,200 @@ class _Link:
         return self
 
     def __exit__(self, *why):
-        for fd in (self.read, self.write):
-            if fd is not None:
-                os.close(fd)
+        for fd in self.pipes:
+            os.close(fd)
         for stage in self.stages:
             stage.terminate()
         for stage in self.stages:
             try:
-                stage.wait(2)
+                stage.wait(self.grace)
             except subprocess.TimeoutExpired:
                 stage.kill()
                 stage.wait()
+
+
+# -------------------------------------------------------------------- training
+
+def train(data, net=None, head=None, *, run=None, pipeline="simclr", test=None,
+          resume=False, optim=None, device="cpu", autocast=None, text=None,
+          text_head=None, loss=None, products=None, **options):
+    """Trains with this process as the encoder, by `foil run`; returns a Run.
+
+        run = foil.train("photos.foil", net, head, objective="isogclr", epochs=50)
+
+    net ... products  the arguments of encode(); without net foil-train has the
+              encoder: arch="resnet8"
+    run       its directory; None: run/simclr, by the pipeline
+    pipeline  of `foil run`; test is its data set TEST
+    resume    whether to continue what is in `run`
+    options   of `foil run PIPELINE --help`: batch=256, train="--lr 0.1"; False:
+              compare=False is --no-compare
+
+    Ctrl-C saves, ends the stages and raises KeyboardInterrupt; another one kills
+    them.  SIGTERM and foil-stop save and raise SystemExit(143).
+    """
+    folder = run or f"run/{pipeline}"
+    if data is not None:
+        _find_data(data)
+    if os.path.exists(f"{folder}/latest") and not resume:
+        raise FileExistsError(f"'{folder}' holds a run: resume=True continues it, "
+                              "run='...' is the directory of another one")
+    if loss is not None:
+        options.setdefault("objective", "external")
+    words = [x for x in (data, test) if x is not None] + ["-r", folder]
+    for name, value in {**options, "resume": resume or None}.items():
+        name = name.replace("_", "-")
+        if value is not None:
+            words.append(f"--{name}" if value is True else f"--no-{name}"
+                         if value is False else f"--{name}={value}")
+    with tempfile.TemporaryDirectory(prefix="foil-") as scratch, \
+            _Link(scratch, 15, _Progress(folder)) as link:
+        if net is not None:
+            with open(f"{scratch}/foil.train", "w") as f:
+                f.write(link.relay + "\n")
+            words += ["--encoder", ". foil.train"]
+        link.start("foil", "run", pipeline, *words, start_new_session=True, env={
+            **os.environ, "PATH": f"{os.environ['PATH']}:{scratch}"})
+        try:
+            with _signals_to(link.stages[0]):
+                for _ in link.sessions():
+                    import foil_torch
+                    rates = [g["lr"] for g in getattr(optim, "param_groups", ())]
+                    foil_torch.encode(
+                        dict(net=net, head=head, text=text, text_head=text_head),
+                        optim, device, autocast, loss, 1, None, 600, products, data, link)
+                    for rate, group in zip(rates, getattr(optim, "param_groups", ())):
+                        group["lr"] = rate
+        except RuntimeError:
+            code = link.stages[0].poll()
+            if code not in (130, 143):
+                raise
+            print(f"stopped: foil.train(..., run='{folder}', resume=True) continues",
+                  file=sys.stderr)
+            raise (KeyboardInterrupt() if code == 130 else SystemExit(code)) from None
+        link.tick(last=True)
+        return Run(folder, net, link.messages())
+
+
+@contextlib.contextmanager
+def _signals_to(process):
+    """Passes SIGINT and SIGTERM on, which only a main thread can."""
+    kinds = (signal.SIGINT, signal.SIGTERM) \
+        if threading.current_thread() is threading.main_thread() else ()
+    before = {kind: signal.signal(kind, lambda number, _: process.send_signal(number))
+              for kind in kinds}
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
+
+
+class _Progress:
+    """Epoch and loss of a run in a notebook or on a terminal, at most twice a
+    second."""
+
+    def __init__(self, folder):
+        self.folder, self.at, self.shown, self.handle = folder, 0., "", None
+        ipython = sys.modules.get("IPython")
+        shell = ipython and ipython.get_ipython()
+        self.notebook = hasattr(shell, "kernel") and ipython.display.display
+
+    def __call__(self, last=False):
+        if not last and time.monotonic() - self.at < 0.5:
+            return
+        self.at = time.monotonic()
+        if (self.notebook or sys.stderr.isatty()) and (now := self._now()):
+            (self._show_html if self.notebook else self._show_line)(*now, last)
+
+    def _now(self):
+        """The share of the epochs, and a text."""
+        try:
+            step = json.loads(_tail(f"{self.folder}/metrics.jsonl"))
+            epochs = int(_command(self.folder)["epochs"])
+        except (OSError, ValueError, KeyError):
+            return None
+        epoch = step["epoch"] + 1
+        return epoch / epochs, f"epoch {epoch} of {epochs}, step {step['total']}, " \
+            f"loss {step['loss']:.4g}"
+
+    def _show_html(self, share, text, last):
+        what = {"text/plain": text, "text/html":
+                f'<progress max="1" value="{share:.3f}"></progress> {text}'}
+        if self.handle is None:
+            self.handle = self.notebook(what, raw=True, display_id=True)
+        elif text != self.shown:
+            self.handle.update(what, raw=True)
+        self.shown = text
+
+    def _show_line(self, share, text, last):
+        bar = "#" * round(20 * share)
+        print(f"\r[{bar:20}] {text}\033[K", end="\n" if last else "",
+              file=sys.stderr, flush=True)
+
+
+def _tail(path):
+    """The last whole line of a file."""
+    with open(path, "rb") as f:
+        f.seek(max(0, os.path.getsize(path) - 65536))
+        return f.read().rpartition(b"\n")[0].rpartition(b"\n")[2].decode()
+
+
+def _command(run):
+    """The options in RUN/command by their names."""
+    with open(f"{run}/command") as f:
+        return dict(line.rstrip("\n").partition(" ")[::2] for line in f)
+
+
+def _lines(path):
+    """The lines of JSON in a file; [] if there is none."""
+    try:
+        with open(path) as f:
+            return [json.loads(line) for line in f]
+    except FileNotFoundError:
+        return []
+
+
+class Run:
+    """A run directory.
+
+    folder     its path
+    metrics    a dictionary for each step: pandas.DataFrame(run.metrics)
+    results    those of foil-eval on its checkpoints
+    features   of all images it was trained on: x f4 [n,d], ids, labels, as features()
+    messages   what `foil run` printed, if train() returned it
+    """
+
+    def __init__(self, folder, net=None, messages=""):
+        if not os.path.exists(f"{folder}/latest"):
+            raise FileNotFoundError(f"'{folder}' is no run with a checkpoint")
+        self.folder, self.messages, self._net = folder, messages, net
+
+    def __repr__(self):
+        step = self.metrics[-1]
+        return f"<foil.Run '{self.folder}': {step['epoch'] + 1} epochs, " \
+            f"{step['total']} steps, loss {step['loss']:.4g}>"
+
+    @property
+    def metrics(self):
+        return _lines(f"{self.folder}/metrics.jsonl")
+
+    @property
+    def results(self):
+        return _lines(f"{self.folder}/results.jsonl")
+
+    def checkpoint(self):
+        """The newest checkpoint, as checkpoint()."""
+        return checkpoint(self.folder)
+
+    @functools.cached_property
+    def features(self):
+        making = json.loads(_tail(f"{self.folder}/batches.jsonl"))["making"]
+        with tempfile.TemporaryDirectory(prefix="foil-") as scratch:
+            path = f"{scratch}/x.npy"
+            if self._net is None:
+                _output("foil-embed", "-o", path, self.folder, making["data"])
+                return features(path)
+            import foil_torch
+            return foil_torch.features_of(self._net, self.checkpoint(),
+                                          making["data"], path)

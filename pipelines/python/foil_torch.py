@@ -22,12 +22,14 @@ import foil
 
 
 def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
-           products=None, data=None):
-    """foil.encode(); nets has net, head, text and text_head by name."""
+           products=None, data=None, link=None):
+    """foil.encode(); nets has net, head, text and text_head by name.  foil.train() has
+    a link, which it reads instead of standard input."""
     foil._ours = True
-    sys.stdout.reconfigure(line_buffering=True)
+    if not link:
+        sys.stdout.reconfigure(line_buffering=True)
     device = torch.device(device)
-    team = _Ranks(ranks, device, backend, timeout)
+    team = _Ranks(ranks, device, backend, timeout, link)
     if device.type == "cuda" and ranks > 1:
         device = torch.device("cuda", team.rank)
     if products is None:
@@ -38,15 +40,15 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
     saved = {p for m in (*nets.values(), owned) if m is not None
              for p in m.parameters()}
     towers = {}
-    about = _Batch(epoch=0, step=0, _towers=towers, _labels=None)
-    for line in sys.stdin:
+    about = _Batch(epoch=0, step=0, _towers=towers, _data=data, _labels=None)
+    for line in link.requests() if link else sys.stdin:
         verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
         fields = vars(foil._words(rest))
         asked = fields.get("products") and not team.rank
         try:
             if verb == "open":
-                if data and about._labels is None:
-                    about._labels = _read_labels(data)
+                if data and not link:  # an error before the first step
+                    about.read_labels()
                 if fields["loss"] and loss is None:
                     raise ValueError("--objective external and external-weighed "
                                      "need encode(loss=...)")
@@ -70,6 +72,9 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
             if verb == "open":
                 answer += f" products={int(products)}"
         except Exception as e:
+            if link:
+                team.answer(f"error {type(e).__name__}")
+                raise
             traceback.print_exc()
             team.fail(f"{type(e).__name__}: {e}")
         lines, _, last = (answer or "").rpartition("\n")
@@ -94,20 +99,22 @@ class _Batch(types.SimpleNamespace):
     @property
     def labels(self):
         """The label of each sample in ids, or -1."""
-        if self._labels is None:
+        return self.read_labels()[self.ids].to(self._towers["image"].device)
+
+    def read_labels(self):
+        if self._labels is not None:
+            return self._labels
+        if not self._data:
             raise ValueError("batch.labels needs encode(data=PATH)")
-        return self._labels[self.ids].to(self._towers["image"].device)
-
-
-def _read_labels(path):
-    data = foil.Dataset(path)
-    if data.digest != os.environ.get("FOIL_DIGEST", data.digest):
-        raise ValueError(f"encode(data='{path}') is not the data set of this run: its "
-                         f"digest is {data.digest:.8}, not "
-                         f"{os.environ['FOIL_DIGEST']:.8}")
-    if not (data.labels >= 0).any():
-        raise ValueError(f"encode(data='{path}'): no image has a label")
-    return torch.from_numpy(data.labels)
+        data = foil.Dataset(self._data)
+        if data.digest != os.environ.get("FOIL_DIGEST", data.digest):
+            raise ValueError(f"encode(data='{self._data}') is not the data set of this "
+                             f"run: its digest is {data.digest:.8}, not "
+                             f"{os.environ['FOIL_DIGEST']:.8}")
+        if not (data.labels >= 0).any():
+            raise ValueError(f"encode(data='{self._data}'): no image has a label")
+        self._labels = torch.from_numpy(data.labels)
+        return self._labels
 
 
 def _loss_of(loss, towers, about):
@@ -128,8 +135,8 @@ class _Ranks:
     starts the others, the same program, and sends them each request.  The end of
     one ends the run, even if another one is in a collective."""
 
-    def __init__(self, n, device, backend, timeout):
-        self.n, self.peers, self.closing = n, [], False
+    def __init__(self, n, device, backend, timeout, link=None):
+        self.n, self.peers, self.closing, self.link = n, [], False, link
         self.optim = None  # the tower that calls the only optimiser
         self.lock = threading.Lock()
         port = int(os.environ.get("FOIL_PORT", 0))
@@ -181,8 +188,14 @@ class _Ranks:
         for peer in self.peers:
             peer.answers.get()
 
+    def memory(self):
+        return self.link.memory if self.link else os.environ["FOIL_MEMORY"]
+
     def answer(self, text):
-        print(text, file=foil.answers, flush=True)
+        if self.link:
+            self.link.answer(text)
+        else:
+            print(text, file=foil.answers, flush=True)
 
     def fail(self, why, peer=None):
         """Ends with an error.  An error of rank 0 waits for 2 s: if another rank has
@@ -330,8 +343,7 @@ class _Tower:
             return self.both(*(t.to(self.device) for t in x)).shape[1]
 
     def layout(self, o):
-        memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+",
-                           shape=(o["size"],))
+        memory = np.memmap(self.team.memory(), "u1", "r+", shape=(o["size"],))
         if self.cuda:  # page-locked, for asynchronous copies
             code = int(torch.cuda.cudart().cudaHostRegister(
                 memory.ctypes.data, memory.nbytes, 0))
@@ -578,6 +590,56 @@ class _Tower:
                                for k in ("sum", "mean"))
         self.steps, self.pending, self.averaged = (
             state[k] for k in ("steps", "pending", "averaged"))
+
+
+class Views(torch.utils.data.IterableDataset):
+    """foil.views(...).dataset()"""
+
+    def __init__(self, made):
+        self.made = made
+
+    def __len__(self):
+        return len(foil.views(**self.made))
+
+    def __iter__(self):
+        worker = torch.utils.data.get_worker_info()
+        if worker and worker.id:
+            return
+        for batch in foil.views(**self.made):
+            more = [batch.tokens, batch.lengths] if batch.lengths is not None else \
+                [batch.extra.copy(), batch.extra_ids] if len(batch.extra) else []
+            yield (torch.from_numpy(batch.views.copy()).permute(0, 1, 4, 2, 3),
+                   *map(torch.from_numpy, [batch.ids, *more]))
+
+
+def features_of(net, saved, data, path):
+    """Those of all images of a data set, by the net of a checkpoint in evaluation mode.
+    Pixels come by the path of a scratch file."""
+    about = saved.config["encoder"]
+    device, was = next(net.parameters()).device, net.training
+    mean, deviation = (torch.tensor(about[k], device=device).view(1, -1, 1, 1)
+                       for k in ("mean", "deviation"))
+    size, parts = about["height"], []
+    shards = 1 + len(foil.Dataset(data)) * size * size // 10**7
+    net.eval()
+    for k in range(1, shards + 1):
+        foil._output("foil-embed", "--raw", "--size", str(size), "--shard",
+                     f"{k}/{shards}", "-o", path, data)
+        part = foil.features(path)
+        with torch.no_grad():
+            part.x = np.concatenate([
+                net((x.view(len(x), size, size, -1).permute(0, 3, 1, 2).to(device)
+                     - mean) / deviation).float().cpu().numpy()
+                for x in torch.from_numpy(part.x).split(256)])
+        parts.append(part)
+    net.train(was)
+    last = parts[-1]
+    join = lambda of: np.concatenate([getattr(part, of) for part in parts])
+    return types.SimpleNamespace(
+        x=join("x"), ids=join("ids"), about={
+            **last.about, "layer": "h", "encoder": {
+                **about, "checkpoint": saved.folder}},
+        labels=None if last.labels is None else join("labels"))
 
 
 class _Value(torch.autograd.Function):

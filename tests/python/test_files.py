@@ -64,8 +64,15 @@ def data_sets():
     five = foil.Dataset("five.foil")
     ok(five[0] == d[d.names.index(five.names[0])],
        "a sample of a part is that of the whole set")
-    ok(refuses(OSError, "no.tar", foil.Dataset, "no.tar"),
-       "a missing data set raises foil-data's error")
+    ok(refuses(FileNotFoundError, "no.tar", foil.Dataset, "no.tar") and
+       refuses(FileNotFoundError, "no.tar", foil.views, "no.tar") and
+       refuses(FileNotFoundError, "no.tar", foil.train, "no.tar") and
+       refuses(FileNotFoundError, "no", foil.Run, "no"),
+       "a missing data set or run raises FileNotFoundError")
+    path = os.environ.pop("PATH")
+    right = refuses(FileNotFoundError, "no 'foil-data' on PATH", foil.Dataset, "d.tar")
+    os.environ["PATH"] = path
+    ok(right, "tools that are not on PATH raise an error with their name")
 
 
 def checkpoints():
@@ -133,6 +140,14 @@ def loops():
     for batch in foil.views("d.tar", **plan):
         break
     ok(True, "a loop over views can be left")
+    ok(len(foil.views("d.tar", **plan)) == 10 and
+       len(foil.views("d.tar", batch=16, select="--remainder drop")) == 2,
+       "views have a length, by the options of the selector")
+    with foil.views("d.tar", **plan) as these:
+        loop = iter(these)
+        first = next(loop).views.copy()
+    ok((first == next(iter(these)).views).all() and next(loop, "ended") == "ended",
+       "with ends the loops over its views, and others can begin")
     ok(refuses(RuntimeError, "--no-such", list,
                foil.views("d.tar", augment="--no-such", **plan)),
        "an option that a stage refuses raises its error")
@@ -155,4 +170,18 @@ def loops():
         "d.tar", keep_features=1, **plan)), "a strategy with features needs done(z=...)")
 
 
-run(examples_of_the_page, data_sets, checkpoints, loops)
+def trains():
+    small = dict(epochs=2, batch=8, size=8, augmenters=1, threads=1, compare=False)
+    made = foil.train("d.tar", run="made", arch="linear,hidden=12", **small)
+    ok([m["total"] for m in made.metrics] == list(range(1, 11)) and
+       made.features.x.shape == (40, 12) and "10 steps" in repr(made) and
+       made.checkpoint().head and "10 steps" in made.messages,
+       "foil.train() without a network trains an encoder of foil-train")
+    ok(refuses(FileExistsError, "'made' holds a run", lambda: foil.train(
+        "d.tar", run="made", **small)), "a run is not trained again by accident")
+    ok(refuses(RuntimeError, "did you mean '--epochs'", lambda: foil.train(
+        "d.tar", run="none", epoch=2)) and not os.path.exists("none"),
+       "an option that foil run refuses raises its error")
+
+
+run(examples_of_the_page, data_sets, checkpoints, loops, trains)
