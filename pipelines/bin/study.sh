@@ -2,6 +2,7 @@
 # Sourced by studies: the same training by several methods with several seeds.
 # STUDY has a folder for each trial, and in it, once the trial is evaluated,
 # result.tsv: a trial that has results is not trained again.  foil-run(1).
+RESULT=result.tsv
 
 # make_folder FOLDER : with mode 0700, unless it exists
 make_folder() {
@@ -58,7 +59,7 @@ trial() {
 # named_trial NAME SENTENCE COMMAND... : the same, and prints the sentence
 named_trial() {
     flock -u 9
-    [ ! -e "$STUDY/$1/result.tsv" ] || return 0
+    [ ! -e "$STUDY/$1/$RESULT" ] || return 0
     say "$2"
     (
         enter_run "$STUDY/$1"
@@ -67,27 +68,56 @@ named_trial() {
         "$@" 8<&-
         [ -s "$RUN/result.new" ] ||
             fail "'$RUN/result.new' is empty: $1 has written no result"
-        mv "$RUN/result.new" "$RUN/result.tsv"
+        mv "$RUN/result.new" "$RUN/$RESULT"
     )
 }
 
-# trials COMMAND... : for each of METHODS and SEEDS a trial of the command with METHOD
-# and SEED as last arguments
-trials() {
+# each_trial DO ARG... : DO METHOD SEED ARG... for each of METHODS and SEEDS
+each_trial() {
+    _do=$1
+    shift
     for _seed in $(seq "$SEED" $((SEED + SEEDS - 1))); do
         for _method in $(echo "$METHODS" | tr , ' '); do
-            named_trial "$_method-$_seed" "$_method, seed $_seed" "$@" "$_method" "$_seed"
+            "$_do" "$_method" "$_seed" "$@"
         done
     done
+}
+
+# run_trial METHOD SEED COMMAND... : a trial of the command with METHOD and SEED as last
+# arguments
+run_trial() {
+    _name=$1-$2 _sentence="$1, seed $2"
+    shift 2
+    named_trial "$_name" "$_sentence" "$@" "${_name%-*}" "${_name##*-}"
+}
+
+# trials COMMAND... : all of these trials, and their results
+trials() {
+    each_trial run_trial "$@"
+    gather
+}
+
+# print_result METHOD SEED : its lines after these two
+print_result() {
+    [ ! -e "$STUDY/$1-$2/$RESULT" ] || sed "s/^/$1\\t$2\\t/" "$STUDY/$1-$2/$RESULT"
 }
 
 # gather : the results of all trials, as method, seed, measure, value
 gather() {
     lock_study
-    for _seed in $(seq "$SEED" $((SEED + SEEDS - 1))); do
-        for _method in $(echo "$METHODS" | tr , ' '); do
-            [ ! -e "$STUDY/$_method-$_seed/result.tsv" ] ||
-                sed "s/^/$_method\\t$_seed\\t/" "$STUDY/$_method-$_seed/result.tsv"
-        done
-    done >"$STUDY/results.tsv"
+    each_trial print_result >"$STUDY/results.tsv"
+}
+
+# parts_of LIST COMMAND : a study in parts: COMMAND VALUE for each value of a list, with a
+# folder for each, VALUE with - for :, as STUDY; TOP is that of the whole study, COUNT
+# the number of parts
+parts_of() {
+    TOP=$STUDY
+    # shellcheck disable=SC2034 # for the study
+    COUNT=$(echo "$1" | tr , '\n' | wc -l)
+    for _part in $(echo "$1" | tr , ' '); do
+        STUDY=$TOP/$(echo "$_part" | tr : -)
+        mkdir -p "$STUDY"
+        "$2" "$_part"
+    done
 }
