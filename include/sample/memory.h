@@ -76,6 +76,8 @@ struct sample_memory_form {
     size_t horizon; /* steps by which the bank is delayed; 0: no bank */
     int slots;      /* 1: where each epoch makes new views, the bank has a row
                        for each slot of a batch, as the chains have */
+    int views;      /* 1: if views are fixed, the bank has a row for each, as
+                       with chains */
     int recalls;    /* 1: the bank scores states that are not in the batch;
                        horizon is 1, the latest features available */
     size_t most;    /* largest size of all tables, in bytes */
@@ -106,7 +108,7 @@ void sample_memory_release(struct sample_memory *memory);
 
 /*
  * sample_memory_views() returns how many rows of a sample the bank has: with
- * chains, one for each fixed view or slot; else one.
+ * chains or form.views, one for each fixed view; one for each slot; else one.
  */
 size_t sample_memory_views(const struct sample_memory *memory,
                            const struct batch *step);

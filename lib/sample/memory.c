@@ -114,7 +114,7 @@ size_t
 sample_memory_views(const struct sample_memory *memory,
                     const struct batch *step)
 {
-    if (memory->form.chains && step->fixed)
+    if ((memory->form.chains || memory->form.views) && step->fixed)
         return (size_t)step->fixed;
     return memory->form.slots ? step->v : 1;
 }

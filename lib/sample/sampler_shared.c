@@ -1,26 +1,31 @@
 /*
- * Samplers of emc2 without chains, which read the bank of features.
+ * Samplers of emc2 without chains, which read the bank of features.  The bank
+ * has a row for each fixed view of an image; one for each image if each epoch
+ * makes new views.
  *
  * `shared` draws images for the whole batch.  The queries are the rows of the
- * bank of the b images of the batch, and each draws `draws` images from its
- * softmax over the bank, p_q.  They are encoded with the batch, and every
- * anchor uses all of them.  In a random batch, one of N images comes with the
- * batch, in one of two rows, and by a draw
+ * bank of the batch's images, p_q the softmax of a query over the rows of other
+ * images, and each image draws `draws` of these.  They are encoded with the
+ * batch, and every anchor uses all of them.  In a random batch, row k of R rows
+ * of each of N images comes with the batch or by a draw
  *
- *     m(j) = (2b - 2) / (N - 1) + draws * sum_q p_q(j)
+ *     m(k) = (2b - 2) / (R (N - 1)) + sum_q draws_q p_q(k)
  *
  * times in expectation.  By the balance heuristic (Veach and Guibas 1995,
- * "Optimally combining sampling techniques for Monte Carlo rendering"), a row c
- * of image j(c) counts for anchor r as
+ * "Optimally combining sampling techniques for Monte Carlo rendering"), column
+ * c counts for anchor r as
  *
- *     w_rc = exp(beta s_rc) / m(j(c)) / (the sum of all such)
+ *     w_rc = exp(beta s_rc) / m(k(c)) / (the sum of all such, A_r)
  *
- * with its embedding of now, whatever the age of the bank (lib/algorithms.md
- * 4.4).
+ * with its embedding of now, whatever the age of the bank.  If views are fixed
+ * the negative term of anchor r is multiplied by B_r / Z_r: B_r is A_r with the
+ * bank's rows in place of the embeddings of now, and Z_r its expectation, over
+ * the whole bank.  So a bank of now gives the whole softmax's denominator. With
+ * new views the two differ too much for that (lib/algorithms.md 4.4).
  *
  * `zbank` draws nothing: a row of the batch counts as exp(beta s_rc) / Z_r,
- * with Z_r over the bank, times the other images per row.  Its rows do not sum
- * to 1, so their sum is the factor of the negative term.
+ * times the rows of other images per column.  Its rows do not sum to 1, so
+ * their sum is the factor of the negative term.
  */
 #include <math.h>
 #include <string.h>
@@ -38,6 +43,7 @@ set_shared_form(const struct sample_settings *how,
                 struct sample_memory_form *form)
 {
     form->horizon = (size_t)how->value[SHARED_HORIZON];
+    form->views = 1;
 }
 
 static void
@@ -45,6 +51,7 @@ set_zbank_form(const struct sample_settings *how,
                struct sample_memory_form *form)
 {
     form->horizon = (size_t)how->value[ZBANK_HORIZON];
+    form->views = 1;
 }
 
 static int
@@ -57,83 +64,131 @@ check_views(const struct sample_source *source, const struct batch *step,
                         : err_set(err, "%zu views: %s wants 2", step->v, name);
 }
 
+/* The row of the bank of a column; an extra sample without a known view has
+ * that of view 0. */
+static int64_t
+row_of(const struct sample_bank *bank, const struct batch *step, size_t column)
+{
+    const struct sample_state at = sample_step_state(step, column);
+
+    return at.id * (int64_t)bank->views +
+           (bank->views > 1 && at.view > 0 ? at.view : 0);
+}
+
+/* The queries of a batch: the rows of its first `n` anchors, which were
+ * written. */
+struct queries {
+    size_t n;
+    int64_t *own, *row; /* [n] their images, their rows of the bank */
+    size_t *anchor;     /* [n] */
+    struct sample_search search;
+};
+
+static struct queries
+make_queries(const struct sample_bank *bank, const struct batch *step,
+             double beta, struct arena *to)
+{
+    const size_t most = bank->views == 1 ? step->b : 2 * step->b;
+    struct queries all = {.own = arena_take(to, most, sizeof *all.own),
+                          .row = arena_take(to, most, sizeof *all.row),
+                          .anchor = arena_take(to, most, sizeof *all.anchor)};
+
+    for (size_t r = 0; bank->rows && r < most; r++) {
+        const int64_t row = row_of(bank, step, r);
+
+        if (bank->when[row] < 0)
+            continue;
+        all.own[all.n] = step->ids[r % step->b];
+        all.row[all.n] = row;
+        all.anchor[all.n++] = r;
+    }
+    if (all.n)
+        all.search =
+            sample_search(beta, bank, all.n, all.own,
+                          sample_search_rows(bank, all.n, all.row, to), to);
+    return all;
+}
+
+/* How many of its image's draws a query makes. */
+static size_t
+count_draws(const struct sample_source *source, const struct sample_bank *bank,
+            size_t b, size_t anchor)
+{
+    const size_t draws = (size_t)source->settings.value[DRAWS];
+
+    return bank->views == 1 ? draws : draws / 2 + (anchor < b && draws % 2);
+}
+
 static void
 draw_shared(struct sample_source *source, const struct batch *step,
             int64_t number, struct batch_extra *extras)
 {
-    const size_t draws = (size_t)source->settings.value[DRAWS];
-    const size_t b = step->b, most = b * draws;
+    const size_t most = step->b * (size_t)source->settings.value[DRAWS];
     const struct sample_bank *bank = &source->ahead;
     struct arena *to = &source->drawn;
     int64_t *id = arena_take(to, most, sizeof *id);
     int64_t *view = arena_take(to, most, sizeof *view);
-    struct sample_search all;
+    const struct queries all =
+        make_queries(bank, step, sample_source_beta(source, number), to);
     size_t n = 0;
 
-    *extras = (struct batch_extra){
-        .most = (int64_t)most, .ids = id, .view = step->fixed ? view : NULL};
-    if (!bank->rows)
-        return;
-    all = sample_search(sample_source_beta(source, number), bank, b, step->ids,
-                        sample_search_rows(bank, b, step->ids, to), to);
-    for (size_t q = 0; q < b; q++) {
+    for (size_t q = 0; q < all.n; q++) {
+        size_t draws = count_draws(source, bank, step->b, all.anchor[q]);
         struct rng rng;
 
-        if (bank->when[step->ids[q]] < 0)
-            continue;
         rng_init(&rng, source->settings.seed, RNG_CACHE, (uint64_t)step->step,
-                 (uint64_t)step->epoch, q);
-        for (size_t k = 0; k < draws; k++) {
-            const struct sample_draw draw = sample_search_draw(&all, q, &rng);
+                 (uint64_t)step->epoch, all.anchor[q]);
+        for (; draws; draws--) {
+            const int64_t row = sample_search_draw(&all.search, q, &rng).id;
 
-            if (draw.id < 0)
+            if (row < 0)
                 continue;
-            id[n] = draw.id;
-            view[n++] = step->fixed
-                            ? (int64_t)rng_below(&rng, (uint64_t)step->fixed)
-                            : -1;
+            id[n] = row / (int64_t)bank->views;
+            view[n++] = row % (int64_t)bank->views;
         }
     }
-    extras->n = n;
+    *extras = (struct batch_extra){.n = n,
+                                   .most = (int64_t)most,
+                                   .ids = id,
+                                   .view = step->fixed ? view : NULL};
 }
 
 /*
- * log m(j) of n images, by the bank that they were drawn from.
- *   ids  [n]
+ * log m(k) of all columns, by the bank from which the step was drawn.
+ *   row  [n]  rows of the columns
  */
 static double *
-expect_images(struct sample_source *source, const struct batch *step, size_t n,
-              const int64_t *ids)
+expect_columns(struct sample_source *source, const struct batch *step, size_t n,
+               const int64_t *row)
 {
     const struct sample_memory *memory = &source->memory;
     const struct sample_bank *bank = &memory->bank;
-    const double draws = source->settings.value[DRAWS];
-    const size_t b = step->b, d = bank->dim;
+    const double views = bank->rows ? (double)bank->views : 1;
+    const double common =
+        (double)(2 * step->b - 2) / (views * (double)(memory->form.size - 1));
     struct arena *to = &source->weighed;
     double *m = arena_take(to, n, sizeof *m);
-    float *s = arena_take(to, b * n, sizeof *s), *query;
-    struct sample_search all;
+    const struct queries all =
+        make_queries(bank, step, sample_source_beta(source, memory->total), to);
+    float *s = arena_take(to, all.n * n + 1, sizeof *s);
 
-    for (size_t j = 0; j < n; j++)
-        m[j] = (double)(2 * b - 2) / (double)(memory->form.size - 1);
-    if (bank->rows) {
-        query = sample_search_rows(bank, b, step->ids, to);
-        all = sample_search(sample_source_beta(source, memory->total), bank, b,
-                            step->ids, query, to);
-        num_gemm_nt(b, n, d, 1, query, sample_search_rows(bank, n, ids, to), 0,
-                    s);
-        for (size_t q = 0; q < b; q++) {
-            const double z = sample_search_log_z(&all, q);
+    for (size_t c = 0; c < n; c++)
+        m[c] = common;
+    if (all.n)
+        num_gemm_nt(all.n, n, bank->dim, 1, all.search.query,
+                    sample_search_rows(bank, n, row, to), 0, s);
+    for (size_t q = 0; q < all.n; q++) {
+        const double z = sample_search_log_z(&all.search, q);
+        const double draws =
+            (double)count_draws(source, bank, step->b, all.anchor[q]);
 
-            if (bank->when[step->ids[q]] < 0 || !(z > -INFINITY))
-                continue;
-            for (size_t j = 0; j < n; j++)
-                if (ids[j] != step->ids[q] && bank->when[ids[j]] >= 0)
-                    m[j] += draws * exp((double)all.beta * s[q * n + j] - z);
-        }
+        for (size_t c = 0; c < n && z > -INFINITY; c++)
+            if (bank->when[row[c]] >= 0 &&
+                row[c] / (int64_t)bank->views != all.own[q])
+                m[c] += draws * exp((double)all.search.beta * s[q * n + c] - z);
     }
-    for (size_t j = 0; j < n; j++)
-        m[j] = log(m[j]);
+    for (size_t c = 0; c < n; c++)
+        m[c] = log(m[c]);
     return m;
 }
 
@@ -165,16 +220,48 @@ weigh_others(const struct batch *step, size_t r, size_t columns,
     return sum > 0 ? top + log(sum) : -INFINITY;
 }
 
-/* Lists the image of each column. */
+/* Lists the image of each column, and its row of the bank. */
 static int64_t *
-list_images(const struct batch *step, struct arena *to)
+list_columns(const struct sample_bank *bank, const struct batch *step,
+             struct arena *to, int64_t **row)
 {
-    const size_t b = step->b, n = 2 * b;
-    int64_t *image = arena_take(to, n + step->extra.n, sizeof *image);
+    const size_t n = 2 * step->b + step->extra.n;
+    int64_t *image = arena_take(to, n, sizeof *image);
 
-    for (size_t c = 0; c < n + step->extra.n; c++)
-        image[c] = c < n ? step->ids[c % b] : step->extra.ids[c - n];
+    *row = arena_take(to, n, sizeof **row);
+    for (size_t c = 0; c < n; c++) {
+        image[c] = sample_step_state(step, c).id;
+        (*row)[c] = bank->rows ? row_of(bank, step, c) : 0;
+    }
     return image;
+}
+
+/* Fills in scale_r1 = B_r / Z_r. */
+static void
+compare_with_bank(struct sample_source *source, const struct batch *step,
+                  size_t columns, const int64_t *image, const int64_t *row,
+                  const double *log_m, float *scale)
+{
+    const struct sample_bank *bank = &source->memory.bank;
+    const size_t n = 2 * step->b;
+    struct arena *to = &source->weighed;
+    const struct sample_search all =
+        sample_search(step->beta, bank, n, image, step->z, to);
+    float *s = arena_take(to, n * columns, sizeof *s);
+
+    num_gemm_nt(n, columns, step->dim, 1, step->z,
+                sample_search_rows(bank, columns, row, to), 0, s);
+    for (size_t r = 0; r < n; r++) {
+        const double z = sample_search_log_z(&all, r);
+        double sum = 0;
+
+        for (size_t c = 0; c < columns; c++)
+            if (image[c] != image[r] && bank->when[row[c]] >= 0)
+                sum +=
+                    exp((double)all.beta * s[r * columns + c] - log_m[c] - z);
+        if (z > -INFINITY && sum > 0)
+            scale[2 * r + 1] = (float)sum;
+    }
 }
 
 static void
@@ -182,19 +269,37 @@ weigh_shared(struct sample_source *source, const struct batch *step,
              struct weights *weights)
 {
     const size_t n = 2 * step->b, columns = n + step->extra.n;
+    const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
-    const int64_t *image = list_images(step, to);
-    const double *log_m = expect_images(source, step, columns, image);
+    int64_t *row, *image = list_columns(bank, step, to, &row);
+    const double *log_m = expect_columns(source, step, columns, row);
     const float *s = sample_step_compare(step, to);
     float *w = arena_take(to, n * columns, sizeof *w);
+    float *scale = arena_take(to, 2 * n, sizeof *scale);
 
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; r++) {
         weigh_others(step, r, columns, image, log_m, s + r * columns,
                      w + r * columns);
+        scale[2 * r] = scale[2 * r + 1] = 1;
+    }
+    if (bank->rows && step->fixed)
+        compare_with_bank(source, step, columns, image, row, log_m, scale);
     weights->columns = columns;
     weights->w = w;
     weights->s = s;
+    weights->scale = scale;
     weights->accepted = 1;
+}
+
+/* The rows of other images that were written. */
+static size_t
+count_others(const struct sample_bank *bank, int64_t own)
+{
+    size_t others = bank->known;
+
+    for (size_t view = 0; view < bank->views; view++)
+        others -= bank->when[(size_t)own * bank->views + view] >= 0;
+    return others;
 }
 
 static void
@@ -204,7 +309,7 @@ weigh_by_bank(struct sample_source *source, const struct batch *step,
     const size_t n = 2 * step->b, columns = n + step->extra.n;
     const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
-    const int64_t *image = list_images(step, to);
+    int64_t *row, *image = list_columns(bank, step, to, &row);
     const float *s = sample_step_compare(step, to);
     float *w = arena_take(to, n * columns, sizeof *w);
     float *scale = arena_take(to, 2 * n, sizeof *scale);
@@ -220,13 +325,9 @@ weigh_by_bank(struct sample_source *source, const struct batch *step,
 
         memset(w + r * columns + n, 0, step->extra.n * sizeof *w);
         scale[2 * r] = scale[2 * r + 1] = 1;
-        if (z > -INFINITY) {
-            const size_t others =
-                bank->known - (size_t)(bank->when[image[r]] >= 0);
-
-            scale[2 * r + 1] =
-                (float)((double)others / (double)(n - 2) * exp(inside - z));
-        }
+        if (z > -INFINITY)
+            scale[2 * r + 1] = (float)((double)count_others(bank, image[r]) /
+                                       (double)(n - 2) * exp(inside - z));
     }
     weights->columns = columns;
     weights->w = w;

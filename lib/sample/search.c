@@ -18,7 +18,7 @@ enum { BLOCK = 512, LANES = 16 };
 static size_t
 block_length(const struct sample_search *all, size_t block)
 {
-    const size_t left = all->bank->size - block * BLOCK;
+    const size_t left = all->bank->size * all->bank->views - block * BLOCK;
 
     return left < BLOCK ? left : BLOCK;
 }
@@ -58,12 +58,15 @@ weigh_block(const struct sample_search *all, size_t query, size_t block,
             float *s)
 {
     const size_t length = block_length(all, block);
+    const size_t views = all->bank->views;
+    const size_t own = (size_t)all->own[query] * views;
     struct sample_mass mass;
 
-    if (all->bank->known < all->bank->size)
+    if (all->bank->known < all->bank->size * views)
         exclude_unwritten(length, all->bank->when + block * BLOCK, s);
-    if ((size_t)all->own[query] / BLOCK == block)
-        s[(size_t)all->own[query] % BLOCK] = -INFINITY;
+    for (size_t row = own; row < own + views; row++)
+        if (row / BLOCK == block)
+            s[row % BLOCK] = -INFINITY;
     mass.most = num_max(length, s);
     if (!(mass.most > -INFINITY))
         return (struct sample_mass){-INFINITY, 0};
@@ -75,7 +78,8 @@ struct sample_search
 sample_search(double beta, const struct sample_bank *bank, size_t n,
               const int64_t *own, const float *query, struct arena *scratch)
 {
-    const size_t d = bank->dim, blocks = (bank->size + BLOCK - 1) / BLOCK;
+    const size_t d = bank->dim;
+    const size_t blocks = (bank->size * bank->views + BLOCK - 1) / BLOCK;
     const struct sample_search all = {
         .bank = bank,
         // neither 0 nor infinity in single precision
@@ -191,14 +195,13 @@ sample_search_draw(const struct sample_search *all, size_t query,
 }
 
 float *
-sample_search_rows(const struct sample_bank *bank, size_t n, const int64_t *own,
-                   struct arena *scratch)
+sample_search_rows(const struct sample_bank *bank, size_t n, const int64_t *row,
+                   struct arena *to)
 {
     const size_t d = bank->dim;
-    float *query = arena_take(scratch, n * d, sizeof *query);
+    float *rows = arena_take(to, n * d, sizeof *rows);
 
     for (size_t i = 0; i < n; i++)
-        memcpy(query + i * d, bank->rows + (size_t)own[i] * d,
-               d * sizeof *query);
-    return query;
+        memcpy(rows + i * d, bank->rows + (size_t)row[i] * d, d * sizeof *rows);
+    return rows;
 }

@@ -6,12 +6,11 @@
 #include "util/rng.h"
 
 /*
- * The softmax over a bank with one row for each sample.  A query q of sample i
- * has the distribution
+ * The softmax over a bank.  A query q of sample i has the distribution
  *
- *     p_q(j) = exp(beta q.e_j) / Z_q,   Z_q = sum_{j != i} exp(beta q.e_j),
+ *     p_q(k) = exp(beta q.e_k) / Z_q,   Z_q = sum_k exp(beta q.e_k),
  *
- * over the samples j != i whose row e_j was written.
+ * over the rows e_k of other samples that were written.
  */
 
 /* The weight of the rows of a block: sum exp(beta (s - most)); sum is 0 if none
@@ -33,7 +32,8 @@ struct sample_search {
 
 /* A draw from the distribution of a query. */
 struct sample_draw {
-    int64_t id;   /* -1: no row could be drawn */
+    int64_t id;   /* the row, a sample's id in a bank with one row for each; -1:
+                     no row could be drawn */
     double log_q; /* log p(id); 0 without a draw */
 };
 
@@ -42,7 +42,7 @@ struct sample_draw {
  *   beta   finite, >= 0
  *   own    [n]  ids of the queries' samples, each < size; n <= 65536; kept
  *   query  [n,d]  kept
- * O(n size d) time; takes O(n size / 100) of scratch and does not free it.
+ * O(n rows d) time; takes O(n rows / 100) of scratch and does not free it.
  */
 struct sample_search sample_search(double beta, const struct sample_bank *bank,
                                    size_t n, const int64_t *own,
@@ -57,9 +57,9 @@ double sample_search_log_z(const struct sample_search *search, size_t query);
 struct sample_draw sample_search_draw(const struct sample_search *search,
                                       size_t query, struct rng *rng);
 
-/* sample_search_rows() copies the rows of n samples, [n,d]; zeros if a row was
+/* sample_search_rows() copies n rows of the bank, [n,d]; zeros where a row was
  * never written. */
 float *sample_search_rows(const struct sample_bank *bank, size_t n,
-                          const int64_t *ids, struct arena *to);
+                          const int64_t *row, struct arena *to);
 
 #endif
