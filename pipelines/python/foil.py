@@ -181,6 +181,8 @@ class Pairs:
              by view, then further negatives
     owner    i8 [n] the sample of each
     views, batch, beta, epoch, step
+    kept     u1 [--keep]: a table that the program may change; the trainer stores
+             it, and it is as after the last step, whatever was killed
     """
 
     def __init__(self, o, memory):
@@ -189,6 +191,7 @@ class Pairs:
         self.z = memory[o.z:][:o.columns * o.dims * 4].view("f4").reshape(
             o.columns, o.dims)
         self.owner = memory[o.owner:][:o.columns * 8].view("i8")
+        self.kept = memory[o.keep:][:o.bytes]
 
     def similarities(self):
         """z z^T of the anchors, -inf for two rows of one sample."""

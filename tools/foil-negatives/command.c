@@ -13,18 +13,24 @@
  *     [rows,columns] f4   weights
  *     [columns,dim]  f4   embeddings: the anchors, then the extra samples
  *     [columns]      i8   the sample of each
+ *     [kept]         u1   the program's table, which the trainer stores
  */
 enum { REQUEST = 512, ALIGN = 64 };
 
 static const double tolerance = 1e-3; // of the sum of a row
+static const int64_t first = 0;       // the only row of the table
 
 struct weigher {
     struct stage_program *program;
     const char *line;
     int stop;
     size_t rows, columns, dim; // of the step
-    size_t z, owner;           // offsets of these arrays
+    size_t z, owner, keep;     // offsets of these arrays
     char *memory;
+
+    size_t kept;             // bytes of the table
+    uint8_t *table;          // [kept] before this step
+    struct table_rows store; // it, as the only row of a table
 };
 
 struct weigher *
@@ -39,6 +45,13 @@ weigher_open(const struct negatives_options *options, int stop)
 
     w->line = options->command;
     w->stop = stop;
+    w->kept = (size_t)options->keep;
+    w->table = mem_array(w->kept + 1, 1);
+    w->store = (struct table_rows){.name = "kept",
+                                   .rows = 1,
+                                   .width = w->kept,
+                                   .at = &first,
+                                   .row = w->table};
     w->program = stage_command_open(&config);
     return w;
 }
@@ -49,7 +62,27 @@ weigher_close(struct weigher *w)
     if (!w)
         return;
     stage_program_close(w->program);
+    free(w->table);
     free(w);
+}
+
+int
+weigher_load(struct weigher *w, const struct sample_store *store,
+             struct err *err)
+{
+    const struct sample_table *table = store->table;
+
+    if (store->n &&
+        (strcmp(table->name, w->store.name) != 0 || table->width != w->kept))
+        return err_set(err,
+                       "the state of the run has the table '%s' in rows of %zu "
+                       "bytes, --keep %zu has another one: give the --method "
+                       "or the --keep with which it began",
+                       table->name, table->width, w->kept);
+    memset(w->table, 0, w->kept);
+    if (store->n)
+        memcpy(w->table, table->bytes, w->kept);
+    return 0;
 }
 
 /* ---------------------------------------------------------------- a request */
@@ -89,8 +122,8 @@ put_step(struct weigher *w, const struct wire_weights_request *request,
     w->dim = p->dim;
     w->z = align_bytes(w->rows * w->columns * sizeof(float));
     w->owner = w->z + align_bytes(w->columns * w->dim * sizeof(float));
-    w->memory = stage_program_memory(
-        w->program, w->owner + w->columns * sizeof(int64_t), err);
+    w->keep = w->owner + align_bytes(w->columns * sizeof(int64_t));
+    w->memory = stage_program_memory(w->program, w->keep + w->kept, err);
     if (!w->memory)
         return -1;
     memset(w->memory, 0, w->z);
@@ -101,14 +134,25 @@ put_step(struct weigher *w, const struct wire_weights_request *request,
     return 0;
 }
 
+/* See stage/program.h: a program that died may have changed the table. */
+static int
+put_table(void *of)
+{
+    struct weigher *w = of;
+
+    memcpy(w->memory + w->keep, w->table, w->kept);
+    return 1;
+}
+
 static void
 put_request(const struct weigher *w, const struct batch *p, char line[REQUEST])
 {
     snprintf(line, REQUEST,
              "weigh rows=%zu columns=%zu dims=%zu z=%zu owner=%zu views=%zu "
-             "batch=%zu beta=%.9g epoch=%" PRId64 " step=%" PRId64,
+             "batch=%zu beta=%.9g epoch=%" PRId64 " step=%" PRId64
+             " keep=%zu bytes=%zu",
              w->rows, w->columns, w->dim, w->z, w->owner, p->v, p->b, p->beta,
-             p->epoch, p->step);
+             p->epoch, p->step, w->keep, w->kept);
 }
 
 /* -------------------------------------------------------------- an answer */
@@ -161,17 +205,30 @@ take_values(const struct weigher *w, const char *words, struct values *values,
                          w->line, word + strspn(word, " "), WIRE_VALUES_MAX);
 }
 
+/* Takes the table if the program has changed it. */
+static void
+take_table(struct weigher *w, struct weights *weights)
+{
+    const char *now = w->memory + w->keep;
+
+    w->store.n = memcmp(w->table, now, w->kept) != 0;
+    memcpy(w->table, now, w->kept);
+    weights->tables = &w->store;
+    weights->n_tables = w->kept > 0;
+}
+
 int
 weigher_weigh(struct weigher *w, const struct wire_weights_request *request,
               struct weights *weights, struct err *err)
 {
-    struct stage_answer answer = {0};
+    struct stage_answer answer = {.retry = put_table, .of = w};
     char line[REQUEST];
     int rc;
 
     *weights = (struct weights){.accepted = 1};
     if (put_step(w, request, err))
         return -1;
+    put_table(w);
     put_request(w, &request->batch, line);
     rc = stage_command_ask(w->program, line, w->stop, &answer, err);
     if (!rc)
@@ -179,6 +236,8 @@ weigher_weigh(struct weigher *w, const struct wire_weights_request *request,
     if (!rc)
         rc = take_values(w, answer.ok, &weights->values, err);
     free(answer.ok);
+    if (!rc)
+        take_table(w, weights);
     weights->rows = w->rows;
     weights->columns = w->columns;
     weights->w = (const float *)(void *)w->memory;

@@ -24,7 +24,7 @@ struct negatives_options {
     double limit;        /* seconds for an answer */
     int filter;
     struct sample_settings settings;
-    long augmentations, seed;
+    long augmentations, seed, keep;
     double lease;
 };
 
@@ -38,6 +38,11 @@ const struct negatives_options *negatives_options_get(int argc, char **argv);
 struct weigher;
 struct weigher *weigher_open(const struct negatives_options *options, int stop);
 void weigher_close(struct weigher *weigher);
+
+/* weigher_load() loads the program's table of --keep; without tables in the
+ * store it becomes zeros. */
+int weigher_load(struct weigher *weigher, const struct sample_store *store,
+                 struct err *err);
 
 /* weigher_weigh() returns weights that are valid until the next call.  A
  * program that died is restarted once. */

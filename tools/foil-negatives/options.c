@@ -31,6 +31,8 @@ static const struct opt rest[] = {
      "a program of yours that weighs, instead of --method"},
     {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
      "time limit for its answers"},
+    {"keep", 0, OPT_WHOLE, &options.keep, 0, TABLE_WIDTH_MAX, "BYTES",
+     "size of its table, which the trainer stores"},
     {"augmentations", 'a', OPT_WHOLE, &options.augmentations, 0, WIRE_VIEW_MAX,
      "N", "fixed views to choose from; 0: new ones each time"},
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
@@ -122,6 +124,8 @@ check_command(void)
 {
     if (!options.command && opt_is_set(&options.limit))
         opt_misuse("--command-limit belongs to --weigh-command");
+    if (!options.command && options.keep)
+        opt_misuse("--keep belongs to --weigh-command");
     if (!options.command)
         return;
     if (options.filter)

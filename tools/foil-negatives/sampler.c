@@ -148,7 +148,10 @@ take_all(struct sampler *sampler, const struct wire_state *state,
 
     if (flow_state_owner_check_complete(&sampler->owner_state, state, err))
         return -1;
-    if (!state->empty && (state->total || store->n)) {
+    if (sampler->weigher) {
+        if (weigher_load(sampler->weigher, store, err))
+            return -1;
+    } else if (!state->empty && (state->total || store->n)) {
         if (sample_source_load(&sampler->source, store, state->total, err))
             return -1;
     } else {

@@ -1,6 +1,4 @@
-"""Parts of these methods.  Each method is an encoder with a loss of its own:
-
-    foil run simclr photos/ --objective external --encoder 'python3 byol.py'"""
+"""Parts of these methods, encoders with a loss of their own: foil-python(7)."""
 import copy
 
 import torch
@@ -28,11 +26,13 @@ class Slow(nn.Module):  # a copy of modules that follows them, the momentum enco
         super().__init__()
         self.copy, self.m = copy.deepcopy(nn.Sequential(*fast)).requires_grad_(False), m
         self.fast = [p for module in fast for p in module.parameters()]
+        self.register_buffer("share", torch.ones(()))  # first all: after --init
 
     @torch.no_grad()
     def forward(self, x):
         for slow, fast in zip(self.copy.parameters(), self.fast):
-            slow.lerp_(fast, 1 - self.m)
+            slow.lerp_(fast, self.share)
+        self.share.fill_(1 - self.m)
         return self.copy(x)
 
 
