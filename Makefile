@@ -489,6 +489,8 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,page) scripts/check-page
 	$(call say,LINT,scripts) printf '%s\n' $(SCRIPTS) | \
 	    xargs -P $$(nproc) -n 20 shellcheck -x && shellcheck -s sh $(PIPELINES)
+	$(call say,LINT,types) mypy --config-file pipelines/python/pyproject.toml \
+	    --cache-dir build/mypy pipelines/python/foil.py pipelines/python/foil_torch.py
 	$(call say,LINT,manual) mandoc -T lint -W warning $(MAN)
 	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
 	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables

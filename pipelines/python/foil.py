@@ -20,6 +20,7 @@ foil-python(7) is its manual.  Needs python3-numpy, and foil's tools on PATH.
 foil_torch.py is imported by what needs PyTorch: encode(), train() of a network.
 """
 import collections
+import collections.abc
 import contextlib
 import ctypes
 import functools
@@ -41,9 +42,13 @@ import threading
 import time
 import traceback
 import types
+import typing
 import weakref
 
 import numpy as np
+
+if typing.TYPE_CHECKING:
+    import torch
 
 __version__ = "1.0.0"
 __all__ = [
@@ -93,10 +98,10 @@ class _Printed:
 
 
 _ours = False  # whether a function of this module answers
-answers = sys.stdout
+answers: typing.TextIO = sys.stdout
 if "FOIL_MEMORY" in os.environ:
-    sys.stdout = _Printed()
-    answers = sys.stdout.answers
+    sys.stdout = _printed = _Printed()  # type: ignore[assignment]
+    answers = _printed.answers
 
 
 def _serve(answer):
@@ -120,7 +125,7 @@ def _memory():
     return np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+")
 
 
-def plan_batches(plan):
+def plan_batches(plan: typing.Callable) -> None:
     """Plans epochs for foil-select --strategy-command: plan(o) returns the
     batches of epoch o.epoch, arrays of ids, or one array that is cut into them.
 
@@ -143,7 +148,7 @@ def plan_batches(plan):
     _serve(answer)
 
 
-def make_views(view, mix=None):
+def make_views(view: typing.Callable, mix: typing.Callable | None = None) -> None:
     """Makes views for foil-augment --view-command: view(image, size, rng) takes
     u1 [h,w,3] and returns u1 [size,size,3].  Draw random numbers only from
     rng, a Generator of numpy that depends on sample, epoch, view and seed.
@@ -200,7 +205,7 @@ class Pairs:
         return s
 
 
-def weigh_negatives(weigh):
+def weigh_negatives(weigh: typing.Callable) -> None:
     """Weighs for foil-negatives --weigh-command: weigh(pairs) returns w
     [anchors,n], not negative, each row with the sum 1; or (w, values), with
     numbers for the metrics."""
@@ -214,7 +219,7 @@ def weigh_negatives(weigh):
     _serve(answer)
 
 
-def judge_checkpoints(judge):
+def judge_checkpoints(judge: typing.Callable) -> None:
     """Evaluates for foil-eval follow --eval-command: judge(folder, step) returns
     the result of a checkpoint, a dict for JSON."""
     def answer(line):
@@ -223,9 +228,15 @@ def judge_checkpoints(judge):
     _serve(answer)
 
 
-def encode(net, head=None, optim=None, device="cpu", autocast=None, text=None,
-           text_head=None, loss=None, ranks=1, backend=None, timeout=600,
-           products=None, data=None):
+def encode(net: "torch.nn.Module", head: "torch.nn.Module | None" = None,
+           optim: "torch.optim.Optimizer | None" = None,
+           device: "str | torch.device" = "cpu",
+           autocast: "torch.dtype | None" = None,
+           text: "torch.nn.Module | None" = None,
+           text_head: "torch.nn.Module | None" = None,
+           loss: typing.Callable | None = None, ranks: int = 1,
+           backend: str | None = None, timeout: float = 600,
+           products: bool | None = None, data: str | None = None) -> None:
     """The encoder of foil-train --encoder in PyTorch, by foil-encoder(5).  Returns
     at the end of the run.  foil-python(7) has the arguments."""
     import foil_torch
@@ -236,19 +247,19 @@ def encode(net, head=None, optim=None, device="cpu", autocast=None, text=None,
 
 # ------------------------------------------------------------------- data sets
 
-def _find_tool(name):
+def _find_tool(name: str) -> str:
     path = shutil.which(name)
     if not path:
         raise FileNotFoundError(f"no '{name}' on PATH: foil's tools have to be there")
     return path
 
 
-def _find_data(path):
+def _find_data(path: str) -> None:
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no data set '{path}'")
 
 
-def _output(tool, *words):
+def _output(tool: str, *words: str) -> str:
     """The standard output of a tool."""
     done = subprocess.run([_find_tool(tool), *words], capture_output=True)
     if done.returncode:
@@ -260,7 +271,7 @@ class Dataset:
     """A data set of foil by its index: dataset[id] is the file of an image, as
     bytes."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         cut = lambda line: [cell.replace("\\\\", "\0").replace("\\t", "\t")
                             .replace("\\n", "\n").replace("\0", "\\")
                             for cell in line.split("\t")]
@@ -269,19 +280,19 @@ class Dataset:
                                        path).splitlines())
         info = dict(line.split("\t", 1)
                     for line in _output("foil-data", "info", path).splitlines())
-        table = dict(zip(head, zip(*rows)))
+        table: dict = dict(zip(head, zip(*rows)))
         self.digest, self.size = info["digest"], len(rows)
         self.labels = np.array(table["label"], "i8")
         self.classes, self.names = table["class"], table["name"]
         self.captions = [c.split("\n") if c else [] for c in table["caption"]]
         self._where = list(zip(table["file"], map(int, table["offset"]),
                                map(int, table["bytes"])))
-        self._open = {}
+        self._open: dict[str, int] = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.size
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> bytes:
         path, offset, length = self._where[i]
         if path not in self._open:
             if len(self._open) >= 64:
@@ -298,15 +309,18 @@ class Dataset:
 Event = collections.namedtuple("Event", "kind head tensors")
 
 
-def events(run, *kinds, timeout=None, keys=None, allow=None):
+def events(run: str, *kinds: str, timeout: float | None = None,
+           keys: str | None = None, allow: str | None = None,
+           ) -> collections.abc.Iterator[Event]:
     """Publications of a trainer, as (kind, head, tensors): "metrics",
     "features", "event", or all; by foil-tap.  Ends when the run ends, or after
     `timeout` seconds without a message."""
     wanted = set(kinds or ("metrics", "features", "event"))
     command = ["foil-tap", "-f", "-k", " ".join(wanted)]
-    command += ["--keys", keys, "--allow", allow] if keys else []
+    command += ["--keys", keys, "--allow", allow or ""] if keys else []
     command += ["events", run] if "://" in run else ["-r", run, "events"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as tap:
+        assert tap.stdout
         try:
             while timeout is None or \
                     select.select([tap.stdout], [], [], timeout)[0]:
@@ -330,7 +344,7 @@ _TYPES = {"u1": "u1", "i4": "<i4", "i8": "<i8", "f4": "<f4", "f8": "<f8",
 
 # ----------------------------------------------------------------------- files
 
-def features(path):
+def features(path: str) -> types.SimpleNamespace:
     """The output of foil-embed: x f4 [n,d], ids, labels (or None), about."""
     base = path[:-4] if path.endswith(".npy") else path
     has = lambda end: os.path.exists(base + end)
@@ -363,7 +377,7 @@ def _read_safetensors(path):
     return out
 
 
-def checkpoint(path):
+def checkpoint(path: str) -> types.SimpleNamespace:
     """A checkpoint, or the newest of a run directory, verified:
     foil-checkpoint(5).
 
@@ -421,7 +435,7 @@ def _libfoil():
     raise OSError("no libfoil.so.1 is found: give its path in LIBFOIL")
 
 
-def objectives():
+def objectives() -> list[str]:
     """The names of all objectives."""
     lib = _libfoil()
     names = map(lib.train_objective_name, map(ctypes.c_size_t, range(1000)))
@@ -686,9 +700,12 @@ class views:
     strategies plan from features.
     """
 
-    def __init__(self, data, batch=128, epochs=1, size=0, seed=0, augmenters=1,
-                 window=8, strategy="shuffle", recipe=None, keep_features=0, dim=1,
-                 select="", augment="", train="", deadline=60.0, vocabulary=None):
+    def __init__(self, data: str, batch: int = 128, epochs: int = 1, size: int = 0,
+                 seed: int = 0, augmenters: int = 1, window: int = 8,
+                 strategy: str = "shuffle", recipe: str | None = None,
+                 keep_features: int = 0, dim: int = 1, select: str = "",
+                 augment: str = "", train: str = "", deadline: float = 60.0,
+                 vocabulary: str | None = None) -> None:
         self._made = {k: v for k, v in locals().items() if k != "self"}
         _find_data(data)
         texts = lambda *w: [*w, "--vocabulary", vocabulary] if vocabulary else []
@@ -701,25 +718,25 @@ class views:
         self._augment = ["-s", str(seed), "--size", str(size),
                          *(["--recipe", recipe] if recipe else []),
                          *texts("-v", "1"), *shlex.split(augment), data]
-        self._loops = weakref.WeakSet()
+        self._loops: weakref.WeakSet = weakref.WeakSet()
 
-    def __len__(self):
+    def __len__(self) -> int:
         plan = json.loads(_output("foil-select", "--dry-run", *self._select))
         return plan["batches"] * self._made["epochs"]
 
-    def __iter__(self):
+    def __iter__(self) -> collections.abc.Iterator[Batch]:
         loop = self._batches()
         self._loops.add(loop)
         return loop
 
-    def __enter__(self):
+    def __enter__(self) -> "views":
         return self
 
-    def __exit__(self, *why):
+    def __exit__(self, *why: object) -> None:
         for loop in list(self._loops):
             loop.close()
 
-    def dataset(self):
+    def dataset(self) -> "torch.utils.data.IterableDataset":
         """An IterableDataset of PyTorch, for DataLoader(..., batch_size=None): x, ids
         of each batch, x u1 [2,b,c,h,w], then extra and extra_ids, or tokens and
         lengths, if there are any.  Of several workers the first one has all batches;
@@ -847,9 +864,14 @@ class _Link:
 
 # -------------------------------------------------------------------- training
 
-def train(data, net=None, head=None, *, run=None, pipeline="simclr", test=None,
-          resume=False, optim=None, device="cpu", autocast=None, text=None,
-          text_head=None, loss=None, products=None, **options):
+def train(data: str | None, net: "torch.nn.Module | None" = None,
+          head: "torch.nn.Module | None" = None, *, run: str | None = None,
+          pipeline: str = "simclr", test: str | None = None, resume: bool = False,
+          optim: typing.Any = None, device: str = "cpu", autocast: typing.Any = None,
+          text: "torch.nn.Module | None" = None,
+          text_head: "torch.nn.Module | None" = None,
+          loss: typing.Callable | None = None, products: bool | None = None,
+          **options: typing.Any) -> "Run":
     """Trains with this process as the encoder, by `foil run`; returns a Run.
 
         run = foil.train("photos.foil", net, head, objective="isogclr", epochs=50)
@@ -909,7 +931,7 @@ def train(data, net=None, head=None, *, run=None, pipeline="simclr", test=None,
 
 
 @contextlib.contextmanager
-def _signals_to(process):
+def _signals_to(process: subprocess.Popen) -> collections.abc.Iterator[None]:
     """Passes SIGINT and SIGTERM on, which only a main thread can."""
     kinds = (signal.SIGINT, signal.SIGTERM) \
         if threading.current_thread() is threading.main_thread() else ()
@@ -965,20 +987,20 @@ class _Progress:
               file=sys.stderr, flush=True)
 
 
-def _tail(path):
+def _tail(path: str) -> str:
     """The last whole line of a file."""
     with open(path, "rb") as f:
         f.seek(max(0, os.path.getsize(path) - 65536))
         return f.read().rpartition(b"\n")[0].rpartition(b"\n")[2].decode()
 
 
-def _command(run):
+def _command(run: str) -> dict[str, str]:
     """The options in RUN/command by their names."""
     with open(f"{run}/command") as f:
         return dict(line.rstrip("\n").partition(" ")[::2] for line in f)
 
 
-def _lines(path):
+def _lines(path: str) -> list[dict]:
     """The lines of JSON in a file; [] if there is none."""
     try:
         with open(path) as f:
@@ -997,30 +1019,31 @@ class Run:
     messages   what `foil run` printed, if train() returned it
     """
 
-    def __init__(self, folder, net=None, messages=""):
+    def __init__(self, folder: str, net: "torch.nn.Module | None" = None,
+                 messages: str = "") -> None:
         if not os.path.exists(f"{folder}/latest"):
             raise FileNotFoundError(f"'{folder}' is no run with a checkpoint")
         self.folder, self.messages, self._net = folder, messages, net
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         step = self.metrics[-1]
         return f"<foil.Run '{self.folder}': {step['epoch'] + 1} epochs, " \
             f"{step['total']} steps, loss {step['loss']:.4g}>"
 
     @property
-    def metrics(self):
+    def metrics(self) -> list[dict]:
         return _lines(f"{self.folder}/metrics.jsonl")
 
     @property
-    def results(self):
+    def results(self) -> list[dict]:
         return _lines(f"{self.folder}/results.jsonl")
 
-    def checkpoint(self):
+    def checkpoint(self) -> types.SimpleNamespace:
         """The newest checkpoint, as checkpoint()."""
         return checkpoint(self.folder)
 
     @functools.cached_property
-    def features(self):
+    def features(self) -> types.SimpleNamespace:
         making = json.loads(_tail(f"{self.folder}/batches.jsonl"))["making"]
         with tempfile.TemporaryDirectory(prefix="foil-") as scratch:
             path = f"{scratch}/x.npy"

@@ -3,6 +3,7 @@
 # the result of an undisturbed one, and of the same network by foil.encode().
 # Mostly waits, 20 s
 # Not for sanitizers: programs in Python; encoder.sh has their stages.
+# shellcheck disable=SC2016 # $PPID and $n are for other programs
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
