@@ -119,23 +119,6 @@ check_files(void)
                    files, LEAST_FILES);
 }
 
-static int
-has_program(const char *name)
-{
-    const char *path = getenv("PATH");
-    char *folders = mem_text(path ? path : ""), *rest = folders, *folder;
-    int found = 0;
-
-    while (!found && (folder = strtok_r(rest, ":", &rest))) {
-        char *file = mem_format("%s/%s", folder, name);
-
-        found = !access(file, X_OK);
-        free(file);
-    }
-    free(folders);
-    return found;
-}
-
 static void
 check_programs(void)
 {
@@ -151,7 +134,7 @@ check_programs(void)
     };
 
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (has_program(programs[i].name))
+        if (file_is_program(programs[i].name))
             print_row(programs[i].name, "here, for %s", programs[i].use);
         else
             print_row(programs[i].name, "missing, for %s: package %s",

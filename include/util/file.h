@@ -77,6 +77,10 @@ int file_remove(const char *path, struct err *err);
 /* file_exists() returns 1 if the path exists, also as a dangling link. */
 int file_exists(const char *path);
 
+/* file_is_program() returns 1 for a program: by its path if that has a '/',
+ * else by PATH. */
+int file_is_program(const char *name);
+
 /* file_same() returns 1 if two paths lead to the same existing file or
  * folder. */
 int file_same(const char *path, const char *other);

@@ -354,6 +354,28 @@ file_exists(const char *path)
 }
 
 int
+file_is_program(const char *name)
+{
+    const char *at = strchr(name, '/') ? "" : getenv("PATH");
+    int found = 0;
+
+    if (!at)
+        at = "/usr/bin:/bin";
+    for (size_t n; !found; at += n + 1) {
+        char *path;
+        struct stat st;
+
+        n = strcspn(at, ":");
+        path = mem_format("%.*s%s%s", (int)n, at, n ? "/" : "", name);
+        found = !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+        free(path);
+        if (!at[n])
+            break;
+    }
+    return found;
+}
+
+int
 file_same(const char *path, const char *other)
 {
     struct stat a, b;

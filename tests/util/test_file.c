@@ -161,6 +161,25 @@ folders(void)
       "two names of a file are the same, missing files are not");
 }
 
+static void
+programs_are_found(void)
+{
+    struct err err;
+    char *path = mem_text(getenv("PATH"));
+
+    T(!file_mkdir("bin", 0700, &err) && !file_mkdir("bin/folder", 0700, &err) &&
+          !file_write("bin/tool", "x", 1, &err) &&
+          !setenv("PATH", "/none:bin", 1),
+      "a folder on PATH");
+    T(!file_is_program("tool"), "a file that nobody may execute");
+    T(!chmod("bin/tool", 0700) && file_is_program("tool"), "by PATH");
+    T(file_is_program("bin/tool") && !file_is_program("./tool"), "by a path");
+    T(!file_is_program("folder") && !file_is_program("none"),
+      "no folder, and no missing file");
+    setenv("PATH", path, 1);
+    free(path);
+}
+
 /* argv[0] has the folder of a test that was started by its path. */
 static void
 paths_are_resolved(void)
@@ -212,6 +231,7 @@ main(int argc, char **argv)
     failing_leaves_the_old_file(scratch);
     folders();
     linked();
+    programs_are_found();
     paths_are_resolved();
     T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
     return t_done();

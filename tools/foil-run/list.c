@@ -2,12 +2,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "list.h"
 #include "pipeline_mem.h"
-#include "util/mem.h"
+#include "util/file.h"
 #include "words.h"
 
 static const char *const restarts[] = {"never", "killed", "failed", "always"};
@@ -225,42 +223,11 @@ list_process_name(const struct list_stage *stage, int copy)
                               : pipeline_printf("%s-%d", stage->name, copy + 1);
 }
 
-static int
-is_program(const char *path)
-{
-    struct stat st;
-
-    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-static int
-on_path(const char *name)
-{
-    const char *at = getenv("PATH");
-    int found = 0;
-
-    if (!at)
-        at = "/usr/bin:/bin";
-    for (size_t n; !found; at += n + 1) {
-        char *path;
-
-        n = strcspn(at, ":");
-        path = mem_format("%.*s/%s", n ? (int)n : 1, n ? at : ".", name);
-        found = is_program(path);
-        free(path);
-        if (!at[n])
-            break;
-    }
-    return found;
-}
-
 int
 list_findable(const struct list_stage *stage, const char *list, struct err *err)
 {
-    const char *name = stage->argv[0];
-
-    if (strchr(name, '/') ? is_program(name) : on_path(name))
+    if (file_is_program(stage->argv[0]))
         return 0;
     return err_set(err, "%s:%d: no command '%s' for '%s'", list, stage->line,
-                   name, stage->name);
+                   stage->argv[0], stage->name);
 }
