@@ -24,7 +24,8 @@ continues() {
     local asked='' code=0
     "$@" &
     local command=$!
-    trap 'asked=yes; kill "$command"' USR1
+    # a second signal would end it without saving
+    trap '[[ -n $asked ]] || kill "$command"; asked=yes' USR1
     wait "$command" || code=$?
     # a wait that was interrupted by the signal does not have the exit status
     [[ -z $asked ]] || { wait "$command"; code=$?; }

@@ -75,6 +75,11 @@ ok 'other settings exit with 1' refuses 1 "'cut' holds a study with other settin
 ok 'more values continue the sweep' sweep cut "${grid[@]/.05,.1,.2/.05,.1,.2,.4}" --seeds 1
 ok 'only the new cells train' test "$(grep -c ', seed' cut.err)" -eq 2
 
+ok 'without TEST a sweep succeeds' sweep untested simclr train.foil "${small[@]}" --seeds 1
+ok 'its figure is that of the comparison' test \
+    "$(sed -n 's/^1-NN\t//p' untested/all-1/result.tsv)" = \
+    "$(jq '.trained["1-NN"]' untested/all-1/table.json)"
+
 # --------------------------------------------------------- a pipeline of one's own
 # Its figure is x, and more for later seeds; it sleeps or fails as told.
 cat >mine <<'END'
