@@ -31,6 +31,7 @@ static const struct {
     {"view", "show a run as a page in a browser"},
     {"stop", "end a run after its step, saved"},
     {"data", "make, import, index, split, corrupt and list data sets"},
+    {"sweep", "train a pipeline with several values of options, and compare"},
     {"doctor", "check what a run needs on this machine, or of DATA"},
     {"tap", "watch, record and replay the messages between stages"},
 };
@@ -257,5 +258,7 @@ main(int argc, char **argv)
         exec_help(folder, find_topic(folder, argv + 2));
     if (!strcmp(argv[1], "run"))
         run_pipeline(folder, argv + 1);
+    if (!strcmp(argv[1], "sweep")) // which is a pipeline
+        run_pipeline(folder, argv);
     run_command(folder, argv + 1);
 }

@@ -3,6 +3,7 @@
 # then features of a large set by an array of parallel jobs.
 #
 # usage: sbatch pipelines/examples/slurm-one.sh train DATA.foil RUN
+#        foil sweep ... --sbatch   submits it, to train each cell with each seed
 #        sbatch --array=1-8 pipelines/examples/slurm-one.sh embed DATA.foil RUN
 #        pipelines/examples/slurm-one.sh join RUN
 #
@@ -18,19 +19,31 @@
 #SBATCH --requeue
 set -u
 
-# train DATA RUN
-train() {
-    local asked='' code=0 words=()
-    [[ ! -e $2/latest ]] || words=(--resume)
-    foil run simclr "$1" -r "$2" --epochs 200 \
-        --threads $((SLURM_CPUS_PER_TASK - 2)) "${words[@]}" & # two for feeders
-    local trainer=$!
-    trap 'asked=yes; foil stop --no-wait "$2"' USR1
-    wait "$trainer" || code=$?
+# continues COMMAND... : runs it; at USR1 saves and ends it, and requeues the job
+continues() {
+    local asked='' code=0
+    "$@" &
+    local command=$!
+    # a second signal would end it without saving
+    trap '[[ -n $asked ]] || kill "$command"; asked=yes' USR1
+    wait "$command" || code=$?
     # a wait that was interrupted by the signal does not have the exit status
-    [[ -z $asked ]] || { wait "$trainer"; code=$?; }
+    [[ -z $asked ]] || { wait "$command"; code=$?; }
     [[ -n $asked ]] || return "$code"
     scontrol requeue "$SLURM_JOB_ID"
+}
+
+# train DATA RUN
+train() {
+    local words=()
+    [[ ! -e $2/latest ]] || words=(--resume)
+    continues foil run simclr "$1" -r "$2" --epochs 200 \
+        --threads $((SLURM_CPUS_PER_TASK - 2)) "${words[@]}" # two for feeders
+}
+
+# sweep ARG... : the training of a sweep with the number of this job in its array
+sweep() {
+    continues foil sweep "$@" --task "$SLURM_ARRAY_TASK_ID"
 }
 
 # embed DATA RUN

@@ -262,7 +262,7 @@ done <<'END'
 2|foil run simclr set.tar -r n --n_workers 2|it is --augmenters
 2|foil run simclr set.tar -r n --lr=0,1|want a number in 0 .. 1e+06
 2|foil run simclr set.tar -r n --accelerator gpu|foil computes on processors (CPUs)
-2|foil run simclr set.tar -r n --tau 0|use one of --select.tau --train.tau
+2|foil run simclr set.tar -r n --tau 0|tau '0': want a number in
 2|foil run simclr set.tar -r n --optim SGD|want one of sgd|adam|adamw|lars
 2|foil run simclr set.tar -r n --arch resnet18.pth|want one of resnet18 resnet34
 2|foil run simclr set.tar -r n --image_size 32x32|it is --size

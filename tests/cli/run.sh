@@ -417,7 +417,11 @@ ok 'options without a prefix go to the stage that has them' eval \
  --max-batch 64 --optim ,no-nesterov --window 4$' && listed augment | grep -q -- '1 --size 20 --plan .ipc://a b. '"
 ok 'an option of several stages exits with 2' refuses 2 \
     'several stages have --tau: use one of --select.tau --train.tau' \
-    foil run simclr train.foil -r new --tau .1
+    foil run simclr train.foil -r new --tau .1 --strategy swap
+ok 'without a strategy it is that of the trainer' eval \
+    "foil run simclr train.foil -r new --stages --tau .4 | grep -q 'objective simclr,tau=.4 '"
+ok 'with the strategy of the header it is not' refuses 2 'several stages have --tau' \
+    foil run spectral train.foil -r new --tau .1
 ok 'an option that the named stage does not have exits with 2' \
     refuses 2 "no option '--train.block'" \
     foil run simclr train.foil -r new --train.block 3

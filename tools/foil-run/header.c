@@ -14,7 +14,7 @@ check_name(const struct pipeline *p, const char *name)
 {
     static const char others[] =
         "path|home|ifs|env|pwd|oldpwd|ps1|ps2|ps4|run|study|stages|resume|"
-        "parts|show|tmpdir";
+        "parts|show|tmpdir|pipeline";
     char *lower = pipeline_printf("%s", name);
 
     for (char *at = lower; *at; at++)
@@ -79,15 +79,29 @@ take_fresh(struct pipeline *p, const struct word_list *word)
 static void
 take_study(struct pipeline *p, const struct word_list *word)
 {
+    if (p->is_study)
+        pipeline_misuse(
+            p, "a study has seeds of its own and cannot be part of another");
     p->is_study = 1;
-    pipeline_row_add(p, "methods", "LIST", "methods, separated by commas");
+    if (!p->is_sweep)
+        pipeline_row_add(p, "methods", "LIST", "methods, separated by commas");
     pipeline_row_add(p, "seeds", "N",
                      "number of seeds, from --seed on; a verdict needs five");
-    if (word->n)
+    if (word->n || p->is_sweep)
         pipeline_row_add(p, "primary", "LIST",
                          "measures to judge, separated by commas");
     set_var(p, "seeds", "5");
     set_var(p, "primary", word->n ? word->word[0] : "");
+}
+
+static void
+take_sweep(struct pipeline *p, const struct word_list *word)
+{
+    p->is_sweep = 1;
+    p->described = "PIPELINE [OPERAND ...]";
+    p->shown = pipeline_printf("foil %s", p->name);
+    set_tool_name(p->shown);
+    take_study(p, word);
 }
 
 /* NAME OBJECTIVE [STAGE=OPTIONS]... */
@@ -143,7 +157,7 @@ static const struct {
     {"operands", 0, 9, take_operands}, {"option", 4, 4, take_option},
     {"default", 2, 2, take_default},   {"fresh", 0, 0, take_fresh},
     {"study", 0, 1, take_study},       {"method", 2, 9, take_method},
-    {"include", 1, 1, take_include},
+    {"include", 1, 1, take_include},   {"sweep", 0, 0, take_sweep},
 };
 
 /* Refuses options that the pipeline itself passes to a stage. */

@@ -104,6 +104,21 @@ check_defaults(struct pipeline *p)
     p->line = NULL;
 }
 
+/* Whether an option is a parameter of a strategy, and none is chosen: by
+ * default batches are random, without parameters. */
+static int
+is_unused(const struct pipeline *p, int stage, const char *name)
+{
+    int chosen =
+        p->in_script || word_list_has(&p->defaults[stage], "--strategy");
+
+    for (char **word = p->words; word && *word; word++)
+        chosen |= strstr(*word, "strategy") || !strncmp(*word, "--config", 8) ||
+                  !strcmp(*word, "--resume");
+    return stage == SELECT && !chosen &&
+           json_object_get(option_of_stage(stage, name), "of");
+}
+
 /* Returns the only stage with an option, or the stage of --train.lr; *name
  * becomes the option's name; *flag: it takes no value. */
 static int
@@ -124,6 +139,8 @@ find_owner(struct pipeline *p, const char **name, int *flag)
             !(option = option_of_stage(stage, *name)))
             continue;
         *flag = !json_object_get(option, "argument");
+        if (owner >= 0 && is_unused(p, owner, *name))
+            owner = -1;
         several += owner >= 0;
         if (owner < 0)
             owner = stage;
@@ -177,6 +194,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     const char *word = argv[*at], *value = strchr(word, '=');
     const char *name =
         pipeline_printf("%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const struct pipeline_row *row;
     struct word_list words = {0};
     int stage = -1, flag = 0;
 
@@ -187,18 +205,23 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     } else if (word[1] != '-') {
         refuse_letter(p, word);
     }
+    row = pipeline_row_find(p, name);
     if (!is_own(p, name))
         stage = find_owner(p, &name, &flag);
+    else if (row && !*row->arg)
+        flag = 1;
     if (flag && value)
         pipeline_misuse(p, "--%s takes no value", name);
     if (!flag && !value && !(value = argv[++*at]))
         pipeline_misuse(p, "--%s wants a value", name);
+    if (p->is_sweep && sweep_take_option(p, stage, word, name, value))
+        return;
     if (stage >= 0) {
         word_list_put(&words, pipeline_printf("--%s", name), value);
         name = pipeline_stages[stage];
         value = word_list_text(words.word, words.n);
     }
-    pipeline_take(p, name, value);
+    pipeline_take(p, name, flag && stage < 0 ? "yes" : value);
 }
 
 const char *
@@ -225,14 +248,22 @@ pipeline_arguments(struct pipeline *p, char **argv)
     return operand;
 }
 
-static void
+/* Returns 0 for the pipeline of a sweep, 1 for operands of a pipeline. */
+static size_t
 take_operand(struct pipeline *p, const char *word, size_t at)
 {
+    if (p->is_sweep && !*var(p, "PIPELINE")) {
+        sweep_take_pipeline(p, word);
+        check_defaults(p);
+        return 0;
+    }
     if (at >= p->operand.n)
         pipeline_misuse(p, "what is '%s' for? want %s", word,
                         *p->described ? p->described : "options alone");
     set_var(p, p->operand.word[at], word);
     setting_set(&p->cli, p->operand.word[at], "");
+    word_list_add(&p->fixed, word);
+    return 1;
 }
 
 /* Moves options of the pipeline out of --STAGE ARGS. */
@@ -293,7 +324,9 @@ check_command_line(struct pipeline *p, size_t operands)
         recall_run(p);
     if (p->lists && p->is_study)
         pipeline_misuse(p, "a study has no --stages");
-    if (p->is_study)
+    if (p->is_sweep && !*var(p, "PIPELINE"))
+        pipeline_misuse(p, "wants %s", p->described);
+    if (p->is_study && !p->is_sweep)
         check_methods(p);
     if (whole_var(p, "augmenters") < 1)
         pipeline_misuse(p, "--augmenters '0': want one or more");
@@ -322,13 +355,13 @@ print_comment(const char *at, const char *lead)
 _Noreturn static void
 print_help(const struct pipeline *p)
 {
-    const char *lead = pipeline_printf("foil run %s:", p->name), *at = p->text;
+    const char *lead = pipeline_printf("%s:", p->shown), *at = p->text;
 
     if (!strncmp(at, "#!", 2))
         at += strcspn(at, "\n") + 1;
 
-    printf("usage: foil run %s%s%s [OPTION ...]\n\n", p->name,
-           *p->described ? " " : "", p->described);
+    printf("usage: %s%s%s [OPTION ...]\n\n", p->shown, *p->described ? " " : "",
+           p->described);
     for (; at; lead = "")
         at = print_comment(at, lead);
     opt_row(stdout, "-r, --run RUN",
@@ -336,7 +369,9 @@ print_help(const struct pipeline *p)
                             var(p, "RUN")));
     for (size_t i = 0; i < p->rows; i++)
         opt_row(
-            stdout, pipeline_printf("--%s %s", p->row[i].name, p->row[i].arg),
+            stdout,
+            pipeline_printf("--%s%s%s", p->row[i].name,
+                            *p->row[i].arg ? " " : "", p->row[i].arg),
             pipeline_printf("%s [%s]", p->row[i].what, var(p, p->row[i].name)));
     for (size_t i = 0; i < N_OTHERS; i++)
         opt_row(stdout,
@@ -352,9 +387,10 @@ pipeline_command_line(struct pipeline *p, char **argv)
     size_t operands = 0;
     int only_operands = 0;
 
+    p->words = argv;
     for (size_t i = 0; argv[i]; i++) {
         if (only_operands || *argv[i] != '-' || !argv[i][1])
-            take_operand(p, argv[i], operands++);
+            operands += take_operand(p, argv[i], operands);
         else if (!strcmp(argv[i], "--"))
             only_operands = 1;
         else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))

@@ -86,7 +86,8 @@ set_places(struct pipeline *p)
     set_var(
         p, "RUN",
         hold_name(*p->known == '/' ? strrchr(p->known, '/') + 1 : p->known));
-    set_tool_name(pipeline_printf("foil run %s", p->name));
+    p->shown = pipeline_printf("foil run %s", p->name);
+    set_tool_name(p->shown);
 }
 
 /* Replaces old spellings in the options of the header. */
@@ -111,7 +112,9 @@ pipeline_load(struct pipeline *p, const char *path)
         die("%s", err.msg);
     add_common(p);
     set_places(p);
+    p->sweep_rows[0] = p->rows;
     header_read(p, p->name, p->text);
+    p->sweep_rows[1] = p->rows;
     check_defaults(p);
     if (p->in_script)
         spell_header(p, 0);
@@ -163,11 +166,13 @@ set_environment(const struct pipeline *p)
 
     variables_export(p);
     export_variable("FOIL_SCRIPT", p->path);
-    export_variable("FOIL_NAME", pipeline_printf("foil run %s", p->name));
+    export_variable("FOIL_NAME", p->shown);
     export_variable("FOIL_RUN", var(p, "RUN"));
     export_variable("FOIL_COMMAND", run_command_text(p));
     export_variable("PATH",
                     pipeline_printf("%s/bin:%s", folder, file_search_path()));
+    export_variable("FOIL_GRID", var(p, "FOIL_GRID"));
+    export_variable("FOIL_FIXED", word_list_text(p->fixed.word, p->fixed.n));
     export_variable("STUDY", p->is_study ? var(p, "RUN") : "");
 }
 
@@ -207,7 +212,9 @@ report_stop(const struct pipeline *p, int code)
 
     if (code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP)
         return;
-    if (run_has(p, "command"))
+    if (p->is_study)
+        log_message("stopped; the same command continues");
+    else if (run_has(p, "command"))
         log_message("stopped; 'foil run --resume -r %s' continues",
                     word_list_text(&run, 1));
     else
@@ -248,17 +255,15 @@ run_script(const struct pipeline *p)
     return run_session(p, argv);
 }
 
-/* Compares the encoder with raw pixels, by the data of the pipeline, if it has
- * trained any further than `before`; a failure has no effect on the run. */
+/* Compares the encoder with raw pixels, by the data of the pipeline; a failure
+ * has no effect on the run. */
 static void
-compare_run(const struct pipeline *p, const char *before)
+compare_run(const struct pipeline *p)
 {
     char *argv[] = {pipeline_printf("compare"), pipeline_printf("--at-end"),
                     NULL, NULL, NULL};
-    const char *now = newest_of(p);
 
-    if (p->no_compare || p->is_study || !p->operand.n || !*now ||
-        !strcmp(now, before))
+    if (p->no_compare || p->is_study || !p->operand.n || !run_has(p, "latest"))
         return;
     argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
     if (*var(p, "TEST"))
@@ -281,7 +286,6 @@ pipeline_main(char **argv)
         take_fresh_run(&p);
     before = newest_of(&p);
     above = first_missing(var(&p, "RUN"));
-    unsetenv("FOIL_HELD");       // of a pipeline that runs this one
     if (!p.lists && !p.is_study) // a study locks each of its trials
         hold_run(var(&p, "RUN"));
     set_environment(&p);
@@ -292,7 +296,7 @@ pipeline_main(char **argv)
     if (code) {
         report_stop(&p, code);
     } else {
-        compare_run(&p, before);
+        compare_run(&p);
         conclude_run(&p, before);
     }
     exit(code);

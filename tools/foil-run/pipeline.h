@@ -40,6 +40,7 @@ struct pipeline_row {
 
 struct pipeline {
     char *name;               /* for `foil run NAME` */
+    const char *shown;        /* the command, for messages */
     char *known;              /* in RUN/command */
     char *path, *text;        /* the script */
     const char *described;    /* operands as in "DATA [TEST]" */
@@ -51,6 +52,7 @@ struct pipeline {
     struct settings vars;      /* values of options, operands and others */
     struct settings cli;       /* options and operands of the command line */
     struct word_list override; /* options that may differ from the run's */
+    char **words;              /* the command line; NULL in a script */
     const char *config;        /* a file of options; or NULL */
     int resume, lists, traces; /* --resume, --stages, --trace */
     int no_compare;            /* --no-compare */
@@ -72,6 +74,11 @@ struct pipeline {
 
     int is_study;            /* 1: a study; it stores settings in its own way */
     struct settings methods; /* METHOD.objective, METHOD.STAGE */
+
+    int is_sweep;           /* 1: a study of another pipeline */
+    size_t sweep_rows[2];   /* begin and end of its own options */
+    struct word_list swept; /* options with several values */
+    struct word_list fixed; /* operands, and options with one value */
 };
 
 /* pipeline_is() returns 1 if a file is a pipeline, not a list of stages. */
@@ -120,9 +127,12 @@ const char *pipeline_arguments(struct pipeline *p, char **argv);
  * but not links. */
 char *pipeline_absolute(const char *path);
 
-/* pipeline_row_add() adds an option with a value. */
+/* pipeline_row_add() adds an option, a flag if `arg` is ""; pipeline_row_find()
+ * returns the one of a name, or NULL. */
 void pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                       const char *what);
+const struct pipeline_row *pipeline_row_find(const struct pipeline *p,
+                                             const char *name);
 
 /* check_value() returns a normalised value for an option, or refuses it;
  * check_defaults() does so for the header's `default` lines, and sets them. */
@@ -147,6 +157,9 @@ int stage_named(const char *name, size_t n);
  * parameters of `was` that `is` does not name, and those of `is`; a value that
  * begins with a comma fits any method.
  *
+ * is_parameter() returns 1 if a word, "beta=0.5" or "no-nesterov", begins with
+ * a parameter of an option; with NULL if the option has any.
+ *
  * same_method() compares two values without their parameters; take_item()
  * removes an item with its value from a list and returns the value, or NULL.
  */
@@ -158,6 +171,7 @@ const char *update_objective(const char *value, int says);
 void merge_items(int stage, struct word_list *list, const struct word_list *own,
                  const struct word_list *theirs);
 const char *merge_parameters(const char *was, const char *is);
+int is_parameter(int stage, const char *option, const char *word);
 int same_method(const char *one, const char *other);
 const char *take_item(struct word_list *list, const char *name);
 
@@ -186,6 +200,16 @@ int is_overridden(const struct pipeline *p, const char *name);
  * script names, up to NULL, and others.  It refuses a study with other
  * settings. */
 _Noreturn void study_settings(struct pipeline *p, char **value);
+
+/*
+ * A sweep trains the pipeline of its first operand, the header of which
+ * sweep_take_pipeline() reads, with several values of options.
+ * sweep_take_option() takes an option, a word of the command line; value is
+ * NULL for a flag.  It returns 0 if it is one of the sweep itself.
+ */
+void sweep_take_pipeline(struct pipeline *p, const char *name);
+int sweep_take_option(struct pipeline *p, int stage, const char *word,
+                      const char *name, const char *value);
 
 /* stages_dry_run() runs the trainer, and if there is data all other stages,
  * with

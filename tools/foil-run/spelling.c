@@ -52,22 +52,6 @@ option_of_stage(int stage, const char *name)
     return NULL;
 }
 
-static int
-has_parameters(int stage, const char *option)
-{
-    const json_t *options = options_of_stage(stage), *row;
-    size_t i;
-
-    json_array_foreach(options, i, row)
-    {
-        const char *of = text_of(row, "of");
-
-        if (of && opt_index(of, option + 2) >= 0)
-            return 1;
-    }
-    return 0;
-}
-
 /* Whether a list has the parameter that `word` begins with. */
 static int
 holds_name(const char *list, const char *word)
@@ -79,6 +63,23 @@ holds_name(const char *list, const char *word)
         at += *at == ',';
         at += !strncmp(at, "no-", 3) ? 3 : 0;
         if (strcspn(at, "=,") == n && !memcmp(at, word + no, n))
+            return 1;
+    }
+    return 0;
+}
+
+int
+is_parameter(int stage, const char *option, const char *word)
+{
+    const json_t *options = options_of_stage(stage), *row;
+    size_t i;
+
+    json_array_foreach(options, i, row)
+    {
+        const char *of = text_of(row, "of");
+
+        if (of && opt_index(of, option) >= 0 &&
+            (!word || holds_name(text_of(row, "name"), word)))
             return 1;
     }
     return 0;
@@ -132,7 +133,7 @@ put_item(int stage, struct word_list *list, char *const *item, size_t n)
     const size_t at = item_find(list, *item);
 
     if (at < list->n && n == 2 && !strcmp(list->word[at], *item) &&
-        at + 1 < list->n && has_parameters(stage, *item)) {
+        at + 1 < list->n && is_parameter(stage, *item + 2, NULL)) {
         list->word[at + 1] = pipeline_printf(
             "%s", merge_parameters(list->word[at + 1], item[1]));
         return;
@@ -152,7 +153,7 @@ merge_items(int stage, struct word_list *list, const struct word_list *own,
 
         end = item_end(theirs, i);
         if (at < own->n && end == i + 2 && at + 1 < own->n &&
-            has_parameters(stage, theirs->word[i])) {
+            is_parameter(stage, theirs->word[i] + 2, NULL)) {
             char *both[] = {
                 theirs->word[i],
                 pipeline_printf("%s", merge_parameters(own->word[at + 1],

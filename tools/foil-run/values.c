@@ -187,8 +187,8 @@ pipeline_is_key(const struct pipeline *p, const char *name)
     return 0;
 }
 
-static const struct pipeline_row *
-find_row(const struct pipeline *p, const char *name)
+const struct pipeline_row *
+pipeline_row_find(const struct pipeline *p, const char *name)
 {
     for (size_t i = 0; i < p->rows; i++)
         if (!strcmp(p->row[i].name, name))
@@ -199,7 +199,7 @@ find_row(const struct pipeline *p, const char *name)
 const char *
 check_value(const struct pipeline *p, const char *name, const char *value)
 {
-    const struct pipeline_row *row = find_row(p, name);
+    const struct pipeline_row *row = pipeline_row_find(p, name);
     const size_t n = strspn(value, "0123456789");
     const int whole = row && (!strcmp(row->arg, "N") || !strcmp(row->arg, "S"));
 
