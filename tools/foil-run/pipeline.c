@@ -248,8 +248,9 @@ run_script(const struct pipeline *p)
     return run_session(p, argv);
 }
 
-/* Compares the encoder with raw pixels, by the data of the pipeline, if it has
- * trained any further than `before`; a failure has no effect on the run. */
+/* Compares the encoder with raw pixels, by the data of the pipeline or of its
+ * training, if it has trained any further than `before`; a failure has no
+ * effect on the run. */
 static void
 compare_run(const struct pipeline *p, const char *before)
 {
@@ -257,11 +258,11 @@ compare_run(const struct pipeline *p, const char *before)
                     NULL, NULL, NULL};
     const char *now = newest_of(p);
 
-    if (p->no_compare || p->is_study || !p->operand.n || !*now ||
-        !strcmp(now, before))
+    if (p->no_compare || p->is_study || !*now || !strcmp(now, before))
         return;
-    argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
-    if (*var(p, "TEST"))
+    if (p->operand.n)
+        argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
+    if (p->operand.n && *var(p, "TEST"))
         argv[3] = pipeline_printf("%s", var(p, "TEST"));
     run_session(p, argv);
 }
