@@ -74,6 +74,11 @@ echo 'echo mine >"$RUN/table.txt"' >>mine
 ok 'a script may make its own table' train own.run ./mine
 ok 'that is not replaced' grep -qx mine own.run/table.txt
 
+evaluated=$here/../../pipelines/bin/evaluated
+ok 'evaluated finds a result of the newest checkpoint' env RUN=test "$evaluated" probe
+sed -i 's/"measure":"probe","step":[0-9]*/"measure":"probe","step":1/' test/results.jsonl
+ok 'evaluated ignores results of other checkpoints' exits 1 env RUN=test "$evaluated" probe
+
 # ----------------------------------------------- without it, and its failure
 ok '--no-compare is an option' train bare simclr set.tar "${net[@]}" --no-compare
 ok '--no-compare makes no table' test ! -e bare/table.txt -a ! -e bare/compare
