@@ -8,6 +8,7 @@
 #   about    what the figures are; #1000 becomes 1,000
 #   seeds    what another seed changes, in points: trained, untrained; or ""
 #   json     the file for the figures
+#   answer   fields of an answer to foil-eval follow, which is then the last line
 
 BEGIN {
     FS = "\t"
@@ -39,6 +40,7 @@ BEGIN {
         if (!(($1, i) in best) || x > best[$1, i]) {
             best[$1, i] = x
             name[$1, i] = $2
+            share[$1, i] = $(i + 2)
         }
     }
     printf "\n"
@@ -76,6 +78,13 @@ function compared(kind, i,    d) {
 }
 
 END {
+    if (answer) {
+        printf "\n{%s,\"n\":%d,\"accuracy\":%s,\"pixels\":%s,\"untrained\":%s," \
+            "\"text\":\"%s %.1f %% (raw pixels %.1f %%, untrained %.1f %%)\"}\n",
+            answer, n, share["trained", 1], share["pixels", 1], share["untrained", 1],
+            column[1], best["trained", 1], best["pixels", 1], best["untrained", 1]
+        exit
+    }
     gain = best["trained", 1] - best["pixels", 1]
     better = gain > noise("pixels") ? "true" : "false"
     printf "\n%s than %s by %s: %+.1f~points, noise %.1f.",

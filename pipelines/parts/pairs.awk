@@ -5,6 +5,7 @@
 #   image   the word for an image
 #   about   then also says whether the encoders are better than canonical correlations,
 #           and writes the figures of the first file as JSON to the file `json`
+#   answer  fields of an answer to foil-eval follow, which is then the last line
 
 BEGIN {
     split(titles ? titles : "images", title, ";")
@@ -66,12 +67,19 @@ FNR == 1 {
 }
 
 /"measure":"captions"/ {
-    row("the encoders", object("image_to_text", $0),
-        object("text_to_image", $0))
+    row(/"untrained":true/ ? "the untrained encoders" : "the encoders",
+        object("image_to_text", $0), object("text_to_image", $0))
 }
 
 END {
-    if (!about)
+    if (answer)
+        printf "{%s,\"n\":%d,\"accuracy\":%.4f,\"correlations\":%.4f," \
+            "\"untrained\":%.4f,\"text\":\"first answers %.1f %% (canonical " \
+            "correlations %.1f %%, untrained %.1f %%)\"}\n", answer, n,
+            first["the encoders"] / 100, first["canonical correlations"] / 100,
+            first["the untrained encoders"] / 100, first["the encoders"],
+            first["canonical correlations"], first["the untrained encoders"]
+    if (answer || !about)
         exit
     gain = first["the encoders"] - first["canonical correlations"]
     p = first["the encoders"] / 100
@@ -82,7 +90,7 @@ END {
         (better == "true" ? "Better" : "No better"), gain, noise,
         (better == "true" ? "" : "  Try more --epochs, more pairs, or another " \
             "--objective, in this order."), about
-    printf "{\"n\":%d,\"correlations\":%.4f,\"encoders\":%.4f,\"noise\":%.4f," \
-        "\"better\":%s}\n", n, first["canonical correlations"] / 100, p, noise / 100,
-        better > json
+    printf "{\"n\":%d,\"correlations\":%.4f,\"untrained\":%.4f,\"encoders\":%.4f," \
+        "\"noise\":%.4f,\"better\":%s}\n", n, first["canonical correlations"] / 100,
+        first["the untrained encoders"] / 100, p, noise / 100, better > json
 }

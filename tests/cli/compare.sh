@@ -49,6 +49,8 @@ ok 'its accuracy is that of foil-eval knn' test \
     "$(jq '.trained["1-NN"]' labels/table.json)"
 ok 'results.jsonl has the result' jq -e '.measure == "knn" and .k == 1' labels/results.jsonl
 ok 'near.png is a PNG' grep -q PNG labels/near.png
+ok 'confusion.png is a PNG, where gnuplot is' bash -c \
+    '! command -v gnuplot >/dev/null || grep -q PNG labels/confusion.png'
 ok 'no raw pixels are left' test -z "$(find labels/embedded -name 'raw*')"
 ok 'a finished run is not compared again' bash -c \
     'foil run simclr --resume -r labels 2>&1 | grep -c "raw pixels" | grep -qx 0'
@@ -56,6 +58,26 @@ ok 'a finished run is not compared again' bash -c \
 ok 'a run with TEST succeeds' train test simclr train.foil test.foil "${net[@]}"
 ok 'the table is of TEST' says test \
     'share of 32 test images .* nearest of 32 images of .train.foil'
+
+cat >mine <<'END'
+#!/usr/bin/env foil-run
+# A pipeline without operands.
+#: train    --arch linear --head 16-9
+
+learn train.foil
+END
+chmod 755 mine
+ok 'a run without operands succeeds' train mine.run ./mine
+ok 'the table is of the data of learn' says mine.run "all images of 'train.foil'"
+# shellcheck disable=SC2016 # for that script
+echo 'echo mine >"$RUN/table.txt"' >>mine
+ok 'a script may make its own table' train own.run ./mine
+ok 'that is not replaced' grep -qx mine own.run/table.txt
+
+evaluated=$here/../../pipelines/bin/evaluated
+ok 'evaluated finds a result of the newest checkpoint' env RUN=test "$evaluated" probe
+sed -i 's/"measure":"probe","step":[0-9]*/"measure":"probe","step":1/' test/results.jsonl
+ok 'evaluated ignores results of other checkpoints' exits 1 env RUN=test "$evaluated" probe
 
 # ----------------------------------------------- without it, and its failure
 ok '--no-compare is an option' train bare simclr set.tar "${net[@]}" --no-compare
@@ -93,8 +115,10 @@ ok 'its figure is that of foil-eval retrieve' bash -c '
 ok 'a run on images and captions succeeds' train pairs clip train.foil test.foil \
     --train '--arch linear --text bow:8 --embed 8'
 ok 'the table has canonical correlations and the encoders' test \
-    "$(grep -cE '^(canonical correlations|the encoders)  ' pairs/table.txt)" = 2
+    "$(grep -cE '^(canonical correlations|the (untrained )?encoders)  ' pairs/table.txt)" = 3
 ok 'the table says whether the encoders are better' says pairs \
     'etter than canonical correlations .*: [+-][0-9.]+ points, noise [0-9.]+'
-ok 'table.json has both' jq -e '.correlations >= 0 and .encoders >= 0' pairs/table.json
+ok 'table.json has all three' jq -e '[.correlations, .untrained, .encoders] |
+    all(. >= 0)' pairs/table.json
+
 done_testing

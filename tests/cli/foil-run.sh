@@ -129,6 +129,12 @@ mkdir -p run/list/log
 seq 9 >run/list/log/select.log
 ok 'a stage with a short log fails' exits 3 runs
 ok 'foil-run prints no lines of an earlier run' test "$(head -n 1 messages)" = no
+list "train main never ./stage train 'until grep -s without messages; do sleep 0.01; done'" \
+    "judge 1 optional ./stage judge 'echo no light >&2; exit 3'"
+ok 'a run continues after an optional stage fails' runs
+ok 'foil-run reports it once, with its log' test "$(grep -c judge messages)" = 1 -a \
+    "$(paste -sd ' ' messages)" = "no light foil-run: judge ended with exit code 3; the\
+ run continues without it; its log is 'run/list/log/judge.log'"
 list "train main never ./stage train 'until_started 4'" \
     'done 3 never ./stage done true'
 ok 'a run continues after a stage exits with 0' runs

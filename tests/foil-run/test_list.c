@@ -131,19 +131,27 @@ static void
 restart_policies_and_words_have_their_line(void)
 {
     T(refused("a main often b",
-              "l:1: no restart policy 'often': want never, "
-              "killed, failed or always, the last three with a bound as in "
-              "killed,3"),
+              "l:1: no restart policy 'often': want optional, "
+              "never, killed, failed or always, the last three with a bound "
+              "as in killed,3"),
       "an unknown restart policy is refused");
-    T(refused("a main never,3 b",
-              "l:1: no restart policy 'never,3': want "
-              "never, killed, failed or always, the last three with a bound "
-              "as in killed,3"),
+    T(refused(
+          "a main never,3 b",
+          "l:1: no restart policy 'never,3': want "
+          "optional, never, killed, failed or always, the last three with a "
+          "bound as in killed,3"),
       "'never' has no limit");
-    T(refused("a main killed, b",
-              "l:1: no restart policy 'killed,': want "
-              "never, killed, failed or always, the last three with a bound "
-              "as in killed,3"),
+    T(refused(
+          "a main never b\nc 1 optional,3 d",
+          "l:2: no restart policy 'optional,3': want "
+          "optional, never, killed, failed or always, the last three with a "
+          "bound as in killed,3"),
+      "'optional' has no limit");
+    T(refused(
+          "a main killed, b",
+          "l:1: no restart policy 'killed,': want "
+          "optional, never, killed, failed or always, the last three with a "
+          "bound as in killed,3"),
       "a limit is a number");
     T(refused("a main never b\nc 1 never 'd\ne", "l:2: a quote is not closed"),
       "an open quote is refused at its line");

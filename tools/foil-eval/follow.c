@@ -600,16 +600,6 @@ struct followed {
     atomic_int over; /* 1: the trainer has stopped */
 };
 
-/* Stores the trainer's processor time. */
-static void
-note_cpu(const struct wire_status *status)
-{
-    const double cpu = value_find(status->values, status->n, "cpu");
-
-    if (cpu > 0)
-        atomic_store(&pace.cpu, (long)(1000 * cpu));
-}
-
 static void *
 read_events(void *arg)
 {
@@ -621,13 +611,14 @@ read_events(void *arg)
     while ((rc = wire_wait(run->stage.wire, run->end[0], POLL_EVERY_S, &err)) >
            0)
         while (run_live_next(live)) {
-            if (wire_msg_kind(live->msg) == WIRE_STATUS) {
-                note_cpu(&live->status);
-                continue;
-            }
+            const struct wire_status *status = &live->status;
+            const double cpu = value_find(status->values, status->n, "cpu");
+
+            if (cpu > 0)
+                atomic_store(&pace.cpu, (long)(1000 * cpu));
             if (live->over)
                 atomic_store(&run->over, 1);
-            if (live->over || live->missed ||
+            if (share > 0 || live->over || live->missed ||
                 !strcmp(live->event.what, "checkpoint"))
                 (void)!write(run->news[1], "", 1); // full: news enough
         }
@@ -640,7 +631,8 @@ read_events(void *arg)
 static void
 start_reading(struct followed *run)
 {
-    static const char *const kinds[RUN_LISTENERS] = {"event", "status"};
+    // a status comes each second, and the events of fast steps cost more
+    const char *const kinds[RUN_LISTENERS] = {share > 0 ? "status" : "event"};
     struct err err;
     int rc;
 

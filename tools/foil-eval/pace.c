@@ -105,7 +105,7 @@ pace_begin(struct pace *pace)
 static long
 round_up(double x, long every)
 {
-    return (long)ceil(x / (double)every) * every;
+    return (long)ceil(fmin(x, 1e9) / (double)every) * every;
 }
 
 static void
@@ -127,8 +127,9 @@ pace_end(struct pace *pace, long epoch, double prepared)
     const double cost = count_own() - pace->before[1];
     const double done =
         fmax((double)epoch, count_newest(pace->run)) - pace->epochs;
-    // what a trained epoch allows, and its duration
-    const double allowed = pace->share * pace->before[0] / done;
+    // of a trained epoch: what it allows besides our waiting, and its duration
+    const double allowed =
+        fmax(1e-9, pace->share * pace->before[0] - pace->before[1]) / done;
     const double duration = (pace->before[2] - pace->started) / done;
     const double least = fmax((cost - prepared) / allowed,
                               (clock_now() - pace->before[2]) / duration);

@@ -119,6 +119,17 @@ make_run(const struct pipeline *p)
     hold_make(run_path(p, "log"));
 }
 
+/* Stores the data sets of a training, for the comparison at the end. */
+static void
+note_data(const struct pipeline *p, const char *data, const char *test)
+{
+    const char *text = pipeline_printf("%s\n%s\n", data, test);
+    struct err err;
+
+    if (file_write(run_path(p, "log/learnt"), text, strlen(text), &err))
+        die("%s", err.msg);
+}
+
 /* Prepares a training on data; with "", only what does not need data. */
 static void
 prepare_run(struct pipeline *p, const char *data, struct list *list)
@@ -135,8 +146,10 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
         index_data(test);
     if (*data && (*test || *var(p, "captions")))
         check_fit(p, data, test);
+    p->evaluates = *data && is_whole_run(p) && !p->no_compare && !p->lists &&
+                   runs_foil_tool(p, TRAIN) && !has_own_net(p);
     stages_dry_run(p, data);
-    p->stages = *data ? stages_text(p, data) : NULL;
+    p->stages = *data ? stages_text(p, data, test) : NULL;
     if (p->stages)
         check_stages(p, list);
     if (p->lists && !*data)
@@ -147,6 +160,8 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
         exit(EXIT_LISTED);
     }
     make_run(p);
+    if (p->evaluates)
+        note_data(p, data, test);
 }
 
 static intmax_t

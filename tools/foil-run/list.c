@@ -8,7 +8,8 @@
 #include "util/file.h"
 #include "words.h"
 
-static const char *const restarts[] = {"never", "killed", "failed", "always"};
+static const char *const restarts[] = {"optional", "never", "killed", "failed",
+                                       "always"};
 enum { N_RESTARTS = sizeof restarts / sizeof *restarts };
 
 /* Returns the number in a word, or -1 if it is not in least .. most. */
@@ -67,12 +68,13 @@ set_restart(struct list_stage *stage, const char *word, const struct words *at,
     for (int i = 0; i < N_RESTARTS; i++) {
         stage->restart = (enum list_restart)i;
         if (strlen(restarts[i]) == n && !memcmp(word, restarts[i], n) &&
-            (!word[n] || (i && stage->restarts >= 0)))
+            (!word[n] || (i > LIST_NEVER && stage->restarts >= 0)))
             return 0;
     }
     return err_set(err,
-                   "%s:%d: no restart policy '%s': want never, killed, failed "
-                   "or always, the last three with a bound as in killed,3",
+                   "%s:%d: no restart policy '%s': want optional, never, "
+                   "killed, failed or always, the last three with a bound as "
+                   "in killed,3",
                    at->name, at->line, word);
 }
 

@@ -16,8 +16,15 @@
  * Not thread-safe.
  */
 
-/* After which end a stage is restarted; each includes the one before. */
-enum list_restart { LIST_NEVER, LIST_KILLED, LIST_FAILED, LIST_ALWAYS };
+/* After which end a stage is restarted; each includes the one before.  The run
+ * continues without a stage that is optional. */
+enum list_restart {
+    LIST_OPTIONAL,
+    LIST_NEVER,
+    LIST_KILLED,
+    LIST_FAILED,
+    LIST_ALWAYS
+};
 
 enum {
     LIST_MAX_COPIES = 1000,   /* of one stage */

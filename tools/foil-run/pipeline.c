@@ -255,18 +255,19 @@ run_script(const struct pipeline *p)
     return run_session(p, argv);
 }
 
-/* Compares the encoder with raw pixels, by the data of the pipeline; a failure
- * has no effect on the run. */
+/* Compares the encoder with raw pixels, by the data of the pipeline or of its
+ * training; a failure has no effect on the run. */
 static void
 compare_run(const struct pipeline *p)
 {
     char *argv[] = {pipeline_printf("compare"), pipeline_printf("--at-end"),
                     NULL, NULL, NULL};
 
-    if (p->no_compare || p->is_study || !p->operand.n || !run_has(p, "latest"))
+    if (p->no_compare || p->is_study || !run_has(p, "latest"))
         return;
-    argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
-    if (*var(p, "TEST"))
+    if (p->operand.n)
+        argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
+    if (p->operand.n && *var(p, "TEST"))
         argv[3] = pipeline_printf("%s", var(p, "TEST"));
     run_session(p, argv);
 }

@@ -56,6 +56,7 @@ struct pipeline {
     const char *config;        /* a file of options; or NULL */
     int resume, lists, traces; /* --resume, --stages, --trace */
     int no_compare;            /* --no-compare */
+    int evaluates;             /* 1: an evaluator follows the trainer */
     int is_fresh;              /* 1: each run gets a new directory */
     int in_script;             /* 1: this process is a command of the script */
 
@@ -214,10 +215,11 @@ int sweep_take_option(struct pipeline *p, int stage, const char *word,
 /* stages_dry_run() runs the trainer, and if there is data all other stages,
  * with
  * --dry-run: wrong options are refused before any stage starts.  stages_text()
- * returns the list of stages.  merge_options() adds a stage's own options that
+ * returns the list of stages; an evaluator uses `test`, or "".  merge_options()
+ * adds a stage's own options that
  * the user's do not replace, then the user's. */
 void stages_dry_run(struct pipeline *p, const char *data);
-char *stages_text(struct pipeline *p, const char *data);
+char *stages_text(struct pipeline *p, const char *data, const char *test);
 void merge_options(const struct pipeline *p, int stage,
                    const struct word_list *own, struct word_list *words);
 

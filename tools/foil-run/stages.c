@@ -145,6 +145,25 @@ add_vocabulary(const struct pipeline *p, struct word_list *words)
         word_list_put(words, "--vocabulary", var(p, "captions"));
 }
 
+/* The epochs between two evaluations: those that the run remembers; at first a
+ * divisor of them, the user's or one for at most 20 checkpoints. */
+static const char *
+epochs_between(const struct pipeline *p)
+{
+    const struct word_list theirs = user_options(p, TRAIN);
+    const size_t own = item_find(&theirs, "--checkpoint-epochs") + 1;
+    struct settings pace = {0};
+    struct err ignored;
+    const char *stored;
+
+    if (own < theirs.n)
+        return theirs.word[own];
+    setting_read(&pace, run_path(p, "compare/pace"), &ignored);
+    stored = setting_get(&pace, "every");
+    return stored ? stored
+                  : pipeline_printf("%ld", (whole_var(p, "epochs") + 19) / 20);
+}
+
 static void
 words_of_train(const struct pipeline *p, struct word_list *words)
 {
@@ -162,6 +181,8 @@ words_of_train(const struct pipeline *p, struct word_list *words)
         if (p->resume && *var(p, "captions") && !*var(p, "vocabulary"))
             word_list_put(words, "--override", "vocabulary");
     }
+    if (p->evaluates && !word_list_has(&theirs, "--checkpoint-epochs"))
+        word_list_put(words, "--checkpoint-epochs", epochs_between(p));
     add_vocabulary(p, words);
     add_warmup(p, &own);
     if (whole_var(p, "ranks") != 1 && !run_has(p, "latest"))
@@ -315,9 +336,10 @@ main_of(const struct pipeline *p)
 }
 
 char *
-stages_text(struct pipeline *p, const char *data)
+stages_text(struct pipeline *p, const char *data, const char *test)
 {
-    struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0};
+    struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0},
+                     evaluate = {0};
     char *ours = pipeline_printf("%s", ""),
          *there = pipeline_printf("%s", var(p, "at-run"));
     char *text = NULL;
@@ -337,6 +359,12 @@ stages_text(struct pipeline *p, const char *data)
     put_stage(p, list, AUGMENT, var(p, "augmenters"), ours, &augment);
     words_of_select(p, data, &select);
     put_stage(p, list, SELECT, "1", there, &select);
+    if (p->evaluates) {
+        word_list_put(&evaluate, "compare", "--during", epochs_between(p), data,
+                      *test ? test : NULL);
+        fprintf(list, "evaluate 1 optional %s\n",
+                word_list_text(evaluate.word, evaluate.n));
+    }
     REQUIRE(!fclose(list));
     return pipeline_keep(text);
 }

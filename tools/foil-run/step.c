@@ -108,10 +108,12 @@ step_show_list(const struct list *list)
     for (size_t i = 0; i < list->n; i++) {
         const struct list_stage *stage = &list->stage[i];
 
+        if (stage->restart == LIST_OPTIONAL)
+            continue;
         step_show(stage->argv,
                   stage->copies > 1
                       ? pipeline_printf(" & # %d copies", stage->copies)
-                  : i + 1 < list->n ? " &"
-                                    : "");
+                  : i + 1 < list->n && stage[1].restart != LIST_OPTIONAL ? " &"
+                                                                         : "");
     }
 }

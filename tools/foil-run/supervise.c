@@ -226,13 +226,15 @@ report_failure(struct run *run, const struct process *process, int status)
     } else if (others_run(run, process)) {
         log_message("%s %s; its other copies continue", process->name, how);
     } else {
+        const int goes_on = process->stage->restart == LIST_OPTIONAL;
+
         quote_log(process);
-        if (process->log)
-            log_message("%s %s; its log is '%s'", process->name, how,
-                        process->log);
-        else
-            log_message("%s %s", process->name, how);
-        end_all(run, stage_process_code(status));
+        log_message("%s %s%s%s%s%s", process->name, how,
+                    goes_on ? "; the run continues without it" : "",
+                    process->log ? "; its log is '" : "",
+                    process->log ? process->log : "", process->log ? "'" : "");
+        if (!goes_on)
+            end_all(run, stage_process_code(status));
     }
     free(how);
 }

@@ -74,6 +74,7 @@ variables_export(const struct pipeline *p)
                     word_list_text(p->override.word, p->override.n));
     export_variable("RESUME", p->resume ? "yes" : "");
     export_variable("STAGES", p->lists ? "yes" : "");
+    export_variable("COMPARE", p->no_compare ? "" : "yes");
 }
 
 static const char *
@@ -103,6 +104,7 @@ variables_import(struct pipeline *p)
     pipeline_split(p, &p->override, "override", get_variable("FOIL_OVERRIDE"));
     p->resume = *get_variable("RESUME") != 0;
     p->lists = *get_variable("STAGES") != 0;
+    p->no_compare = !*get_variable("COMPARE");
 }
 
 char *
