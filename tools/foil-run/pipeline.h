@@ -223,6 +223,9 @@ char *stages_text(struct pipeline *p, const char *data, const char *test);
 void merge_options(const struct pipeline *p, int stage,
                    const struct word_list *own, struct word_list *words);
 
+/* has_own_net() returns 1 if the encoder is a program with its own tensors. */
+int has_own_net(const struct pipeline *p);
+
 /* runs_foil_tool() returns 1 if the command of a stage ends in foil's tool,
  * with known options. */
 int runs_foil_tool(const struct pipeline *p, int stage);

@@ -54,8 +54,7 @@ merge_options(const struct pipeline *p, int stage, const struct word_list *own,
     merge_items(stage, words, own, &theirs);
 }
 
-/* Whether the encoder is a program with its own tensors. */
-static int
+int
 has_own_net(const struct pipeline *p)
 {
     const struct word_list theirs = user_options(p, TRAIN);
