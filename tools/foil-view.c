@@ -72,8 +72,9 @@ make_token(void)
     return word;
 }
 
-/* Writes the page of a finished run at once.  Of a live run it first waits for
- * a batch of the trainer and for the status of its stages, up to export_s. */
+/* Writes the page when its embeddings and map are made; of a live run also
+ * waits for a batch of the trainer and for the status of its stages, up to
+ * export_s. */
 static void
 write_page(struct watch *watch)
 {
@@ -82,9 +83,14 @@ write_page(struct watch *watch)
     char *text;
     size_t size;
 
-    while (watch_is_incomplete(watch) && clock_now() < until &&
-           stage_wait(&watch->stage, 1))
+    for (;;) {
         watch_poll(watch);
+        if (!watch_is_making(watch) &&
+            (!watch_is_incomplete(watch) || clock_now() >= until))
+            break;
+        if (!stage_wait(&watch->stage, .2))
+            die("stopped: '%s' is not written", file);
+    }
     text = export_page(watch, &size);
     if (file_write(file, text, size, &err))
         die("%s", err.msg);
@@ -106,6 +112,7 @@ check_runs(void)
     where.compare = compare.item;
     where.n_compare = compare.n;
     where.points = (size_t)points;
+    where.whole = file != NULL;
 }
 
 int

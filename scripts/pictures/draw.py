@@ -1,5 +1,5 @@
-"""draw.py URL FOLDER: FOLDER/page.png, the top of a page of foil view, after 200 steps
-and in 256 colours; and FOLDER/dataflow.svg."""
+"""draw.py URL FOLDER: FOLDER/page.png, the top of an exported page of foil view, in 256
+colours; and FOLDER/dataflow.svg."""
 import base64
 import io
 import os
@@ -92,12 +92,11 @@ def draw_dataflow(path):
 
 def draw_page(path):
     with Browser(WIDTH, HEIGHT) as page:
-        page.open(f"{url}?theme=light")
-        if not page.until("Number(document.querySelector('#progress').ariaValueNow) > 200", 600):
-            sys.exit("draw.py: not 200 steps in ten minutes")
-        page.press(" ")
-        page.click("#board .tile", 3)
-        page.value("new Promise(done => setTimeout(done, 1500)).then(() => scrollTo(0, 0))")
+        page.open(url)
+        if not page.until("document.querySelectorAll('#anchor .bar').length", 60):
+            sys.exit("draw.py: the page has no anchor")
+        page.value("document.documentElement.style.colorScheme = 'light'")
+        page.value("new Promise(done => setTimeout(done, 1500))")
         data = page.send("Page.captureScreenshot", format="png", clip={
             "x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": 1})["data"]
     image = Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")

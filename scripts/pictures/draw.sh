@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# draw.sh: make the pictures of README.md, dataflow.svg and page.png, in this folder.
+# draw.sh: make the pictures of README.md, dataflow.svg and page.png, and page.html, the
+# page that page.png shows, in this folder.
 #
 # usage: scripts/pictures/draw.sh      after make and `scripts/setup page`
 #
-# The page is that of a run of two minutes on generated images, in a browser.
+# The page is that of a run of some minutes on generated images.
 set -euo pipefail
 here=$(cd "${0%/*}" && pwd)
 BIN=${BIN:-$here/../../build/release/bin}
@@ -14,31 +15,15 @@ if ! command -v chromium >/dev/null; then
     exit 1
 fi
 work=$(mktemp -d)
-stages=()
-clean_up() {
-    kill -TERM "${stages[@]}" 2>/dev/null || true
-    wait || true
-    rm -rf "$work"
-}
-trap clean_up EXIT
+trap 'rm -rf "$work"' EXIT
 cd "$work"
-foil-data generate -o shapes.tar --size 32 2000
+foil-data generate -o shapes.tar --size 32 4000
 foil-data index shapes.tar
-foil run emc2 shapes.tar -r shapes --augmenters 2 --threads 1 --batch 56 --epochs 1000 \
-    --arch resnet8,width=8 --lr .1 --checkpoint-every 100 2>run.err &
-stages+=("$!")
-# is_there FILE : once it is, while the stages run
-is_there() {
-    until [[ -s $1 ]]; do
-        for stage in "${stages[@]}"; do
-            kill -0 "$stage"
-        done
-        sleep .2
-    done
-}
-is_there shapes/metrics.jsonl
-foil-view --port 0 -r shapes >address &
-stages+=("$!")
-is_there address
-/usr/bin/python3 "$here/draw.py" "$(<address)" "$here"
-ls -l "$here"/*.svg "$here"/*.png
+foil-data split --share 0.5 --seed 1 shapes.tar train.foil test.foil
+foil run simclr train.foil test.foil -r shapes --threads 2 --batch 40 --epochs 12 \
+    --arch resnet8 --head 128-64 --lr .1 --checkpoint-every 100 --keep 6
+foil-eval follow --once -r shapes -k 1 train.foil test.foil
+foil-view --points 96 --export "$here/page.html" shapes
+/usr/bin/python3 "$here/draw.py" "file://$here/page.html" "$here"
+ls -l "$here"/*.svg "$here"/page.*
+[[ $(stat -c %s "$here/page.html") -le 600000 ]]

@@ -47,10 +47,14 @@ serve() {
     end)
         kill -TERM "$training"
         wait "$training"
+        foil-view -r run --export over.html
+        foil-view --port 0 -r run >over 2>view.err &
+        over=$!
+        becomes_true test -s over
         ;;
     esac
     echo >&5
 }
-pass_on /usr/bin/python3 "$here/view_page.py" "$PWD/run" "$(<address)" "$(<address)" <answers
-kill -TERM "$page"
+pass_on /usr/bin/python3 "$here/view_page.py" "$PWD/run" "$(<address)" "$PWD/over" <answers
+kill -TERM "$page" "${over-$page}"
 done_testing

@@ -1,5 +1,5 @@
 """view_page.py RUN URL OVER: tests the page of a live run and of a finished run in a
-browser; TAP on stdout.  It prints requests to kill and resume the run, and waits for a
+browser, their URLs the argument and the content of the file OVER; TAP on stdout.  It prints requests to kill and resume the run, and waits for a
 line on stdin after each."""
 import base64
 import json
@@ -44,7 +44,7 @@ def weigh(link, embeddings, ids):
     row, n = int(re.search(r"anchor=(\d+)", link)[1]), len(ids)
     z = struct.unpack(f"<{n * 2 * 9}f", base64.b64decode(embeddings["z"]))
     cosines = [sum(z[9 * row + k] * z[9 * c + k] for k in range(9)) for c in range(2 * n)]
-    weights = [math.exp(embeddings["beta"] * cosine) for c, cosine in enumerate(cosines)
+    weights = [math.exp(2 * cosine) for c, cosine in enumerate(cosines)
                if ids[c % n] != ids[row % n]]
     return [weight / sum(weights) for weight in sorted(weights, reverse=True)][:14]
 
@@ -144,12 +144,31 @@ def check_curves(page):
     ok("each curve has a readable name", raw == [], raw)
 
 
+CARDS = "How good|Dataflow|Batch|Anchor and negatives|Similarity matrix|Embedding map|" \
+    "Nearest neighbours|Curves|Log"
+
+
 def check_cards(page, what):
-    for width in 1400, 1000, 400:
+    """Checks the layout of all cards, at three widths."""
+    ok(f"{what}: has all cards, in a list", page.until(
+        f"[...document.querySelectorAll('#contents a')].map(a => a.textContent).join('|') == '{CARDS}'"),
+       page.value("[...document.querySelectorAll('#contents a')].map(a => a.textContent)"))
+    ok(f"{what}: has the map and neighbours",
+       page.until("document.querySelector('#map output').textContent != ''") and
+       page.until("document.querySelectorAll('#near .nearest li').length == 10"), page.text("#map"))
+    for width in 1400, 900, 400:
         page.resize(width, 800)
         over, cut = page.value(OVERLAPS), page.value(CUT)
         ok(f"{what}: no cards overlap, {width} pixels wide", over == [], over)
         ok(f"{what}: the text of each box fits", cut == [], cut)
+        wide = page.value("document.documentElement.scrollWidth")
+        ok(f"{what}: nothing is wider than the page", wide <= width, wide)
+    high = page.value("document.documentElement.scrollHeight")
+    ok(f"{what}: at most 8 screens high", high <= 8 * 800, high)
+    stops = page.value(f"{TAB_STOPS}.length")
+    ok(f"{what}: there are few tab stops", stops <= 60, stops)
+    words = page.value("document.body.innerText.match(/.*(not known|unknown|undefined|NaN).*/i)")
+    ok(f"{what}: no card says 'not known'", words is None, words)
 
 
 with Browser(1400) as page:
@@ -188,19 +207,31 @@ with Browser(1400) as page:
        len(weights) == 14 and len(shown) == 14 and
        all(abs(100 * w - s) < .6 for w, s in zip(weights, shown)), (weights, shown))
     ok("the held batch stays", page.text("#board .which") == held)
-    ok("nothing is wider than the page",
-       page.value("document.documentElement.scrollWidth <= innerWidth"))
-    check_cards(page, "a live run")
-    page.resize(1400, 1000)
-    stops = page.value(f"{TAB_STOPS}.length")
-    ok("there are few tab stops", stops <= 60, stops)
     check_curves(page)
+    ok("without results the first card says how to get them",
+       "foil eval follow" in page.text("#good"), page.text("#good"))
     with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
-        for k in 1, 10:
-            file.write(json.dumps({"measure": "knn", "k": k, "accuracy": .5, "step": 20}) + "\n")
+        for k, step in (1, 20), (10, 20), (1, 40):
+            file.write(json.dumps({"measure": "knn", "k": k, "accuracy": .5, "step": step}) + "\n")
+        file.write(json.dumps({"measure": "knn", "k": 1, "accuracy": .5, "pixels": .4, "untrained": .3,
+                               "n": 10000, "step": 60, "epoch": 12, "text": "1-NN 50.0 %"}) + "\n")
+    ok("a comparison of an epoch is in words", page.until(
+        "document.querySelector('#good .verdict').textContent == "
+        "'Epoch 12: better than raw pixels by 10.0 points, noise 1.4'"), page.text("#good"))
     ok("evaluations with 1 and 10 neighbours have different names", page.until(
-        "['knn, k = 1', 'knn, k = 10'].every(name => [...document.querySelectorAll('#results td')]"
-        ".some(cell => cell.textContent == name))"), page.text("#results"))
+        "['1-NN', '10-NN'].every(name => [...document.querySelectorAll('#good td')]"
+        ".some(cell => cell.textContent == name))"), page.text("#good"))
+    with open(f"{run}/table.json", "w", encoding="ascii") as file:
+        json.dump({"n": 40, "pixels": {"name": "raw pixels (16x16)", "1-NN": .4},
+                   "untrained": {"name": "the untrained encoder", "1-NN": .35},
+                   "trained": {"name": "the trained encoder", "1-NN": .525},
+                   "noise": .031, "better": True}, file)
+    ok("with them and a comparison it says how good the encoder is", page.until(
+        "document.querySelector('#good .verdict').textContent == "
+        "'Better than raw pixels (16x16) by 12.5 points, noise 3.1'") and page.until(
+            "document.querySelectorAll('#good canvas').length > 0 && "
+            "['1-NN', 'raw pixels (16x16)'].every(name => "
+            "document.querySelector('#good .keys').textContent.includes(name))"), page.text("#good"))
 
     request("kill")
     before = answer(page, "a.metrics.total.at(-1)")
@@ -228,11 +259,12 @@ with Browser(1400) as page:
         "document.querySelectorAll('#near .nearest li').length == 10 && "
         "document.querySelectorAll('#near .nearest .picture').length == 90") and
        re.search(r"\d+ of 80 neighbours have the class", page.text("#near .text")), page.text("#near"))
-    ok("a map shows how many images have a nearest neighbour of their class", page.until(
-        "/^after epoch \\d+ · \\d+ % have a nearest neighbour of the same class$/"
-        ".test(document.querySelector('#map output').textContent)"), page.text("#map output"))
+    ok("a map has its epoch", page.until(
+        "/^after epoch \\d+$/.test(document.querySelector('#map output').textContent)"), page.text("#map output"))
     ok("each class has its name on it, without overlaps", page.until(
         f"(([over, n]) => !over.length && n == 8)({NAMES})", 10), page.value(NAMES))
+    check_cards(page, "a live run")
+    page.resize(1400, 1000)
     page.press("p")
     ok("p plays the maps", page.until(
         "document.querySelector('#map button').ariaPressed == 'true'"))
@@ -255,7 +287,7 @@ def count_pictures(page, selector):
                       f"([...document.querySelectorAll('{selector}')])")
 
 
-def check_export(path, what, points=None):
+def check_export(path, what, maps=1):
     with Browser(1400) as page:
         page.open(f"file://{path}")
         ok(f"{what} opens without a server",
@@ -274,12 +306,16 @@ def check_export(path, what, points=None):
         ok("every image has a picture", count_pictures(page, ".tile .picture, .views .picture") ==
            [19, 0], count_pictures(page, ".tile .picture, .views .picture"))
         ok("it has curves", page.value("document.querySelectorAll('#curves canvas').length > 0"))
-        if points:
+        check_cards(page, what)
+        ok(f"{what}: has no path of this machine", not page.value(
+            "window.FOIL.all.folder.includes('/')"))
+        ok(f"{what}: says how good the encoder is", page.text("#good .verdict").startswith("Better than"),
+           page.text("#good"))
+        if maps > 1:
             ok("each neighbour has a picture", page.until(
                 "document.querySelectorAll('#near .picture').length == 90") and
                count_pictures(page, "#near .picture") == [90, 0], count_pictures(page, "#near .picture"))
-            ok(f"its map has {points} points", page.value(
-                f"window.FOIL.all.map.n == {points}"))
+            ok("its map has all points", page.value("window.FOIL.all.map.n == 40"))
             page.value("(slider => { slider.value = slider.max - 1;"
                        "slider.dispatchEvent(new Event('input')) })"
                        "(document.querySelector('#map input'))")
@@ -298,21 +334,28 @@ def check_export(path, what, points=None):
 
 
 request("save")
-check_export(f"{os.path.dirname(run)}/saved.html", "the saved page", 40)
+check_export(f"{os.path.dirname(run)}/saved.html", "the saved page", 2)
 request("export")
 check_export(f"{os.path.dirname(run)}/exported.html", "the exported page")
 request("end")
-with Browser(400, 800) as page:
-    page.open(over)
+check_export(f"{os.path.dirname(run)}/over.html", "the exported page of a finished run")
+with open(over, encoding="ascii") as file, Browser(400, 800) as page:
+    ended = file.read().strip()
+    page.open(ended)
     ok("the page of a finished run loads, 400 pixels wide",
        page.until("document.querySelectorAll('#board .tile').length == 8"), page.errors)
     ok("it has curves", page.until("document.querySelectorAll('#curves canvas').length > 0"))
     flow = page.text("#flow")
     ok("it has the stages of its last step", "made batches for 1 augmenter" in flow and
        re.search(r"made [\d,]+ batch", flow), flow)
-    ok("nothing is wider than the page",
-       page.value("document.documentElement.scrollWidth <= innerWidth"),
-       page.value("document.documentElement.scrollWidth"))
+    ok("its anchor has weights by the newest checkpoint", page.until(
+        "document.querySelectorAll('#anchor .bar').length == 14") and
+       "by the newest checkpoint" in page.text("#board .text"), page.text("#board .text"))
     check_cards(page, "a finished run")
+    page.open("about:blank")
+    page.open(f"{ended}#epoch=0&step=0&anchor=3")
+    ok("a link opens an old batch, with weights", page.until(
+        "document.querySelector('#board .which').textContent.startsWith('epoch 1, step 1:')") and
+       page.until("document.querySelectorAll('#anchor .bar').length == 14"), page.text("#board .text"))
     ok("the console is empty", not page.errors, page.errors)
 plan()

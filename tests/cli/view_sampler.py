@@ -74,7 +74,7 @@ def is_plan():
 def add_result(accuracy):
     with open(f"{run}/results.jsonl", "a", encoding="ascii") as file:
         file.write(json.dumps({"measure": "knn", "accuracy": accuracy, "step": 20}) + "\n")
-    return page.until(f"document.querySelector('#results').textContent.includes('{accuracy}')")
+    return page.until(f"document.querySelector('#good').textContent.includes('{accuracy}')")
 
 
 # drops results while window.lose is set

@@ -134,7 +134,7 @@ frames_have_similar_points_near(struct map_frames *maps)
     int16_t *xy, most = 0;
     json_t *shown;
 
-    map_frames_epoch(maps, 1);
+    map_frames_epoch(maps, 1, 0);
     frames_are_made_at_the_lowest_priority();
     wait_for_frame(maps, 1);
     xy = map_frames_find(maps, 1, &bytes);
@@ -148,15 +148,15 @@ frames_have_similar_points_near(struct map_frames *maps)
     T(most == 32000, "the farthest point is at 32000");
     T(xy && compare_halves(xy) < .5, "points of the same half are near");
     free(xy);
-    map_frames_epoch(maps, 2);
+    map_frames_epoch(maps, 2, 0);
     wait_for_frame(maps, 2);
     shown = map_frames_show(maps);
     T(json_integer_value(json_object_get(shown, "n")) == MOST &&
           json_array_size(json_object_get(shown, "epochs")) == 2,
       "another epoch adds a frame");
     json_decref(shown);
-    map_frames_epoch(maps, 3);
-    map_frames_epoch(maps, 4);
+    map_frames_epoch(maps, 3, 0);
+    map_frames_epoch(maps, 4, 0);
     wait_for_frame(maps, 3);
     T(!map_frames_find(maps, 4, &bytes),
       "no frame is started while another is being made");
@@ -170,7 +170,7 @@ repeated_epoch_counts_once(struct map_frames *maps)
     json_t *shown;
     void *xy;
 
-    map_frames_epoch(maps, 1);
+    map_frames_epoch(maps, 1, 0);
     for (int i = 0; i < 12000; i++) {
         const struct timespec moment = {0, 10000000};
 
@@ -233,13 +233,13 @@ first_frame_comes_within_its_epoch(struct hub *hub)
     T(count_of(maps, "within") == 1 && count_of(maps, "known") == SIZE &&
           count_of(maps, "wanted") == MOST,
       "a frame as soon as enough samples are known");
-    map_frames_epoch(maps, 1);
+    map_frames_epoch(maps, 1, 0);
     T(becomes_whole(maps), "the frame after that epoch replaces it");
     map_frames_close(maps);
     maps = map_frames_open(hub, MOST);
     take_epoch(maps);
     map_frames_poll(maps);
-    map_frames_epoch(maps, 1);
+    map_frames_epoch(maps, 1, 0);
     wait_for_frame(maps, 1);
     T(becomes_whole(maps),
       "also if that epoch ends while the first is being made");
@@ -258,7 +258,7 @@ main(void)
           json_integer_value(json_object_get(shown, "n")) == 0,
       "before the first epoch there are no frames");
     json_decref(shown);
-    map_frames_epoch(maps, 1);
+    map_frames_epoch(maps, 1, 0);
     T(!map_frames_find(maps, 1, &(size_t){0}) &&
           !map_frames_labels(maps, NULL, &(size_t){0}),
       "nor without embeddings");

@@ -20,7 +20,7 @@ check_names(const char *text)
     REQUIRE(!n || commas == n - 1);
     for (size_t i = 0; i < n; i++)
         REQUIRE(name[i].id >= 0 && name[i].id <= most && name[i].epoch >= 0 &&
-                name[i].epoch <= most && name[i].view >= 0 &&
+                name[i].epoch <= most && name[i].view >= -1 &&
                 name[i].view <= most);
 }
 

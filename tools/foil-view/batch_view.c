@@ -38,19 +38,19 @@ batch_view_show(const struct batch_view *b, const struct data_set *set)
         json_array_append_new(labels,
                               json_integer(batch_view_label(set, b->ids[i])));
     }
-    return json_pack("{s:I s:I s:o s:o s:I s:I s:b}", "epoch",
+    return json_pack("{s:I s:I s:o s:o s:I s:I s:b s:b}", "epoch",
                      (json_int_t)b->epoch, "step", (json_int_t)b->step, "ids",
                      ids, "labels", labels, "views", (json_int_t)b->views,
                      "pictures", (json_int_t)batch_view_pictures(b), "known",
-                     b->z != NULL);
+                     b->z != NULL, "made", b->made);
 }
 
 json_t *
-batch_view_embeddings(const struct batch_view *b, double beta)
+batch_view_embeddings(const struct batch_view *b)
 {
     const size_t bytes = b->views * b->n * b->d * sizeof *b->z;
     char *z = base64_encode((const uint8_t *)b->z, bytes);
-    json_t *embeddings = json_pack("{s:f s:s}", "beta", beta, "z", z);
+    json_t *embeddings = json_pack("{s:s}", "z", z);
 
     free(z);
     return embeddings;
@@ -113,17 +113,17 @@ batch_cache_add(struct batch_cache *cache, struct batch_view *batch)
     return place;
 }
 
-const struct batch_view *
-batch_cache_newest(const struct batch_cache *cache)
+struct batch_view *
+batch_cache_newest(struct batch_cache *cache)
 {
     return cache->n ? &cache->place[cache->last] : NULL;
 }
 
-const struct batch_view *
-batch_cache_find(const struct batch_cache *cache, int64_t epoch, int64_t step)
+struct batch_view *
+batch_cache_find(struct batch_cache *cache, int64_t epoch, int64_t step)
 {
     for (size_t i = 0; i < BATCH_CACHE_PLACES; i++) {
-        const struct batch_view *b = &cache->place[i];
+        struct batch_view *b = &cache->place[i];
 
         if (b->n && b->epoch == epoch && b->step == step)
             return b;

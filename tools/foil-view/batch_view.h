@@ -20,6 +20,7 @@ struct batch_view {
                      images have texts as negatives, and texts images */
     int64_t *ids; /* [n] */
     float *z;     /* [views,n,d] of unit length; NULL: unknown */
+    int made;     /* 1: z is by the newest checkpoint, not by the trainer */
     struct wire_top_negatives top; /* heaviest.k = 0: unknown */
 };
 
@@ -33,15 +34,15 @@ int batch_view_label(const struct data_set *set, int64_t id);
 
 /*
  * batch_view_show() returns {epoch, step, ids, labels, views, pictures,
- * known}; known: it has embeddings.
+ * known, made}; known: it has embeddings.
  *   set  has the labels; NULL: no labels
  */
 json_t *batch_view_show(const struct batch_view *batch,
                         const struct data_set *set);
 
-/* batch_view_embeddings() returns {beta, z}: z is f4 [views,n,d],
- * little-endian, in base64; beta is the inverse temperature of the weights. */
-json_t *batch_view_embeddings(const struct batch_view *batch, double beta);
+/* batch_view_embeddings() returns {z}: f4 [views,n,d], little-endian, in
+ * base64. */
+json_t *batch_view_embeddings(const struct batch_view *batch);
 
 /*
  * batch_view_negatives() returns the negatives that the sampler drew for a row,
@@ -77,11 +78,11 @@ const struct batch_view *batch_cache_add(struct batch_cache *cache,
                                          struct batch_view *batch);
 
 /* batch_cache_newest() returns the batch that was added last, or NULL. */
-const struct batch_view *batch_cache_newest(const struct batch_cache *cache);
+struct batch_view *batch_cache_newest(struct batch_cache *cache);
 
 /* batch_cache_find() returns the batch of a step, or NULL. */
-const struct batch_view *batch_cache_find(const struct batch_cache *cache,
-                                          int64_t epoch, int64_t step);
+struct batch_view *batch_cache_find(struct batch_cache *cache, int64_t epoch,
+                                    int64_t step);
 
 /* batch_cache_pin() protects a batch from replacement until BATCH_CACHE_PINS
  * others have been pinned after it. */

@@ -69,26 +69,6 @@ add_named(struct image_list *list, json_t *value, const char *key)
     }
 }
 
-/* Adds the images of the panel of neighbours, newest epoch first. */
-static void
-add_near(struct image_list *list, const struct map_frames *maps,
-         const json_t *map)
-{
-    const json_t *epochs = json_object_get(map, "epochs");
-    int32_t near[MAP_FRAMES_NEAR_ROWS * (1 + MAP_FRAMES_NEAR)];
-    size_t bytes;
-
-    for (size_t i = json_array_size(epochs); i--;) {
-        char *frame = map_frames_find(
-            maps, json_integer_value(json_array_get(epochs, i)), &bytes);
-
-        memcpy(near, frame + bytes - sizeof near, sizeof near);
-        for (size_t k = 0; k < sizeof near / sizeof *near; k++)
-            add_image(list, near[k]);
-        free(frame);
-    }
-}
-
 /* Returns {columns, ids, sprite}: the stored images of the batch, of the panels
  * of extremes and neighbours, and of the map. */
 static json_t *
@@ -109,7 +89,6 @@ show_images(struct watch *watch, const struct data_set *set,
         add_image(&list, batch->ids[i]);
     add_named(&list, json_object_get(samples, "columns"), "id");
     add_named(&list, json_object_get(samples, "replaced"), "used");
-    add_near(&list, watch->maps, json_object_get(all, "map"));
     mapped = map_frames_points(watch->maps, &n);
     for (size_t i = 0; i < n; i++)
         add_image(&list, mapped[i]);
@@ -138,7 +117,7 @@ add_batch(json_t *file, struct watch *watch, const struct batch_view *batch,
         json_array_append_new(anchors, watch_anchor(watch, batch, row));
     json_object_set_new(file, "anchors", anchors);
     if (batch->z)
-        json_object_set_new(file, "embeddings", watch_embeddings(watch, batch));
+        json_object_set_new(file, "embeddings", batch_view_embeddings(batch));
     json_object_set_new(file, "sprite", encode_jpeg(rc, &jpeg));
     if (!rc)
         json_object_set_new(file, "images",
@@ -196,6 +175,7 @@ show_file(struct watch *watch)
     json_t *file = json_pack("{s:o s:o}", "all", all, "files", show_assets());
     const struct batch_view *batch = watch_newest(watch);
 
+    json_object_set(all, "folder", json_object_get(all, "run")); // no path
     if (batch)
         add_batch(file, watch, batch, all);
     add_map(file, watch, json_object_get(all, "map"));

@@ -8,15 +8,31 @@
 #include "json_number.h"
 #include "util/mem.h"
 
+json_t *
+history_show_values(const struct value *value, size_t n)
+{
+    json_t *values = json_object();
+
+    for (size_t i = 0; i < n; i++)
+        json_object_set_new(values, value[i].name,
+                            json_number_show(value[i].value));
+    return values;
+}
+
 int
-history_read(struct history *history, const char *run)
+history_read(struct history *history, const char *run, json_t *steps)
 {
     struct run_metrics *step = &history->step;
     int cut = 0;
 
     while (run_metrics_next(step, run))
         if (step->n) {
-            history_add(history, step->value, step->n);
+            if (history_add(history, step->value, step->n) && steps)
+                json_array_append_new(
+                    steps,
+                    json_pack("{s:I s:o}", "total",
+                              (json_int_t)history_total(history), "values",
+                              history_show_values(step->value, step->n)));
         } else {
             history->n = 0;
             history->bucket = history->filled = 0;
@@ -57,14 +73,6 @@ int64_t
 history_total(const struct history *history)
 {
     return history->n ? history->total[history->n - 1] : 0;
-}
-
-const double *
-history_column(const struct history *history, const char *name)
-{
-    const struct history_column *column = find_column(history, name);
-
-    return column ? column->x : NULL;
 }
 
 static void
@@ -187,54 +195,22 @@ history_add(struct history *history, const struct value *value, size_t n)
     return 1;
 }
 
-/* Returns a column, or the numbers of the steps if x is NULL, in buckets of
- * rows: two points for each, or one if a bucket is one row. */
-static json_t *
-show_column(const struct history *history, const double *x, size_t buckets)
+json_t *
+history_show(const struct history *history)
 {
-    json_t *list = json_array();
+    json_t *columns = json_object(), *total = json_array();
 
-    for (size_t b = 0; b < buckets; b++) {
-        const size_t first = b * history->n / buckets;
-        const size_t end = (b + 1) * history->n / buckets;
-        const int64_t total[2] = {history->total[first],
-                                  history->total[end - 1]};
-        double bound[2];
+    for (size_t i = 0; i < history->n; i++)
+        json_array_append_new(total, json_integer(history->total[i]));
+    for (size_t k = 0; k < history->columns; k++) {
+        const struct history_column *column = &history->column[k];
+        json_t *list = json_array();
 
-        if (x)
-            find_bounds(x, first, end, bound);
-        for (int i = 0; i < (buckets < history->n ? 2 : 1); i++)
-            json_array_append_new(list, x ? json_number_show(bound[i])
-                                          : json_integer(total[i]));
+        for (size_t i = 0; i < history->n; i++)
+            json_array_append_new(list, json_number_show(column->x[i]));
+        json_object_set_new(columns, column->name, list);
     }
-    return list;
-}
-
-json_t *
-history_show(const struct history *history, size_t most)
-{
-    const size_t buckets = history->n > most ? most / 2 : history->n;
-    json_t *columns = json_object();
-
-    for (size_t i = 0; i < history->columns; i++)
-        json_object_set_new(
-            columns, history->column[i].name,
-            show_column(history, history->column[i].x, buckets));
-    return json_pack("{s:o s:o}", "total", show_column(history, NULL, buckets),
-                     "columns", columns);
-}
-
-json_t *
-history_last(const struct history *history)
-{
-    json_t *values = json_object();
-
-    for (size_t i = 0; i < history->columns; i++)
-        json_object_set_new(values, history->column[i].name,
-                            json_number_show(history->column[i].last));
-    return json_pack("{s:I s:o}", "total",
-                     (json_int_t)history->total[history->n - 1], "values",
-                     values);
+    return json_pack("{s:o s:o}", "total", total, "columns", columns);
 }
 
 void

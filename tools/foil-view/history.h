@@ -7,7 +7,7 @@
 #include "run/metrics.h"
 #include "util/json.h"
 
-enum { HISTORY_MOST = 32768 }; /* rows */
+enum { HISTORY_MOST = 4000 }; /* rows */
 
 /*
  * The metrics of each step of a run, read from its file, since published
@@ -31,10 +31,12 @@ struct history {
     } * column;
 };
 
-/* history_read() reads new lines of RUN/metrics.jsonl.  It returns 1 if the run
- * was resumed and the file was cut: the history then has only what is in the
- * file now. */
-int history_read(struct history *history, const char *run);
+/* history_read() reads new lines of RUN/metrics.jsonl, and appends each as
+ * {total, values: {name}} to `steps`, unless it is NULL.  It returns 1 if the
+ * run was resumed and the file was cut: the history then has only what is in
+ * the file now. */
+int history_read(struct history *history, const char *run, json_t *steps);
+json_t *history_show_values(const struct value *value, size_t n);
 
 /* history_add() adds a step and returns 1, or 0 if it has no "total".  It drops
  * this and later steps, with their whole buckets, since a resumed run repeats
@@ -44,30 +46,9 @@ int history_add(struct history *history, const struct value *value, size_t n);
 /* history_total() returns the number of the last step, or 0. */
 int64_t history_total(const struct history *history);
 
-/* history_column() returns a column, [n], or NULL. */
-const double *history_column(const struct history *history, const char *name);
-
-/*
- * history_show() returns {total: [], columns: {name: []}} of at most `most`
- * points.  If there are more steps, two points represent a bucket, as in the
- * rows: no peak is lost, and a falling column does not rise.
- */
-json_t *history_show(const struct history *history, size_t most);
-
-/* history_last() returns the last step, {total, values: {name}}.  n > 0. */
-json_t *history_last(const struct history *history);
+/* history_show() returns the rows, {total: [], columns: {name: []}}: no peak is
+ * lost, and a falling column does not rise. */
+json_t *history_show(const struct history *history);
 void history_release(struct history *history);
-
-/*
- * run_log_read() returns the log up to now as the run directory has it, in the
- * order of time: the epochs in the metrics, the checkpoints that exist and, if
- * no trainer runs, a line "stop".
- *
- *   living  1: a trainer runs
- *   steps   of the whole run; 0: unknown
- *   most    lines: the last ones
- */
-json_t *run_log_read(const char *run, const struct history *history, int living,
-                     int64_t steps, size_t most);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { PICTURE_LIST = 64 };
 
-/* The name of a view. */
+/* The name of a view; view -1: the image without augmentation. */
 struct picture_name {
     int64_t id, epoch, view;
 };
@@ -26,13 +26,17 @@ http_args_digits(const char *text, const char **end)
     return n && n < 16 ? strtoll(text, NULL, 10) : -1;
 }
 
-/* Reads ID.EPOCH.VIEW and moves *text to its end.  0, or -1 for other text. */
+/* Reads ID.EPOCH.VIEW, or ID, and moves *text to its end.  0, or -1 for other
+ * text. */
 static inline int
 http_args_name(const char **text, struct picture_name *name)
 {
     name->id = http_args_digits(*text, text);
-    if (name->id < 0 || *(*text)++ != '.')
-        return -1;
+    name->epoch = 0;
+    name->view = -1;
+    if (name->id < 0 || **text != '.')
+        return name->id < 0 ? -1 : 0;
+    ++*text;
     name->epoch = http_args_digits(*text, text);
     if (name->epoch < 0 || *(*text)++ != '.')
         return -1;

@@ -213,11 +213,23 @@ begin_frame(struct map_frames *maps, int64_t epoch, int within)
 }
 
 void
-map_frames_epoch(struct map_frames *maps, int64_t epoch)
+map_frames_epoch(struct map_frames *maps, int64_t epoch, int within)
 {
     if (maps->child && maps->within)
         maps->after = epoch;
-    begin_frame(maps, epoch, 0);
+    begin_frame(maps, epoch, within);
+}
+
+int
+map_frames_busy(const struct map_frames *maps)
+{
+    return maps->child > 0;
+}
+
+int
+map_frames_any(const struct map_frames *maps)
+{
+    return maps->child > 0 || maps->n_frames > 0;
 }
 
 /* Adds a frame with places rounded to whole numbers within +-32000.  Frames of
@@ -277,7 +289,7 @@ map_frames_poll(struct map_frames *maps)
     add_frame(maps);
     publish_maps(maps);
     if (maps->after)
-        map_frames_epoch(maps, maps->after);
+        map_frames_epoch(maps, maps->after, 0);
     maps->after = 0;
 }
 

@@ -19,7 +19,7 @@ enum {
     MAP_FRAMES_MOST = 200,
     MAP_FRAMES_NEAR_ROWS = 10, /* points with neighbours in each frame */
     MAP_FRAMES_NEAR = 8,       /* neighbours of each */
-    MAP_FRAMES_POINTS = 10000, /* default number of points */
+    MAP_FRAMES_POINTS = 2000,  /* default number of points */
     MAP_FRAMES_POINTS_LEAST = 32,
     MAP_FRAMES_POINTS_MOST = 100000
 };
@@ -36,10 +36,15 @@ void map_frames_close(struct map_frames *maps);
 void map_frames_take(struct map_frames *maps, const struct batch_view *batch,
                      size_t size);
 
-/* map_frames_epoch() starts the frame after an epoch, counted from 1.  While
- * another frame is being made, this one is skipped, or queued if that frame was
- * started within an epoch. */
-void map_frames_epoch(struct map_frames *maps, int64_t epoch);
+/* map_frames_epoch() starts the frame after an epoch, counted from 1, or within
+ * it.  While another frame is being made, this one is skipped, or queued if
+ * that frame was started within an epoch. */
+void map_frames_epoch(struct map_frames *maps, int64_t epoch, int within);
+
+/* map_frames_busy() returns 1 while a frame is being made, map_frames_any() 1
+ * if there is one or it is being made. */
+int map_frames_busy(const struct map_frames *maps);
+int map_frames_any(const struct map_frames *maps);
 
 /* map_frames_poll() starts the first frame as soon as enough samples are known,
  * also within an epoch; adds a finished frame; and publishes map_frames_show().

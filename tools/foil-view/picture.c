@@ -4,16 +4,18 @@
 #include <string.h>
 
 #include "image/codec.h"
+#include "image/view.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
-enum { TILE = 64, QUALITY = 90 };
+enum { TILE = 64, QUALITY = 80 };
 
 /* A picture of tiles. */
 struct sheet {
     size_t columns, rows, tile; /* pixels in a tile's side */
     uint8_t *pixel;             /* [rows tile, columns tile, 3] */
-    uint8_t *view;              /* a view in its full size */
+    uint8_t *view, *small;      /* a view in its full size, and as a tile */
+    struct image_scratch *scratch;
 };
 
 const struct data_set *
@@ -35,46 +37,24 @@ pictures_set(struct pictures *pictures, struct err *err)
     return NULL;
 }
 
-/* Returns how many pixels of a view become one, in each direction. */
-static size_t
-shrink_by(const struct pictures *pictures)
-{
-    return (run_views_size(pictures->views) + TILE - 1) / TILE;
-}
-
-/* Returns the mean of a square of pixels, `by` on a side. */
-static uint8_t
-average_square(const uint8_t *at, size_t side, size_t by)
-{
-    size_t sum = by * by / 2;
-
-    for (size_t y = 0; y < by; y++)
-        for (size_t x = 0; x < by; x++)
-            sum += at[(y * side + x) * 3];
-    return (uint8_t)(sum / (by * by));
-}
-
 /* Shrinks the view into its place. */
 static void
-put_tile(struct sheet *sheet, const struct pictures *pictures, size_t place)
+put_tile(struct sheet *sheet, size_t side, size_t place)
 {
-    const size_t side = run_views_size(pictures->views);
-    const size_t by = shrink_by(pictures), tile = sheet->tile;
-    const size_t wide = sheet->columns * tile;
-    uint8_t *to = sheet->pixel + (place / sheet->columns * tile * wide +
-                                  place % sheet->columns * tile) *
-                                     3;
+    const struct image view = {
+        .width = side, .height = side, .pixel = sheet->view};
+    const size_t tile = sheet->tile, wide = sheet->columns * tile * 3;
+    uint8_t *to = sheet->pixel + place / sheet->columns * tile * wide +
+                  place % sheet->columns * tile * 3;
 
+    image_plain(tile, &view, &sheet->scratch, sheet->small);
     for (size_t y = 0; y < tile; y++)
-        for (size_t x = 0; x < tile * 3; x++)
-            to[y * wide * 3 + x] = average_square(
-                sheet->view + (y * by * side + x / 3 * by) * 3 + x % 3, side,
-                by);
+        memcpy(to + y * wide, sheet->small + y * tile * 3, tile * 3);
 }
 
-static int
-make_view(struct run_views *views, const struct picture_name *name,
-          uint8_t *out, struct err *err)
+int
+picture_view(struct run_views *views, const struct picture_name *name,
+             uint8_t *out, struct err *err)
 {
     return name->view < 0 ? run_views_plain(views, name->id, out, err)
                           : run_views_make(views, name->id, name->epoch,
@@ -116,14 +96,15 @@ picture_draw(struct pictures *pictures, const struct picture_name *name,
     if (!pictures_set(pictures, err))
         return -1;
     size = run_views_size(pictures->views);
-    sheet.tile = size / shrink_by(pictures);
+    sheet.tile = size < TILE ? size : TILE;
     sheet.rows = (n + sheet.columns - 1) / sheet.columns;
     sheet.pixel =
         mem_array(sheet.columns * sheet.rows * 3, sheet.tile * sheet.tile);
     sheet.view = mem_array(size * size, 3);
+    sheet.small = mem_array(sheet.tile * sheet.tile, 3);
     for (size_t i = 0; i < n; i++)
-        if (!make_view(pictures->views, &name[i], sheet.view, err)) {
-            put_tile(&sheet, pictures, i);
+        if (!picture_view(pictures->views, &name[i], sheet.view, err)) {
+            put_tile(&sheet, size, i);
             drawn++;
         }
     if (drawn)
@@ -131,7 +112,30 @@ picture_draw(struct pictures *pictures, const struct picture_name *name,
                                sheet.rows * sheet.tile, 3, QUALITY, jpeg, err);
     free(sheet.pixel);
     free(sheet.view);
+    free(sheet.small);
+    image_scratch_free(sheet.scratch);
     return rc;
+}
+
+struct picture_name *
+picture_rows(struct pictures *pictures, const struct batch_view *b)
+{
+    const size_t n = b->n * b->views;
+    struct picture_name *name = mem_array(n, sizeof *name);
+    struct run_batch_record record;
+    const int known = !find_step(pictures->views, b->epoch, b->step, &record) &&
+                      record.batch.b == b->n &&
+                      record.batch.v == batch_view_pictures(b) &&
+                      !memcmp(record.batch.ids, b->ids, b->n * sizeof *b->ids);
+
+    for (size_t row = 0; row < n; row++) {
+        name[row] = (struct picture_name){b->ids[row % b->n], b->epoch,
+                                          (int64_t)(row / b->n)};
+        if (known && row / b->n < record.batch.v)
+            run_views_name(&record, row, &name[row].id, &name[row].epoch,
+                           &name[row].view);
+    }
+    return name;
 }
 
 int
@@ -139,27 +143,18 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
               struct data_bytes *jpeg, struct err *err)
 {
     const size_t each = batch_view_pictures(b), n = b->n * each;
-    struct picture_name *name;
-    struct run_batch_record record;
-    int known, rc;
+    struct picture_name *row, *name;
+    int rc;
 
     if (!pictures_set(pictures, err))
         return -1;
-    known = !find_step(pictures->views, b->epoch, b->step, &record) &&
-            record.batch.b == b->n && record.batch.v == each &&
-            !memcmp(record.batch.ids, b->ids, b->n * sizeof *b->ids);
+    row = picture_rows(pictures, b);
     name = mem_array(n, sizeof *name);
-    for (size_t i = 0; i < n; i++) {
-        const size_t row = i % each * b->n + i / each;
-
-        name[i] = (struct picture_name){b->ids[row % b->n], b->epoch,
-                                        (int64_t)(row / b->n)};
-        if (known)
-            run_views_name(&record, row, &name[i].id, &name[i].epoch,
-                           &name[i].view);
-    }
+    for (size_t i = 0; i < n; i++)
+        name[i] = row[i % each * b->n + i / each];
     rc = picture_draw(pictures, name, n, PICTURE_COLUMNS, jpeg, err);
     free(name);
+    free(row);
     return rc;
 }
 
@@ -179,6 +174,7 @@ picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                                  .n = record.batch.b,
                                  .views = record.batch.v,
                                  .texts = run_views_texts(pictures->views)};
+    batch->views += (size_t)batch->texts;
     batch->ids = mem_array(record.batch.b, sizeof *batch->ids);
     memcpy(batch->ids, record.batch.ids, record.batch.b * sizeof *batch->ids);
     return 0;

@@ -33,6 +33,17 @@ int picture_draw(struct pictures *pictures, const struct picture_name *name,
                  size_t n, size_t columns, struct data_bytes *jpeg,
                  struct err *err);
 
+/* picture_view() makes a view, [size,size,3] with the size of the views: 0 or
+ * -1 with a sentence. */
+int picture_view(struct run_views *views, const struct picture_name *name,
+                 uint8_t *out, struct err *err);
+
+/* picture_rows() returns the names of the rows of a batch, [views,n], which the
+ * caller frees; rows of texts have the sample and the epoch.  The data set is
+ * open. */
+struct picture_name *picture_rows(struct pictures *pictures,
+                                  const struct batch_view *batch);
+
 /* picture_batch() draws all views of a batch, those of an image together. */
 int picture_batch(struct pictures *pictures, const struct batch_view *batch,
                   struct data_bytes *jpeg, struct err *err);

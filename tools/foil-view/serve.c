@@ -132,47 +132,34 @@ answer_batch(struct serve *serve, struct MHD_Connection *connection,
         return answer_json(watch_show_batch(serve->watch, batch));
     if (!strcmp(path, "sprite"))
         return answer_sprite(serve, batch);
+    watch_make(serve->watch, batch);
     if (!batch->z)
         return answer_nothing();
-    return strcmp(path, "anchor")
-               ? answer_json(watch_embeddings(serve->watch, batch))
-               : answer_anchor(serve, connection, batch);
+    return strcmp(path, "anchor") ? answer_json(batch_view_embeddings(batch))
+                                  : answer_anchor(serve, connection, batch);
 }
 
-static struct answer
-answer_names(struct serve *serve, const struct picture_name *name, size_t n)
-{
-    struct data_bytes jpeg = {0};
-    struct err err;
-    const int rc = picture_draw(&serve->watch->pictures, name, n,
-                                PICTURE_LIST_COLUMNS, &jpeg, &err);
-
-    return answer_picture(rc, &jpeg, &err);
-}
-
+/* A damaged image of the data set has no picture. */
 static struct answer
 answer_view(struct serve *serve, struct MHD_Connection *connection)
 {
+    struct pictures *pictures = &serve->watch->pictures;
+    const struct data_set *set = pictures_set(pictures, NULL);
     struct picture_name name[PICTURE_LIST] = {{0}};
     const char *v =
         MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "v");
     const size_t n = v ? http_args_names(v, name) : 0;
+    struct data_bytes jpeg = {0};
+    struct err err;
+    int rc;
 
     if (!n)
         return refuse_request(MHD_HTTP_BAD_REQUEST,
-                              "v wants ID.EPOCH.VIEW,..., 64 at most");
-    return answer_names(serve, name, n);
-}
-
-static struct answer
-answer_image(struct serve *serve, const char *id)
-{
-    const char *end;
-    const struct picture_name name = {http_args_digits(id, &end), 0, -1};
-
-    if (*end)
-        return refuse_request(MHD_HTTP_BAD_REQUEST, "image/ID wants a number");
-    return answer_names(serve, &name, 1);
+                              "v wants ID.EPOCH.VIEW or ID,..., 64 at most");
+    rc = picture_draw(pictures, name, n, PICTURE_LIST_COLUMNS, &jpeg, &err);
+    return rc && set && (size_t)name->id < data_size(set)
+               ? answer_nothing()
+               : answer_picture(rc, &jpeg, &err);
 }
 
 /* Answers with a frame of the map, or with the points of all frames. */
@@ -246,8 +233,6 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
         return answer_json(watch_show(serve->watch));
     if (!strcmp(path, "view"))
         return answer_view(serve, connection);
-    if (!strncmp(path, "image/", 6))
-        return answer_image(serve, path + 6);
     if (!strcmp(path, "map") || !strcmp(path, "frame"))
         return answer_map(serve, connection, path);
     return strcmp(path, "export") ? answer_asset(path)

@@ -4,9 +4,11 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "json_number.h"
+#include "nn/checkpoint.h"
 #include "run/settings.h"
 #include "util/clock.h"
 #include "util/lock.h"
@@ -14,23 +16,21 @@
 #include "util/opt.h"
 
 enum {
-    LOG = 200,     /* lines */
     RESULTS = 500, /* evaluations */
-    POINTS = 4000, /* of a curve */
     STAGES = 3     /* a run has at least: select, augment, train */
 };
 
 static const int64_t any_size = (int64_t)1 << 48; // of a data set
-/* The least seconds between two published batches and between two lines of
- * metrics; and for how long watch_poll() reads messages. */
-static const double batch_s = 1, metrics_s = .05, read_s = .05;
+/* The least seconds between two published batches; and for how long
+ * watch_poll() reads messages. */
+static const double batch_s = 1, read_s = .05;
 /* How long to wait for the first top_negatives, and for later ones. */
 static const double first_top_s = .6, next_top_s = 2;
 
 /* Rare messages have a queue of their own: the messages of each step may fill
  * the other one. */
-static const char *const kinds[RUN_LISTENERS] = {
-    "event status", "metrics features top_negatives"};
+static const char *const kinds[RUN_LISTENERS] = {"event status",
+                                                 "features top_negatives"};
 enum { QUEUE = 64 }; // messages
 
 /* A member of the newest checkpoint's config; {} where there is none yet. */
@@ -61,17 +61,6 @@ count_steps(const struct watch *watch)
     return (json_int_t)(planned > 0 ? planned : saved);
 }
 
-static void
-read_log(struct watch *watch)
-{
-    const int living = lock_held(watch->where.stage.run);
-
-    history_read(&watch->history, watch->where.stage.run);
-    json_decref(watch->log);
-    watch->log = run_log_read(watch->where.stage.run, &watch->history, living,
-                              count_steps(watch), LOG);
-}
-
 void
 watch_open(struct watch *watch, const struct watch_where *where)
 {
@@ -85,16 +74,15 @@ watch_open(struct watch *watch, const struct watch_where *where)
                       stage_endpoint(&watch->stage, where->events, "events"),
                       kinds, QUEUE, &err))
         die("%s", err.msg);
+    watch->over = watch->live.past = !lock_held(run);
     watch->maps = map_frames_open(watch->hub, where->points);
     watch->pictures.views = run_views_open(run, where->data);
-    history_read(&watch->history, run);
-    watch->live.past = !lock_held(run);
+    history_read(&watch->history, run, NULL);
     if (watch->live.past)
         run_stages_load(&watch->live.stages, run,
                         history_total(&watch->history));
     for (size_t i = 0; i < where->n_compare; i++)
-        history_read(&watch->compared[i], where->compare[i]);
-    read_log(watch);
+        history_read(&watch->compared[i], where->compare[i], NULL);
 }
 
 void
@@ -112,60 +100,12 @@ watch_close(struct watch *watch)
         history_release(&watch->compared[i]);
     chain_trail_release(&watch->trail);
     wire_top_negatives_release(&watch->top);
-    json_decref(watch->log);
     batch_view_release(&watch->newest);
     batch_view_release(&watch->stored);
+    embedding_close(&watch->embedding);
+    batch_view_release(&watch->made);
     batch_cache_release(&watch->cache);
     hub_close(watch->hub);
-}
-
-static json_t *
-show_values(const struct value *value, size_t n)
-{
-    json_t *values = json_object();
-
-    for (size_t i = 0; i < n; i++)
-        json_object_set_new(values, value[i].name,
-                            json_number_show(value[i].value));
-    return values;
-}
-
-static int
-has_plan(const struct wire_metrics *m)
-{
-    return !isnan(value_find(m->values, m->n, "plan.mean"));
-}
-
-/* Holds the newest metrics for publish_metrics(), or older ones with figures of
- * a plan, which come once an epoch. */
-static void
-take_metrics(struct watch *watch)
-{
-    const struct wire_metrics *m = &watch->live.metrics;
-    const double tau = value_find(m->values, m->n, "tau");
-
-    watch->tau = isnan(tau) ? watch->tau : tau;
-    if (watch->is_pending && has_plan(&watch->pending) && !has_plan(m))
-        return;
-    watch->pending = *m;
-    watch->is_pending = 1;
-}
-
-static void
-publish_metrics(struct watch *watch, double now)
-{
-    const struct wire_metrics *m = &watch->pending;
-    double total;
-
-    if (!watch->is_pending || now - watch->sent_at < metrics_s)
-        return;
-    total = value_find(m->values, m->n, "total");
-    hub_publish(watch->hub, "metrics",
-                json_pack("{s:I s:o}", "total",
-                          (json_int_t)(total > 0 ? total : 0), "values",
-                          show_values(m->values, m->n)));
-    watch->is_pending = 0;
-    watch->sent_at = now;
 }
 
 static json_t *
@@ -173,62 +113,25 @@ show_stage(const struct wire_status *status)
 {
     return json_pack("{s:s s:I s:o}", "stage", status->stage, "number",
                      (json_int_t)status->number, "values",
-                     show_values(status->values, status->n));
-}
-
-static const char *
-find_name(const json_t *line)
-{
-    const char *path = json_string_value(json_object_get(line, "path"));
-    const char *slash = path ? strrchr(path, '/') : NULL;
-
-    return slash ? slash + 1 : path ? path : "";
-}
-
-/* Returns 1 if two lines of the log are about the same epoch or the same
- * checkpoint, which may have different paths to it. */
-static int
-is_same_line(const json_t *a, const json_t *b)
-{
-    const char *what = json_string_value(json_object_get(a, "what"));
-
-    if (!json_equal(json_object_get(a, "what"), json_object_get(b, "what")))
-        return 0;
-    return strcmp(what, "epoch") ? !strcmp(what, "checkpoint") &&
-                                       !strcmp(find_name(a), find_name(b))
-                                 : json_equal(json_object_get(a, "epoch"),
-                                              json_object_get(b, "epoch"));
-}
-
-/* Adds a line.  A line that was read from the directory is replaced. */
-static void
-add_to_log(struct watch *watch, json_t *line)
-{
-    for (size_t i = json_array_size(watch->log); i--;)
-        if (is_same_line(json_array_get(watch->log, i), line))
-            json_array_remove(watch->log, i);
-    json_array_append(watch->log, line);
-    if (json_array_size(watch->log) > LOG)
-        json_array_remove(watch->log, 0);
+                     history_show_values(status->values, status->n));
 }
 
 static void
 take_event(struct watch *watch)
 {
     const struct wire_event *event = &watch->live.event;
-    json_t *line;
 
     if (!strcmp(event->what, "step") ||
         !strcmp(event->what, "result")) // read from files
         return;
-    line = json_pack("{s:I s:s s:I s:I s:s s:s}", "time",
-                     (json_int_t)time(NULL), "what", event->what, "epoch",
-                     (json_int_t)event->epoch, "step", (json_int_t)event->step,
-                     "path", event->path, "reason", event->reason);
-    add_to_log(watch, line);
-    hub_publish(watch->hub, "event", line);
+    hub_publish(watch->hub, "event",
+                json_pack("{s:I s:s s:I s:I s:s s:s}", "time",
+                          (json_int_t)time(NULL), "what", event->what, "epoch",
+                          (json_int_t)event->epoch, "step",
+                          (json_int_t)event->step, "path", event->path,
+                          "reason", event->reason));
     if (!strcmp(event->what, "epoch"))
-        map_frames_epoch(watch->maps, event->epoch);
+        map_frames_epoch(watch->maps, event->epoch, 0);
 }
 
 /* Holds top_negatives until the embeddings of its step come. */
@@ -321,16 +224,13 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
     wire_features_release(&features);
 }
 
-/* At the first message, reads the log again, for events that were published
- * before we were connected. */
+/* At the first message, pages reload what happened before we were connected. */
 static void
 note_connection(struct watch *watch)
 {
-    if (watch->connected)
-        return;
+    if (!watch->connected)
+        hub_publish(watch->hub, "reload", json_object());
     watch->connected = 1;
-    read_log(watch);
-    hub_publish(watch->hub, "reload", json_object());
 }
 
 static void
@@ -345,9 +245,6 @@ take_message(struct watch *watch, int was_past)
         break;
     case WIRE_TOP_NEGATIVES:
         take_top(watch, live->msg, now);
-        break;
-    case WIRE_METRICS:
-        take_metrics(watch);
         break;
     case WIRE_STATUS:
         note_connection(watch);
@@ -382,24 +279,33 @@ publish_results(struct watch *watch)
     }
 }
 
-/* Reads new steps of the other runs and publishes the last step of each; 1 if
- * the metrics of one were cut. */
+/* Reads new steps of a run and publishes them; 1 if the metrics were cut.
+ *   number  of another run; -1: ours */
 static int
-read_compared(struct watch *watch)
+read_steps(struct watch *watch, struct history *history, const char *run,
+           int number)
 {
-    int cut = 0;
+    json_t *steps = json_array();
+    const int cut = history_read(history, run, steps);
 
-    for (size_t i = 0; i < watch->where.n_compare; i++) {
-        struct history *history = &watch->compared[i];
-        const int64_t before = history_total(history);
-
-        cut |= history_read(history, watch->where.compare[i]);
-        if (history_total(history) > before)
-            hub_publish(watch->hub, "compared",
-                        json_pack("{s:I s:o}", "run", (json_int_t)i, "step",
-                                  history_last(history)));
-    }
+    if (json_array_size(steps))
+        hub_publish(watch->hub, "metrics",
+                    json_pack("{s:i s:O}", "run", number, "steps", steps));
+    json_decref(steps);
     return cut;
+}
+
+/* Returns 1 if the run was compared since the last call. */
+static int
+is_compared(struct watch *watch)
+{
+    char *path = mem_format("%s/table.json", watch->where.stage.run);
+    struct stat file;
+    const time_t before = watch->table_at;
+
+    watch->table_at = stat(path, &file) ? 0 : file.st_mtime;
+    free(path);
+    return watch->table_at > before;
 }
 
 /* Reads new lines of the run directories.  If metrics were cut, pages reload
@@ -407,15 +313,144 @@ read_compared(struct watch *watch)
 static void
 read_folder(struct watch *watch)
 {
-    int cut = history_read(&watch->history, watch->where.stage.run);
+    int cut = read_steps(watch, &watch->history, watch->where.stage.run, -1);
 
     watch->read_at = clock_now();
+    if (watch->over != !lock_held(watch->where.stage.run)) {
+        watch->over = !watch->over;
+        *watch->why.msg = '\0';
+    }
     publish_results(watch);
-    cut |= read_compared(watch);
-    if (cut)
+    for (size_t i = 0; i < watch->where.n_compare; i++)
+        cut |= read_steps(watch, &watch->compared[i], watch->where.compare[i],
+                          (int)i);
+    if (cut || is_compared(watch))
         hub_publish(watch->hub, "reload", json_object());
     if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
         hub_publish(watch->hub, "samples", samples_show(&watch->samples));
+}
+
+/* ---- embeddings that no trainer publishes ---- */
+
+static void
+start_embedding(struct watch *watch, const struct batch_view *b, size_t rows,
+                struct picture_name *name)
+{
+    batch_view_release(&watch->made);
+    watch->made = *b;
+    watch->made.z = NULL;
+    watch->made.top = (struct wire_top_negatives){0};
+    watch->made.ids = mem_array(b->n, sizeof *b->ids);
+    memcpy(watch->made.ids, b->ids, b->n * sizeof *b->ids);
+    embedding_start(&watch->embedding, watch->where.stage.run,
+                    watch->over ? 0 : 1, watch->pictures.views, rows, name,
+                    b->texts ? b->n : 0);
+    free(name);
+}
+
+void
+watch_make(struct watch *watch, const struct batch_view *b)
+{
+    if (!watch->embedding.child && !b->z && b->n &&
+        (watch->over || b == &watch->stored) &&
+        pictures_set(&watch->pictures, NULL))
+        start_embedding(watch, b, b->views * b->n,
+                        picture_rows(&watch->pictures, b));
+}
+
+/* Starts the embeddings of the images of a map, spread evenly. */
+static void
+make_points(struct watch *watch)
+{
+    const struct data_set *set = pictures_set(&watch->pictures, NULL);
+    const size_t size = set ? data_size(set) : 0;
+    const size_t most = watch->where.points, n = size < most ? size : most;
+    struct batch_view points = {.n = n};
+    struct picture_name *name;
+
+    watch->map_begun = 1;
+    if (n < MAP_FRAMES_POINTS_LEAST)
+        return;
+    name = mem_array(n, sizeof *name);
+    points.ids = mem_array(n, sizeof *points.ids);
+    for (size_t i = 0; i < n; i++) {
+        points.ids[i] = (int64_t)(i * size / n);
+        name[i] = (struct picture_name){points.ids[i], 0, -1};
+    }
+    start_embedding(watch, &points, n, name);
+    free(points.ids);
+}
+
+/* Starts the map of the newest checkpoint from the embeddings of its points. */
+static void
+map_points(struct watch *watch, float *z, size_t d)
+{
+    json_t *state = read_config(watch->where.stage.run, "state");
+    const int within = json_number_value(json_object_get(state, "step")) > 0;
+    struct batch_view points = watch->made;
+
+    points.views = 1;
+    points.z = z;
+    points.d = d;
+    points.epoch = json_integer_value(json_object_get(state, "epoch")) + within;
+    map_frames_take(watch->maps, &points,
+                    data_size(pictures_set(&watch->pictures, NULL)));
+    map_frames_epoch(watch->maps, points.epoch, within);
+    json_decref(state);
+}
+
+/* Returns a batch of the cache, or the one that was read last; or NULL. */
+static struct batch_view *
+find_batch(struct watch *watch, int64_t epoch, int64_t step)
+{
+    struct batch_view *stored = &watch->stored;
+    struct batch_view *cached = batch_cache_find(&watch->cache, epoch, step);
+
+    if (cached)
+        return cached;
+    return stored->n && stored->epoch == epoch && stored->step == step ? stored
+                                                                       : NULL;
+}
+
+/* Takes embeddings that are done, and starts the next ones of a run that is
+ * over: of its last batch, then of the map. */
+static void
+make_embeddings(struct watch *watch)
+{
+    const struct batch_view *made = &watch->made, *newest;
+    struct batch_view *batch;
+    float *z = NULL;
+    size_t d;
+    const int rc = embedding_poll(&watch->embedding, &z, &d, &watch->why);
+
+    if (rc > 0 && !made->views)
+        map_points(watch, z, d);
+    batch =
+        rc && made->views ? find_batch(watch, made->epoch, made->step) : NULL;
+    if (rc > 0 && batch && !batch->z) {
+        batch->z = z;
+        batch->d = d;
+        batch->made = 1;
+        z = NULL;
+    }
+    free(z);
+    if (batch)
+        hub_publish(watch->hub, "embedded", watch_show_batch(watch, batch));
+    if (watch->embedding.child || *watch->why.msg ||
+        !pictures_set(&watch->pictures, NULL))
+        return;
+    newest = watch->over ? watch_newest(watch) : NULL;
+    if (newest && !newest->z)
+        watch_make(watch, newest);
+    else if (!watch->map_begun && (watch->over || watch->where.whole) &&
+             !map_frames_any(watch->maps))
+        make_points(watch);
+}
+
+int
+watch_is_making(const struct watch *watch)
+{
+    return watch->embedding.child || map_frames_busy(watch->maps);
 }
 
 void
@@ -430,23 +465,20 @@ watch_poll(struct watch *watch)
             break;
         take_message(watch, was_past);
     }
-    publish_metrics(watch, clock_now());
     if (clock_now() - watch->read_at >= batch_s)
         read_folder(watch);
+    make_embeddings(watch);
     map_frames_poll(watch->maps);
 }
 
 const struct batch_view *
 watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 {
-    const struct batch_view *cached =
-        batch_cache_find(&watch->cache, epoch, step);
+    const struct batch_view *known = find_batch(watch, epoch, step);
     struct batch_view *stored = &watch->stored;
 
-    if (cached)
-        return cached;
-    if (stored->n && stored->epoch == epoch && stored->step == step)
-        return stored;
+    if (known)
+        return known;
     batch_view_release(stored);
     if (epoch < 0 || step < 0 ||
         picture_step(&watch->pictures, epoch, step, stored))
@@ -461,25 +493,9 @@ watch_show_batch(struct watch *watch, const struct batch_view *b)
 
     if (b->texts)
         json_object_set_new(batch, "texts", picture_texts(&watch->pictures, b));
+    if (!b->z && *watch->why.msg)
+        json_object_set_new(batch, "reason", json_name(watch->why.msg));
     return batch;
-}
-
-/* Returns the trainer's latest temperature, which may be learnt; else that of
- * the checkpoint. */
-static double
-find_tau(const struct watch *watch)
-{
-    json_t *options = read_config(watch->where.stage.run, "options");
-    const double saved = json_number_value(json_object_get(options, "tau"));
-
-    json_decref(options);
-    return watch->tau > 0 ? watch->tau : saved > 0 ? saved : .5;
-}
-
-json_t *
-watch_embeddings(struct watch *watch, const struct batch_view *batch)
-{
-    return batch_view_embeddings(batch, 1 / find_tau(watch));
 }
 
 json_t *
@@ -558,12 +574,49 @@ show_compared(const struct watch *watch)
     for (size_t i = 0; i < watch->where.n_compare; i++) {
         const char *run = watch->where.compare[i];
 
-        json_array_append_new(
-            list, json_pack("{s:o s:b s:o}", "run", json_name(run), "living",
-                            lock_held(run), "metrics",
-                            history_show(&watch->compared[i], POINTS)));
+        json_array_append_new(list,
+                              json_pack("{s:o s:b s:o}", "run", json_name(run),
+                                        "living", lock_held(run), "metrics",
+                                        history_show(&watch->compared[i])));
     }
     return list;
+}
+
+/* The checkpoints that exist: {step, time}. */
+static json_t *
+show_checkpoints(const char *run)
+{
+    json_t *list = json_array();
+    struct err ignored;
+    size_t n = 0;
+    long *steps = nn_checkpoint_steps(run, &n, &ignored);
+
+    for (size_t i = 0; steps && i < n; i++) {
+        char *path = mem_format("%s/step-%08ld", run, steps[i]);
+        struct stat file;
+
+        if (!stat(path, &file))
+            json_array_append_new(
+                list,
+                json_pack("{s:I s:f}", "step", (json_int_t)steps[i], "time",
+                          (double)file.st_mtim.tv_sec +
+                              1e-9 * (double)file.st_mtim.tv_nsec));
+        free(path);
+    }
+    free(steps);
+    return list;
+}
+
+/* The comparison of the end of the run, by pipelines/bin/compare; null if there
+ * is none. */
+static json_t *
+show_table(const char *run)
+{
+    char *path = mem_format("%s/table.json", run);
+    json_t *table = json_load_file(path, 0, NULL);
+
+    free(path);
+    return table ? table : json_null();
 }
 
 json_t *
@@ -578,13 +631,13 @@ watch_show(struct watch *watch)
 
     read_folder(watch);
     all = json_pack(
-        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:O s:O s:o s:o s:o s:o}", "run",
-        basename(copy), "folder", folder ? folder : run, "living",
+        "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:o s:O s:o s:o s:o s:o s:o}",
+        "run", basename(copy), "folder", folder ? folder : run, "living",
         lock_held(run), "size", (json_int_t)(set ? data_size(set) : 0),
         "classes", show_classes(set), "options", read_config(run, "options"),
-        "steps", count_steps(watch), "metrics",
-        history_show(&watch->history, POINTS), "status", show_status(watch),
-        "log", watch->log, "results", watch->results, "map",
+        "steps", count_steps(watch), "metrics", history_show(&watch->history),
+        "status", show_status(watch), "checkpoints", show_checkpoints(run),
+        "results", watch->results, "table", show_table(run), "map",
         map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
         "compared", show_compared(watch), "batch", batch);
     free(copy);

@@ -7,6 +7,7 @@
 
 #include "batch_view.h"
 #include "chain_trail.h"
+#include "embedding.h"
 #include "history.h"
 #include "hub.h"
 #include "map_frames.h"
@@ -22,6 +23,7 @@ struct watch_where {
     const char *const *compare; /* [n_compare] other runs: only their curves */
     size_t n_compare;           /* up to COMPARE_MOST */
     size_t points;              /* on a map */
+    int whole;                  /* 1: makes a map also while a trainer runs */
 };
 
 /* The state of a run, from its directory and from its trainer's messages. */
@@ -33,7 +35,7 @@ struct watch {
     struct history history;
     struct pictures pictures;
     struct map_frames *maps;
-    json_t *log, *results;
+    json_t *results;
     struct run_lines results_at;           /* of RUN/results.jsonl */
     struct history compared[COMPARE_MOST]; /* of the other runs */
     struct samples samples;
@@ -44,15 +46,17 @@ struct watch {
         top; /* of the newest step, until its embeddings come */
     struct batch_view newest;
     struct batch_cache cache;
-    struct batch_view stored; /* last one read from the directory */
+    struct batch_view stored;   /* last one read from the directory */
+    struct embedding embedding; /* of `made` */
+    struct batch_view made;     /* without z; views = 0: points of the map */
+    struct err why;             /* why embeddings cannot be made; or "" */
+    time_t table_at;            /* when RUN/table.json was written; 0: never */
+    int over;                   /* 1: no trainer runs */
+    int map_begun;              /* 1: the embeddings of a map were begun */
     /* when a batch was added to the cache: published, or in an answer */
     double published_at, answered_at;
     double first_at; /* when the first embeddings came; 0: not yet */
     double top_at;   /* when the last top_negatives came; 0: not yet */
-    struct wire_metrics pending; /* metrics to publish next */
-    int is_pending;
-    double sent_at; /* when metrics were published last */
-    double tau;     /* the trainer's latest temperature; 0: unknown */
 };
 
 /*
@@ -64,14 +68,15 @@ void watch_open(struct watch *watch, const struct watch_where *where);
 void watch_close(struct watch *watch);
 
 /* watch_poll() reads the trainer's messages for 50 ms at most, so that HTTP
- * requests are answered in between, and publishes them to pages: metrics 20
- * times a second at most, though watch_show() has all. */
+ * requests are answered in between, and publishes them to pages; once a second
+ * also what is new in the run directory. */
 void watch_poll(struct watch *watch);
 
 /* watch_is_incomplete() returns 1 while a trainer runs and its first batch, the
  * status of its stages, or the first top_negatives of a sampler has not come.
- */
+ * watch_is_making() returns 1 while embeddings or a map are being made. */
 int watch_is_incomplete(const struct watch *watch);
+int watch_is_making(const struct watch *watch);
 
 /* watch_show() returns the data that a page starts with. */
 json_t *watch_show(struct watch *watch);
@@ -80,15 +85,17 @@ json_t *watch_show(struct watch *watch);
 const struct batch_view *watch_newest(struct watch *watch);
 
 /* watch_batch() returns the batch of a step, with embeddings if it is cached;
- * NULL if the run has no such step.  It is valid until the next call. */
+ * NULL if the run has no such step.  It is valid until the next call.
+ * watch_make() starts to make the embeddings of such a batch by the newest
+ * checkpoint, unless others are being made or the trainer publishes them; pages
+ * get an event `embedded`. */
 const struct batch_view *watch_batch(struct watch *watch, int64_t epoch,
                                      int64_t step);
+void watch_make(struct watch *watch, const struct batch_view *batch);
 json_t *watch_show_batch(struct watch *watch, const struct batch_view *batch);
 
-/* For a batch with embeddings, watch_embeddings() returns these with the
- * present temperature (batch_view_embeddings()), and watch_anchor() {drawn,
- * trail} of a row (batch_view_negatives(), chain_trail_show()). */
-json_t *watch_embeddings(struct watch *watch, const struct batch_view *batch);
+/* watch_anchor() returns {drawn, trail} of a row of a batch with embeddings
+ * (batch_view_negatives(), chain_trail_show()). */
 json_t *watch_anchor(struct watch *watch, const struct batch_view *batch,
                      size_t row);
 

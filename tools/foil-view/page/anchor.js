@@ -79,6 +79,7 @@ function describeWeights({ mass, beta, reason, drawn }) {
   if (!mass) return [reason];
   if (drawn) return describeDrawn(drawn, mass, beta);
   return [
+    run.all.living || !run.all.status['negatives 1'] ? '' : 'The draws of foil-negatives were not saved. ',
     ...phrase`Weight: softmax of cosine / ${formatNumber(1 / beta)} (temperature). `,
     ...phrase`Effective number of negatives: ${formatNumber(mass.effective, 1)}. `,
     ...mass.same == null ? [] : phrase`${formatShare(mass.same)} of the weight is on the anchor’s class: false negatives.`,

@@ -1,7 +1,7 @@
 /* Loads the batch and the anchor that the page shows. */
 
 import { describeAnchor, describeBatch } from './contrast.js';
-import { run, notify } from './model.js';
+import { findTau, run, notify } from './model.js';
 import { BLANK, source } from './source.js';
 
 export const placeOf = row => row % run.batch.ids.length;
@@ -34,9 +34,14 @@ async function loadSprite(batch) {
   return sprite;
 }
 
-/* null: foil view does not have them, or no longer. */
-const loadEmbeddings = async batch =>
-  batch.known ? source.readEmbeddings(batch).catch(() => null) : null;
+/* null: foil view does not have them yet, and makes them if no trainer does. */
+const loadEmbeddings = batch => source.readEmbeddings(batch).catch(() => null);
+
+/* Why a batch has no embeddings. */
+export const describeLack = ({ reason }) => reason
+  ? `No similarities and weights: ${reason}. While a run trains, its trainer publishes them.`
+  : run.all.living ? 'Similarities and weights come with the next batch of the trainer.'
+    : 'Similarities and weights are being computed by the newest checkpoint.';
 
 /* Pictures of earlier batches, which the anchor panel shows until it has an anchor of
  * the present batch. */
@@ -79,7 +84,7 @@ let requests = 0;
 async function showAnchor(row) {
   const { batch, held } = run, mine = ++requests;
   const anchor = batch.known
-    ? describeAnchor(batch, row, batch.beta, await readAnchor(batch, row, held))
+    ? describeAnchor(batch, row, 1 / findTau(), await readAnchor(batch, row, held))
     : makeBareAnchor(batch, row);
   if (mine !== requests) return;
   run.anchor = anchor;
@@ -103,7 +108,7 @@ function makeBareAnchor(batch, row) {
     view,
     epoch: batch.epoch,
     step: batch.step,
-    reason: 'No negatives: the embeddings of this batch are not stored.',
+    reason: describeLack(batch),
   };
 }
 

@@ -15,7 +15,7 @@ import {
   makeTable,
   phrase,
 } from './dom.js';
-import { pickAnchor, placeOf, viewOf } from './batch.js';
+import { describeLack, pickAnchor, placeOf, viewOf } from './batch.js';
 import { nameOf, onChange, run } from './model.js';
 import { orderBatch } from './order.js';
 import { cutTile, makeName, makeText } from './picture.js';
@@ -46,8 +46,8 @@ export function startBoard() {
 
 function describeNothing() {
   if (run.all.batch) return 'Loading the batch.';
-  return run.all.living ? 'No batch yet.'
-    : 'No batch: the run has no steps, or its data set was not found.';
+  return run.all.living ? 'The images of a batch appear here with the first step.'
+    : 'The images of the last batch, once the run has a step. If its data set has moved, start foil view with --data DATA.';
 }
 
 function setOrder(order) {
@@ -94,7 +94,7 @@ function describeBatch(batch) {
     `epoch ${epoch + 1}, step ${step + 1}: ${ids.length} images, ${texts ? 'with a text each' : `${views} views each`}` +
     (ids.length > MOST_TILES ? `; ${MOST_TILES} shown` : '');
   find('.text', section).replaceChildren(...known ? describePairs(batch) : [
-    'The embeddings of this batch are not stored: the page shows its views, without similarities and weights.']);
+    describeLack(batch)]);
 }
 
 function describePairs({ pairs, same, texts, cosines }) {
@@ -105,7 +105,8 @@ function describePairs({ pairs, same, texts, cosines }) {
   if (same != null)
     words.push(...phrase`${pairs.filter(pair => pair[3]).length} of the ${pairs.length} hardest pairs and `,
       ...phrase`${formatShare(same)} of all pairs are of the same class: false negatives. Training never sees labels. `);
-  return [...words, ...describePlan(), 'Click an image to make it the anchor.'];
+  return [...words, ...describePlan(),
+    run.batch.made ? 'The cosines are by the newest checkpoint. ' : '', 'Click an image to make it the anchor.'];
 }
 
 /* The mean loss of this epoch's batches, if the selector planned them from embeddings. */

@@ -18,10 +18,10 @@ export function connect() {
       status: whenLoaded(addStatus),
       event: whenLoaded(addEvent),
       batch: whenLoaded(addBatch),
+      embedded: whenLoaded(addEmbedded),
       map: whenLoaded(setMap),
       result: whenLoaded(addResult),
       samples: whenLoaded(addSamples),
-      compared: whenLoaded(addCompared),
       reload: whenLoaded(reload),
       gap: whenLoaded(({ lost }) => countMissed(lost)),
       missed: whenLoaded(countMissed),
@@ -41,22 +41,18 @@ export function applyEarly() {
  * reloads them. */
 const MOST_POINTS = 8000;
 
-function addMetrics(step) {
-  const { metrics } = run.all;
-  run.all.living = true;    // a stopped run was resumed
-  const fresh = addStep(metrics, step);
-  notify(fresh ? 'columns' : 'metrics');
+/* Steps of our run, number -1, or of another one. */
+function addMetrics({ run: number, steps }) {
+  const { metrics } = number < 0 ? run.all : run.all.compared[number];
+  const fresh = steps.filter(step => addStep(metrics, step));
+  notify(fresh.length ? 'columns' : 'metrics');
   if (metrics.total.length > MOST_POINTS) reload();
-}
-
-/* A step of another run. */
-function addCompared({ run: number, step }) {
-  notify(addStep(run.all.compared[number].metrics, step) ? 'columns' : 'metrics');
 }
 
 /* Appends a step; returns whether it has a new column. */
 function addStep(metrics, { total, values }) {
   dropSteps(metrics, total);
+  delete values.total;
   const fresh = Object.keys(values).filter(name => !metrics.columns[name]);
   for (const name of fresh)
     metrics.columns[name] = Array(metrics.total.length).fill(null);
@@ -76,15 +72,16 @@ function addStatus(status) {
   const stage = `${status.stage} ${status.number}`;
   run.all.status[stage] = status;
   run.lastSeen[stage] = Date.now() / 1000;
+  if (status.stage === 'train')    // a stopped run was resumed
+    Object.assign(run.all, { living: true, stop: null });
   notify('status');
 }
 
-/* An event during loading may be in the log already. */
-function addEvent(event) {
-  const { log } = run.all;
-  if (log.some(({ time, what }) => time === event.time && what === event.what)) return;
-  log.push(event);
-  if (event.what === 'stop') run.all.living = false;
+function addEvent({ what, time, path, reason }) {
+  const { checkpoints } = run.all, step = Number(path.split('-').pop());
+  if (what === 'stop') Object.assign(run.all, { living: false, stop: { time, reason } });
+  if (what === 'checkpoint' && !checkpoints.some(one => one.step === step))
+    checkpoints.push({ step, time });
   notify('log');
 }
 
@@ -109,6 +106,12 @@ function setMap(map) {
 /* A hidden page loads no pictures. */
 function addBatch(batch) {
   if (!run.held && !document.hidden) showBatch(batch);
+}
+
+/* The embeddings of a batch without them were made, or cannot be. */
+function addEmbedded(batch) {
+  const { epoch, step, known } = run.batch ?? {};
+  if (epoch === batch.epoch && step === batch.step && !known) showBatch(batch);
 }
 
 async function setConnected(connected) {

@@ -3,7 +3,7 @@
 import { find, formatNumber, formatWhole, make, prefersStillness } from './dom.js';
 import { delay, lastStop, onChange, run, stepRate } from './model.js';
 import { drawEdges, sendDots } from './edges.js';
-import { nameMeasure } from './results.js';
+import { nameMeasure } from './good.js';
 import { isFile } from './source.js';
 
 /* Further augmenters are counted in the box of the last. */
@@ -21,6 +21,7 @@ export function startFlow() {
 }
 
 function drawFlow() {
+  find('#flow small').hidden = isOver();
   placeStages(listColumns());
   drawTrain();
   drawSelect();
@@ -183,11 +184,10 @@ function rateOf(stage) {
 }
 
 function drawSaved() {
-  const checkpoint = run.all.log.findLast(line => line.what === 'checkpoint');
+  const step = run.all.checkpoints.at(-1)?.step;
   const result = run.all.results.findLast(line => line.accuracy != null);
-  const step = Number(checkpoint?.path?.split('-').pop());
   // options are read from a checkpoint
-  const any = checkpoint || Object.keys(run.all.options).length;
+  const any = step || Object.keys(run.all.options).length;
   const words = step
     ? `checkpoint at step ${formatWhole(step)}`
     : any

@@ -1,59 +1,43 @@
 /* The events of the run, and its options. */
 
-import { addDownloads } from './download.js';
-import { find, make, makeTable } from './dom.js';
-import { onChange, run } from './model.js';
+import { find, formatWhole, make, makeTable } from './dom.js';
+import { lastStop, onChange, run } from './model.js';
 
 const MOST_LINES = 200, section = find('#log');
 
 export function startLog() {
-  addDownloads(section, listEvents, () => run.all.log);
-  onChange('log', drawLog);
+  onChange('log columns', drawLog);
   onChange('columns', drawOptions);
   drawLog();
   drawOptions();
 }
 
-/* All events but steps, which are too many. */
+/* The ends of epochs, from the metrics. */
+function listEpochs() {
+  const { epoch = [], time = [] } = run.all.metrics.columns;
+  return epoch.flatMap((number, i) => i && number > epoch[i - 1] && time[i - 1]
+    ? [{ time: time[i - 1], what: 'epoch', words: `${number} ${number === 1 ? 'epoch' : 'epochs'} done` }]
+    : []);
+}
+
+/* Epochs, checkpoints and the end, newest first. */
 function drawLog() {
-  const lines = run.all.log
-    .filter(line => line.what !== 'step')
-    .slice(-MOST_LINES)
-    .reverse();
-  find('ol', section).replaceChildren(...lines.length ? lines.map(makeLine) : [make('li', {}, 'No events yet.')]);
+  const stop = lastStop();
+  const lines = [...listEpochs(), ...run.all.checkpoints.map(({ step, time }) =>
+    ({ time, what: 'checkpoint', words: `at step ${formatWhole(step)}` }))]
+    .sort((a, b) => a.time - b.time);
+  if (stop?.time) lines.push({ time: stop.time, what: 'stop', words: stop.reason });
+  const shown = lines.slice(-MOST_LINES).reverse().map(makeLine);
+  find('ol', section).replaceChildren(
+    ...shown.length ? shown : [make('li', {}, 'Epochs and checkpoints appear here.')]);
 }
 
-function makeLine(line) {
-  const time = new Date(line.time * 1000);
-  return make(
-    'li',
-    { className: line.what },
-    make(
-      'time',
-      { dateTime: time.toISOString(), title: time.toLocaleString() },
-      time.toTimeString().slice(0, 8),
-    ),
-    make('b', {}, line.what),
-    make('span', {}, describeLine(line)),
-  );
-}
-
-function describeLine({ what, epoch, step, path, reason }) {
-  if (reason) return reason;
-  if (what === 'checkpoint' && path) return path.split('/').pop();
-  if (what === 'epoch') return `${epoch} ${epoch === 1 ? 'epoch' : 'epochs'} done`;
-  return epoch == null ? '' : `epoch ${epoch + 1}, step ${(step ?? 0) + 1}`;
-}
-
-function listEvents() {
-  return [
-    ['time', 'what', 'text'],
-    ...run.all.log.map(line => [
-      new Date(line.time * 1000).toISOString(),
-      line.what,
-      describeLine(line),
-    ]),
-  ];
+function makeLine({ time, what, words }) {
+  const date = new Date(time * 1000);
+  return make('li', { className: what },
+    make('time', { dateTime: date.toISOString(), title: date.toLocaleString() },
+      date.toTimeString().slice(0, 8)),
+    make('b', {}, what), make('span', {}, words));
 }
 
 function drawOptions() {

@@ -27,7 +27,7 @@ export function startMap() {
   canvas.onmousemove = event => showTip(findNearest(event));
   canvas.onmouseleave = () => tip.hidden = true;
   canvas.onclick = event => pickNearest(findNearest(event));
-  onChange('frame', takeFrames);
+  onChange('frame batch', takeFrames);
   onChange('anchor theme', drawPoints);
   new ResizeObserver(drawPoints).observe(canvas);
   takeFrames();
@@ -42,9 +42,10 @@ async function takeFrames() {
   const { all } = run,
     { known, wanted, epochs } = all.map,
     newest = at >= Number(slider.max);
-  section.hidden = !epochs.length && !(all.living && known && !isFile);
+  section.hidden = !epochs.length && !isComing(all);
   pending.hidden = epochs.length > 0;
   pending.textContent = known < wanted ? `Collecting embeddings for the first map: ${known} of ${wanted} images` : 'Computing the first map';
+  find('button', section).hidden = slider.hidden = epochs.length < 2;
   if (!epochs.length) return;
   if (animation?.all !== all) await readPoints(all).catch(() => {});
   if (animation?.all !== all) return;           // the next frame tries again
@@ -53,6 +54,10 @@ async function takeFrames() {
   slider.max = animation.epochs.length - 1;
   if (newest && !playing) showFrame(Number(slider.max));
 }
+
+/* A map comes from the embeddings of a living run, or of its newest checkpoint. */
+const isComing = ({ living, map, size, options }) => !isFile && (living ? map.known > 0
+  : size >= 32 && Object.keys(options).length > 0 && !run.batch?.reason);
 
 /* The old animation stays until the new points are loaded. */
 async function readPoints(all) {
@@ -354,35 +359,9 @@ function pickNearest(i) {
   if (i >= 0) pickImage(shown.points.ids[i]);
 }
 
-/* Describes the frame, for screen readers and next to the slider. */
+/* Describes the frame for screen readers. */
 function describeFrame(epoch) {
-  const { ids, classes } = shown.points;
-  const alike = classes.has(-1) ? '' : `${countAlike()} % have a nearest neighbour of the same class`;
-  canvas.ariaLabel = [`Map of ${ids.length} images ${nameEpoch(epoch)}`, alike].filter(Boolean).join(', ');
-  find('output', section).textContent = [nameEpoch(epoch), alike].filter(Boolean).join(' · ');
-}
-
-/* The percentage of points with a nearest neighbour of the same class, from about 300
- * points, since each is compared with all. */
-function countAlike() {
-  const {
-      points: { labels },
-      places,
-    } = shown,
-    n = labels.length,
-    step = Math.ceil(n / 300);
-  let alike = 0, looked = 0;
-  for (let i = 0; i < n; i += step, looked++) {
-    let best = -1, least = Infinity;
-    for (let j = 0; j < n; j++) {
-      const far =
-        (places[2 * i] - places[2 * j]) ** 2 +
-        (places[2 * i + 1] - places[2 * j + 1]) ** 2;
-      if (j !== i && far < least) [best, least] = [j, far];
-    }
-    if (labels[i] === labels[best]) alike++;
-  }
-  return Math.round(100 * alike / looked);
+  canvas.ariaLabel = `Map of ${shown.points.ids.length} images ${nameEpoch(epoch)}`;
 }
 
 /* ---- playing ---- */

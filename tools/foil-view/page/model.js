@@ -51,6 +51,10 @@ export const nameOf = (label, id) =>
 export const nameEpoch = epoch =>
   `${epoch === run.all.map.within ? 'during' : 'after'} epoch ${epoch}`;
 
+/* The temperature of the weights: the latest one, which may be learnt. */
+export const findTau = () => run.all.metrics.columns.tau?.findLast(tau => tau > 0) ??
+  (run.all.options.tau || .5);
+
 /* Steps per second by the trainer's clock, over the latest 25 steps; 0 if the last step
  * is long ago. */
 export function stepRate() {
@@ -65,6 +69,10 @@ export function stepRate() {
     : 0;
 }
 
-/* The event that ended the run; null while a trainer runs. */
-export const lastStop = () =>
-  run.all.living ? null : run.all.log.findLast(line => line.what === 'stop');
+/* How the run ended, {time, reason}; null while a trainer runs. */
+export function lastStop() {
+  const { living, stop, steps, metrics: { total, columns } } = run.all;
+  if (living || stop) return living ? null : stop;
+  const reason = steps && total.at(-1) >= steps ? 'done' : 'no trainer runs';
+  return total.length ? { time: columns.time?.at(-1), reason } : null;
+}

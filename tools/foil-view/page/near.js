@@ -1,7 +1,6 @@
 /* Some fixed images, each with its nearest neighbours in the frame that the map shows. */
 
 import { pickImage } from './batch.js';
-import { addDownloads } from './download.js';
 import { find, make, phrase } from './dom.js';
 import { delay, nameEpoch, nameOf, onChange, run } from './model.js';
 import { makeImage } from './picture.js';
@@ -12,7 +11,6 @@ const WIDTH = 9;
 const section = find('#near');
 
 export function startNear() {
-  addDownloads(section, listNear);
   onChange('near', delay(150, drawNear));
 }
 
@@ -81,19 +79,3 @@ const drawImage = (id, kind) =>
     { className: kind, title: nameImage(id), tabIndex: -1, onclick: () => pickImage(id) },
     makeImage(id),
   );
-
-function listNear() {
-  const rows = run.near ? splitRows(run.near.images) : [];
-  return [
-    ['image', 'class', 'place', 'neighbour', 'its class'],
-    ...rows.flatMap(([id, ...others]) =>
-      others.map((other, k) => [
-        id,
-        nameOf(run.near.labelOf(id), id),
-        k + 1,
-        other,
-        nameOf(run.near.labelOf(other), other),
-      ]),
-    ),
-  ];
-}

@@ -1,7 +1,6 @@
 /* The state of samples in the newest checkpoint: learnt temperatures, and images that
  * could not be used. */
 
-import { addDownloads } from './download.js';
 import { find, formatNumber, make, makeTable, phrase } from './dom.js';
 import { drawCounts } from './histogram.js';
 import { nameOf, onChange, run } from './model.js';
@@ -10,7 +9,6 @@ import { makeImage, makeName } from './picture.js';
 const section = find('#samples');
 
 export function startSamples() {
-  addDownloads(section, listExtremes, () => run.all.samples);
   onChange('samples', drawSamples);
   drawSamples();
 }
@@ -57,34 +55,6 @@ const drawRow = (word, list, each) =>
       ),
     ),
   );
-
-function listExtremes() {
-  const { columns = [], replaced = { list: [] } } = run.all.samples ?? {};
-  const rows = columns.flatMap(({ name, smallest, largest }) =>
-    [...largest, ...smallest].map(({ id, label, caption, x }) => [
-      name,
-      id,
-      nameOf(label, id),
-      caption ?? '',
-      x,
-      '',
-      '',
-    ]),
-  );
-  return [
-    ['kind', 'image', 'class', 'caption', 'value', 'replaced by', 'reason'],
-    ...rows,
-    ...replaced.list.map(({ id, label, times, used, reason }) => [
-      'replaced',
-      id,
-      nameOf(label, id),
-      '',
-      times,
-      used,
-      reason ?? '',
-    ]),
-  ];
-}
 
 /* ---- images that were replaced ---- */
 

@@ -35,8 +35,7 @@ const fetchBytes = async address => (await fetchGood(address)).arrayBuffer();
 
 const readBase64 = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 
-/* Decodes the inverse temperature and embeddings. */
-const readVectors = ({ beta, z }) => ({ beta, z: new Float32Array(readBase64(z)) });
+const readVectors = ({ z }) => ({ z: new Float32Array(readBase64(z)) });
 
 const nameView = ({ id, epoch, view }) => `${id}.${epoch}.${view}`;
 
@@ -62,7 +61,7 @@ const fromServer = {
       columns: Math.min(16, views.length),
       number,
     })),
-  imageOf: id => ({ sprite: `image/${id}`, columns: 1, number: 0 }),
+  imageOf: id => ({ sprite: `view?v=${id}`, columns: 1, number: 0 }),
 };
 
 /* The stored image; also used for views that are not in the batch. */
@@ -77,8 +76,8 @@ function findImage(id) {
 const fromFile = file && {
   readAll: async () => file.all,
   readBatch: async () => { throw new Error('an exported file has one batch only'); },
-  readEmbeddings: async () => readVectors(file.embeddings),
-  readAnchor: async (batch, row) => file.anchors[row],
+  readEmbeddings: async () => file.embeddings && readVectors(file.embeddings),
+  readAnchor: async (batch, row) => file.anchors[row] ?? null,
   readSprite: async () => file.sprite || BLANK,
   readPoints: async () => readBase64(file.map.points),
   readFrame: async epoch => readBase64(file.map.frames[epoch]),
@@ -101,10 +100,10 @@ export function listen(reader) {
     'status',
     'event',
     'batch',
+    'embedded',
     'map',
     'result',
     'samples',
-    'compared',
     'reload',
     'gap',
   ])

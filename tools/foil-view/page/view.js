@@ -5,16 +5,16 @@ import { nextView, startAnchor } from './anchor.js';
 import { setHeld, showBatch } from './batch.js';
 import { countAcross, moveAnchor, startBoard } from './board.js';
 import { startCurves } from './curves.js';
-import { find } from './dom.js';
+import { find, findAll, make } from './dom.js';
 import { connect, applyEarly } from './events.js';
 import { startFlow } from './flow.js';
+import { startGood } from './good.js';
 import { startHead } from './head.js';
 import { startLog } from './log.js';
 import { togglePlay, startMap } from './map.js';
 import { startMatrix } from './matrix.js';
 import { load, onChange, run, notify } from './model.js';
 import { startNear } from './near.js';
-import { startResults } from './results.js';
 import { startSamples } from './samples.js';
 import { isFile, source } from './source.js';
 
@@ -87,11 +87,29 @@ async function followLink() {
   return true;
 }
 
+/* ---- contents: a link to each card ---- */
+
+const contents = find('#contents');
+
+function drawContents() {
+  const links = findAll('main section').filter(section => section.checkVisibility())
+    .map(({ id }) => [id, find(`#${id}-title`).firstChild.textContent.trim()]);
+  if (contents.dataset.key === String(links)) return;
+  contents.dataset.key = String(links);
+  const follow = id => event => {
+    event.preventDefault();
+    find(`#${id}`).scrollIntoView();
+  };
+  contents.replaceChildren(...links.map(([id, words]) =>
+    make('a', { href: `#${id}`, onclick: follow(id) }, words)));
+}
+
 /* ---- start ---- */
 
 /* The board comes before the matrix: it orders the batch. */
 const PANELS = [
   startHead,
+  startGood,
   startFlow,
   startBoard,
   startAnchor,
@@ -101,7 +119,6 @@ const PANELS = [
   startSamples,
   startCurves,
   startLog,
-  startResults,
 ];
 
 async function start() {
@@ -118,6 +135,9 @@ async function start() {
   onChange('anchor state', writeLink);
   if (!await followLink() && run.all.batch) showBatch(run.all.batch);
   applyEarly();
+  drawContents();
+  new MutationObserver(drawContents)
+    .observe(find('main'), { attributeFilter: ['hidden'], subtree: true });
 }
 
 start().catch(error => {
