@@ -65,7 +65,7 @@ kill -KILL "$live"
 wait "$live" 2>/dev/null
 before=$(grep -cE "$line" live.err)
 begin --resume
-ok 'a resumed run prints lines' becomes_true has_lines $((before + 2))
+ok 'a resumed run prints lines' becomes_true has_lines $((before + 1))
 ok 'its distance is the same' diff pace live/compare/pace
 # shellcheck disable=SC2016 # of awk
 ok 'its epochs are multiples of the distance' bash -c '
@@ -81,7 +81,7 @@ killed() {
 ok 'a killed evaluator is reported' becomes_true killed
 steps=$(wc -l <live/metrics.jsonl)
 more_steps() {
-    test "$(wc -l <live/metrics.jsonl)" -gt $((steps + 100))
+    test "$(wc -l <live/metrics.jsonl)" -gt $((steps + 20))
 }
 ok 'the run continues' becomes_true more_steps
 ok 'the killed evaluator is reported once' test "$(grep -c 'evaluate was' live.err)" = 1
@@ -90,8 +90,8 @@ wait "$live"
 ok 'no line is longer than 200 characters while it trains' awk \
     'length > 200 { exit 1 }' live.err
 steps=$(readlink live/latest)
-ok 'a run without comparisons trains as many steps' timeout -k 5 "$patience" foil run \
-    "${long[@]}" -r alone --no-compare --steps "$((10#${steps#step-}))"
+ok 'a run without comparisons trains as many steps' foil run "${long[@]}" \
+    -r alone --no-compare --steps "$((10#${steps#step-}))"
 ok 'its weights have the same bits' cmp alone/latest/model.safetensors \
     live/latest/model.safetensors
 ok 'it is not evaluated' test ! -e alone/results.jsonl -a ! -e alone/compare
