@@ -234,13 +234,11 @@ size_t wire_sock_unsent(const struct wire_sock *sock);
 
 /*
  * wire_sock_subscribe() subscribes a SUB to a kind; WIRE_KINDS: to all.
- * wire_sock_unsubscribe() ends that.
+ *   on        0: ends that
  *   version   WIRE_VERSION, or WIRE_VERSION_OLD for a publisher that speaks it
  */
-void wire_sock_subscribe(struct wire_sock *sock, int version,
+void wire_sock_subscribe(struct wire_sock *sock, int on, int version,
                          enum wire_kind kind);
-void wire_sock_unsubscribe(struct wire_sock *sock, int version,
-                           enum wire_kind kind);
 
 /*
  * wire_sock_topic() returns the next change of the topics subscribed at a PUB:

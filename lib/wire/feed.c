@@ -137,17 +137,14 @@ wire_feed_unsent(const struct wire_feed *feed)
     return wire_sock_unsent(feed->sock);
 }
 
-/* Calls set() for each subscribed kind. */
 static void
-set_topics(struct wire_listener *listener, int version,
-           void (*set)(struct wire_sock *sock, int version,
-                       enum wire_kind kind))
+set_topics(struct wire_listener *listener, int on, int version)
 {
     if (!listener->kinds)
-        set(listener->sock, version, WIRE_KINDS);
+        wire_sock_subscribe(listener->sock, on, version, WIRE_KINDS);
     for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++)
         if (listener->kinds >> kind & 1)
-            set(listener->sock, version, kind);
+            wire_sock_subscribe(listener->sock, on, version, kind);
 }
 
 struct wire_listener *
@@ -179,7 +176,7 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
         listener->kinds |= 1u << kind;
     }
     for (int version = WIRE_VERSION_OLD; version <= WIRE_VERSION; version++)
-        set_topics(listener, version, wire_sock_subscribe);
+        set_topics(listener, 1, version);
     return listener;
 }
 
@@ -200,7 +197,7 @@ static int
 is_copy(struct wire_listener *listener, const struct wire_msg *msg)
 {
     if (msg->version == WIRE_VERSION && listener->version != WIRE_VERSION)
-        set_topics(listener, WIRE_VERSION_OLD, wire_sock_unsubscribe);
+        set_topics(listener, 0, WIRE_VERSION_OLD);
     if (msg->version < listener->version)
         return 1;
     listener->version = msg->version;

@@ -142,25 +142,14 @@ wire_unsent_share(struct wire_unsent *unsent, const struct wire_msg *msg,
                               buffer) == 0);
 }
 
-static void
-set_topic(struct wire_sock *sock, int option, int version, enum wire_kind kind)
+void
+wire_sock_subscribe(struct wire_sock *sock, int on, int version,
+                    enum wire_kind kind)
 {
     char topic[WIRE_TOPIC_MAX];
 
-    REQUIRE(!zmq_setsockopt(sock->socket, option, topic,
-                            wire_topic(kind, version, topic)));
-}
-
-void
-wire_sock_subscribe(struct wire_sock *sock, int version, enum wire_kind kind)
-{
-    set_topic(sock, ZMQ_SUBSCRIBE, version, kind);
-}
-
-void
-wire_sock_unsubscribe(struct wire_sock *sock, int version, enum wire_kind kind)
-{
-    set_topic(sock, ZMQ_UNSUBSCRIBE, version, kind);
+    REQUIRE(!zmq_setsockopt(sock->socket, on ? ZMQ_SUBSCRIBE : ZMQ_UNSUBSCRIBE,
+                            topic, wire_topic(kind, version, topic)));
 }
 
 int
