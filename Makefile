@@ -435,14 +435,15 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 # Most of these, and apt-get, use one processor, or wait, for a part of their time, so
-# they run in parallel: first the longest, last those that use all processors.
+# they run in parallel, one more than there are processors: first the longest, last
+# those that use all processors.
 CHECKS := ci-asan ranks-13 $(EMULATED) run-lint ci-smoke deb ci-clones ci-tsan ci-clang \
           $(BOUND) rules ci-simulate fuzz-smoke
 ci:
 	@scripts/setup test
-	+@$(DEV) ci-packages programs
+	+@$(DEV) -j$$(($$(nproc) + 1)) ci-packages programs
 	+@$(DEV) run-tests ALSO='$(filter-out %/study-geometry.sh,$(SHORT))' # BOUND has it
-	+@$(DEV) -Otarget $(CHECKS)
+	+@$(DEV) -j$$(($$(nproc) + 1)) -Otarget $(CHECKS)
 
 .PHONY: ci-packages ci-asan ci-tsan ci-clang ci-clones ci-simulate ci-smoke
 ci-packages:

@@ -115,6 +115,17 @@ statuses_come(struct wire *a, struct wire *b, struct wire_feed *feed,
     T(received == 2, "and the status of stages, counted");
 }
 
+static void
+no_kind(struct wire *b)
+{
+    const struct wire_limits none = {0};
+    struct err err;
+
+    T(!wire_listener_open(b, at("events"), "event metric", &none, &err) &&
+          !strcmp(err.msg, "no such kind of message: 'metric'"),
+      "a name of no kind is refused: %s", err.msg);
+}
+
 int
 main(void)
 {
@@ -149,9 +160,7 @@ main(void)
     T(becomes(a, b, feed, WIRE_FEATURES, 1), "features have a subscriber");
     T(!wire_feed_has_subscribers(feed, WIRE_TOP_NEGATIVES),
       "but drawn has none");
-    T(!wire_listener_open(b, at("events"), "event metric", &none, &err) &&
-          !strcmp(err.msg, "no such kind of message: 'metric'"),
-      "a name of no kind is refused: %s", err.msg);
+    no_kind(b);
     wire_feed_close(feed);
     wire_listener_close(listener);
     wire_listener_close(all);
