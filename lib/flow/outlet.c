@@ -40,13 +40,14 @@ flow_outlet_close(struct flow_outlet *outlet)
 
 /* Check a place that is new to us: 0, or -1 with the reason. */
 static int
-check_place(const struct flow_outlet *outlet, struct wire_place *at,
+check_place(const struct flow_outlet *outlet, struct wire_want *next,
             struct err *why)
 {
-    if (at->session > flow_producer_place(outlet->producer).session &&
-        wire_session_check(at->session, why))
+    if (next->at.session > flow_producer_place(outlet->producer).session &&
+        wire_session_check(next->at.session, why))
         return -1;
-    return outlet->check_place ? outlet->check_place(outlet->tool, at, why) : 0;
+    return outlet->check_place ? outlet->check_place(outlet->tool, next, why)
+                               : 0;
 }
 
 /* Test the connection to the peer that has the item of the consumer's place. */
@@ -67,7 +68,7 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     const double now = clock_now();
 
-    if (check_place(outlet, &news->next->at, &news->why)) {
+    if (check_place(outlet, news->next, &news->why)) {
         news->what = FLOW_REPORT;
         return flow_server_refuse(outlet->server, news->peer, &news->why);
     }

@@ -357,6 +357,13 @@ flow_producer_place(const struct flow_producer *p)
     return p->newest.at;
 }
 
+const char *
+flow_producer_plan(const struct flow_producer *p, const char **order)
+{
+    *order = p->newest.order;
+    return p->newest.plan;
+}
+
 size_t
 flow_producer_window(const struct flow_producer *p)
 {

@@ -104,6 +104,19 @@ train_source_restart(struct train *t, struct err *err)
     return 0;
 }
 
+/* Sends the augmenters our place, and the plan of its epoch. */
+static void
+set_place(struct train *t)
+{
+    const struct train_state *s = &t->state;
+    const struct wire_place at = train_at(t);
+    struct flow_consumer *consumer = t->source.inlet->consumer;
+
+    flow_consumer_set_place(consumer, &at);
+    flow_consumer_set_plan(consumer, s->step ? s->plan : "",
+                           s->step ? s->order : "");
+}
+
 void
 train_source_close(struct train *t)
 {
@@ -482,7 +495,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     stage_waiting_moved(&t->stage.waiting, &at, now);
     if (!t->source.is_idle) { // the last call took a batch, or is the first
         t->state_before = t->state;
-        flow_consumer_set_place(t->source.inlet->consumer, &at);
+        set_place(t);
     }
     if (renew_session(t, err))
         return -1;
