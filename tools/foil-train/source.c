@@ -40,7 +40,7 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
         train_texts_check_recipe(&t->texts, hello->recipe, err))
         return -1;
     if (*hello->view_options)
-        memcpy(t->making, hello->view_options, sizeof t->making);
+        memcpy(t->view_options, hello->view_options, sizeof t->view_options);
     return 0;
 }
 

@@ -98,8 +98,8 @@ struct train {
     struct train_journal journal;
     struct run_batches batches;
     struct tally unrecorded; /* steps whose batch could not be written */
-    char making[1024];       /* JSON: how an augmenter makes views, of the last
-                                hello that has it (foil-wire(5)) */
+    char view_options[1024]; /* JSON: how an augmenter makes views, of the last
+                          hello that has it (foil-wire(5)) */
     struct train_samples samples;
     struct train_history history;
     struct train_program *program; /* of the encoders; NULL: none */
