@@ -186,6 +186,9 @@ for run in batch seed strategy resume filter; do
         test "$(grep -c 'another plan' "$work/$run/log")" -eq 2
     ok "another $run in mid-epoch: each epoch trains each sample once" \
         diff <(counts whole) <(counts "$run")
+    ok "another $run in mid-epoch: foil runs has both plans" jq -e \
+        ".options.plan[0] == \"$one\" and (.options.plan | index(\"$plan\"))" \
+        <("$BIN/foil-runs" "$work/$run")
     ok "another $run in mid-epoch: batches.jsonl has both plans" \
         plans "$run" "unique | sort == ([\"$one\", \"$plan\"] | sort)"
 done

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "maker.h"
+#include "run/origin.h"
 #include "stage/stage.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -43,7 +44,11 @@ augment_command_open(const struct augment_options *options, uint64_t seed)
         .on_wait = on_wait,
         .tool = c,
     };
+    struct err changed;
 
+    if (run_origin_note(options->stage.run, "augment --view-command",
+                        options->command, &changed))
+        log_message("%s", changed.msg);
     c->seed = seed;
     c->program = stage_command_open(&config);
     return c;

@@ -14,6 +14,7 @@
 #include "eval.h"
 #include "nn/checkpoint.h"
 #include "run/live.h"
+#include "run/origin.h"
 #include "run/results.h"
 #include "run/settings.h"
 #include "stage/program.h"
@@ -215,6 +216,9 @@ open_judging(struct judge *judge)
     if (command && strchr(options.run, '\n')) // a request is a line
         die("the name of '%s' contains a line end: rename the run",
             options.run);
+    if (command &&
+        run_origin_note(options.run, "eval --eval-command", command, &err))
+        log_message("%s", err.msg);
     if (command)
         judge->program = stage_command_open(&config);
     free(folder);

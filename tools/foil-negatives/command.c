@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "negatives.h"
+#include "run/origin.h"
 #include "util/mem.h"
 
 /*
@@ -36,7 +37,11 @@ weigher_open(const struct negatives_options *options, int stop)
         .line = options->command,
         .limit_s = options->limit,
     };
+    struct err changed;
 
+    if (run_origin_note(options->stage.run, "negatives --weigh-command",
+                        options->command, &changed))
+        log_message("%s", changed.msg);
     w->line = options->command;
     w->stop = stop;
     w->program = stage_command_open(&config);
