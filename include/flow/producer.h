@@ -65,7 +65,8 @@ size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
  * flow_producer_on_snapshot() takes a snapshot that a peer forwarded.  Returns
  * the news for the caller (flow/news.h): FLOW_PROGRESS, FLOW_NEW_SESSION,
  * FLOW_REWOUND or FLOW_NOTHING.  After FLOW_NEW_SESSION and FLOW_REWOUND the
- * book is empty and begins at the snapshot's place.
+ * book is empty and begins at the snapshot's place.  FLOW_REPORT: nothing has
+ * changed, and the peer is of another trainer, which still runs; once.
  */
 enum flow_news_kind flow_producer_on_snapshot(struct flow_producer *producer,
                                               uint64_t peer,

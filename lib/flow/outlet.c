@@ -75,6 +75,14 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
     news->what = flow_producer_on_snapshot(outlet->producer, news->peer,
                                            news->next, now);
     news->at = news->next->at;
+    if (news->what == FLOW_REPORT) {
+        err_set(&news->why,
+                "two trainers want this plan: the one of session %jd gets "
+                "nothing while a later one trains; start a selector for each, "
+                "with a run directory of its own",
+                (intmax_t)news->at.session);
+        return flow_server_refuse(outlet->server, news->peer, &news->why);
+    }
     if (news->what != FLOW_NOTHING)
         return 1;
     probe_holder(outlet, now);

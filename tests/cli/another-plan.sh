@@ -84,6 +84,20 @@ ahead() {
     wait "$trainer"
 }
 
+# two RUN : another trainer with augmenters of its own takes the plan of the first one
+two() {
+    epochs=999
+    train "$1" --window 2
+    plan "$1"
+    augment "$1"
+    expect '3 steps' reaches "$1" 3
+    train "$1.other" --window 2
+    augment "$1.other" --plan "ipc://$work/$1/plan"
+    expect 'a line of the selector' \
+        becomes_true grep -q 'foil-select: .*two trainers want this plan' "$work/$1/log"
+    becomes_true grep -q 'foil-augment: .*two trainers want this plan' "$work/$1/log"
+}
+
 # features RUN SELECT-OPTION... : as swapped, from a plan by features
 features() {
     first=(--strategy swap --lag 0)
@@ -160,6 +174,7 @@ start_job again resumed again
 start_job filter filter filter -s 7
 start_job ahead ahead ahead -s 7
 start_job features features features -s 7
+start_job two two two
 
 ok 'a run continues after the same selector restarts in mid-epoch' job_ok same
 ok 'the trainer reports no other plan after the same selector restarts' \
@@ -208,5 +223,7 @@ ok 'after a plan by features: metrics.jsonl has the place of its end' jq -es \
     'map(select(.ended)) | length == 1 and .[0].total == 41 and
     .[0].ended == {epoch: 1, step: 8} and .[0].epoch == 2' \
     "$work/features/metrics.jsonl"
+
+ok 'two trainers on one plan: selector and augmenter of the first one report it' job_ok two
 
 done_testing

@@ -21,8 +21,8 @@ END
 run() {
     "$BIN/foil" run "$@" 2>>log
 }
-# shellcheck disable=SC2016 # as above
 ok 'a list of stages runs' run ./mine.list -r whole
+# shellcheck disable=SC2016 # as above
 ok 'the run has its list, with $RUN for the run directory' \
     grep -qE '^select +1 +killed,3 +sh -c .* ipc://\$RUN/plan -b 4 -e 20 set.tar$' whole/list
 
@@ -53,6 +53,7 @@ cat >other.list <<'END'
 train    main  never     ./train.sh $RUN
 augment  1     never     sleep 60
 END
+# shellcheck disable=SC2016 # of that script
 printf '#!/bin/sh\necho %s >>"$1/said"\n' one >train.sh
 chmod +x train.sh
 ok 'a list with a program of the user runs' run ./other.list -r own
