@@ -75,16 +75,17 @@ ok 'origin.jsonl has both programs' \
 
 printf '#!/bin/sh\nsleep 60\n' >views.sh
 chmod +x views.sh
-for stage in 'augment view-command' 'select strategy-command'; do
-    read -r tool option <<<"$stage"
-    "$BIN/foil-$tool" -r "stages-$tool" "--$option" ./views.sh set.tar 2>used.log &
+for stage in 'augment view-command set.tar' 'select strategy-command set.tar' \
+    'negatives weigh-command'; do
+    read -r tool option operand <<<"$stage"
+    "$BIN/foil-$tool" -r "stages-$tool" "--$option" ./views.sh ${operand:+"$operand"} 2>used.log &
     pid=$!
     ok "foil-$tool notes its program" becomes_true test -s "stages-$tool/origin.jsonl"
     kill "$pid"
     wait "$pid" 2>/dev/null
     ok "foil-$tool does not report it then" exits 1 grep -q 'has changed' used.log
-    echo 'exit 3' >>views.sh
-    "$BIN/foil-$tool" -r "stages-$tool" "--$option" ./views.sh set.tar 2>used.log &
+    echo "# not $tool" >>views.sh
+    "$BIN/foil-$tool" -r "stages-$tool" "--$option" ./views.sh ${operand:+"$operand"} 2>used.log &
     pid=$!
     ok "foil-$tool reports a changed program" becomes_true grep -q \
         "'./views.sh' of '$tool --$option' has changed since this run last used it" used.log
