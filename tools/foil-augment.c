@@ -12,7 +12,7 @@ main(int argc, char **argv)
     const struct augment_options *options = augment_options_get(argc, argv);
     struct augment_maker maker = {0};
     struct stage stage = {0};
-    char making[8192];
+    char view_options[8192];
 
     if (options->sheet && !options->dry) {
         end_when_stopped();
@@ -22,8 +22,8 @@ main(int argc, char **argv)
         augment_maker_open(&maker, options);
         stage_open(&stage, &options->stage);
         if (options->dry) {
-            augment_making(making, sizeof making);
-            puts(making);
+            augment_view_options(view_options, sizeof view_options);
+            puts(view_options);
             close_stdout();
         } else {
             augment_serve(&maker, &stage);

@@ -18,12 +18,14 @@
 
 static const char *run;
 static double grace = 10;
-static int dry_run;
+static int dry_run, resume;
 static struct opt_list commands;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
      "run directory, with logs in RUN/log; run/NAME for NAME.list by default"},
+    {"resume", 0, OPT_FLAG, &resume, 0, 0, NULL,
+     "continue the run of RUN, by its own list without LIST"},
     {"command", 0, OPT_LIST, &commands, 0, 0, "STAGE=COMMAND",
      "replace the first word of that stage's command"},
     {"grace", 0, OPT_REAL, &grace, 0, 86400, "S",
@@ -97,6 +99,10 @@ main(int argc, char **argv)
     path = opt_parse(&tool, argc, argv)[0];
     if (!run && path)
         run = hold_name(basename(pipeline_printf("%s", path)));
+    if (resume && !run)
+        opt_misuse("--resume wants the run directory, -r RUN");
+    if (resume && !path)
+        path = pipeline_printf("%s/list", run);
     if (run)
         export_variable("RUN", run);
     read_list(&list, path);
@@ -109,6 +115,10 @@ main(int argc, char **argv)
         logs = pipeline_printf("%s/log", run);
         hold_make(logs);
         hold_logs(logs);
+        hold_list(run, &list);
     }
+    if (resume)
+        list_resume(&list);
+    export_variable("RESUME", resume ? "yes" : "");
     return dry_run ? EXIT_OK : supervise(&list, logs, grace);
 }

@@ -116,6 +116,7 @@ release_selector(struct selector *s)
     if (!planning)
         select_command_close(s->command);
     select_plan_free(s->plan);
+    select_plan_free(s->rest.plan);
     data_close(s->set);
     free(s->previous);
     free(s->all);

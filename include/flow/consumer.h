@@ -70,7 +70,8 @@ void *flow_consumer_hold(struct flow_consumer *consumer,
  * flow_consumer_find() returns the held item of a place, or NULL.
  * flow_consumer_take() returns the item of our place to the caller, or NULL;
  * snapshots list it as held until flow_consumer_set_place().
- * flow_consumer_set_place() sets our place, which may also move back.
+ * flow_consumer_set_place() sets our place, which may also move back, and
+ * flow_consumer_set_plan() the plan and order of snapshots (wire/progress.h).
  * flow_consumer_stale() takes out a held item before our place, and
  * flow_consumer_drop() any held item; NULL when there is none.
  */
@@ -79,6 +80,8 @@ void *flow_consumer_find(const struct flow_consumer *consumer,
 void *flow_consumer_take(struct flow_consumer *consumer);
 void flow_consumer_set_place(struct flow_consumer *consumer,
                              const struct wire_place *at);
+void flow_consumer_set_plan(struct flow_consumer *consumer, const char *plan,
+                            const char *order);
 void *flow_consumer_stale(struct flow_consumer *consumer);
 void *flow_consumer_drop(struct flow_consumer *consumer);
 

@@ -22,12 +22,12 @@
  */
 
 /*
- * A function of the tool that checks a place sent by a peer, before it has any
- * effect, and may rewrite it in the tool's own form.  Returns 0, or -1 with a
- * sentence, and then the message is refused.
- *   tool   that of the configuration
+ * A function of the tool that checks a snapshot sent by a peer, before it has
+ * any effect, and may rewrite its place in the tool's own form.  Returns 0, or
+ * -1 with a sentence, and then the message is refused. tool   that of the
+ * configuration
  */
-typedef int flow_check_place(void *tool, struct wire_place *at,
+typedef int flow_check_place(void *tool, struct wire_want *next,
                              struct err *err);
 
 struct flow_outlet_config {

@@ -65,7 +65,8 @@ size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
  * flow_producer_on_snapshot() takes a snapshot that a peer forwarded.  Returns
  * the news for the caller (flow/news.h): FLOW_PROGRESS, FLOW_NEW_SESSION,
  * FLOW_REWOUND or FLOW_NOTHING.  After FLOW_NEW_SESSION and FLOW_REWOUND the
- * book is empty and begins at the snapshot's place.
+ * book is empty and begins at the snapshot's place.  FLOW_REPORT: nothing has
+ * changed, and the peer is of another trainer, which still runs; once.
  */
 enum flow_news_kind flow_producer_on_snapshot(struct flow_producer *producer,
                                               uint64_t peer,
@@ -154,7 +155,8 @@ int flow_producer_over(const struct flow_producer *producer, double now);
 
 /*
  * flow_producer_place() returns the consumer's place, session -1 before any is
- * known; flow_producer_window() its window; flow_producer_fresh() the first
+ * known; flow_producer_plan() its plan and order (wire/progress.h);
+ * flow_producer_window() its window; flow_producer_fresh() the first
  * place after those in the book; flow_producer_holder() the peer that has an
  * item or had it last, 0 for none; flow_producer_out() the number of leases.
  * flow_producer_missing() returns the peer that has the item for which the
@@ -162,6 +164,8 @@ int flow_producer_over(const struct flow_producer *producer, double now);
  * snapshot each second.
  */
 struct wire_place flow_producer_place(const struct flow_producer *producer);
+const char *flow_producer_plan(const struct flow_producer *producer,
+                               const char **order);
 size_t flow_producer_window(const struct flow_producer *producer);
 struct wire_place flow_producer_fresh(const struct flow_producer *producer);
 uint64_t flow_producer_holder(const struct flow_producer *producer,

@@ -30,8 +30,8 @@
  *     width          numbers in a row
  *     images, views, fixed, extra   sizes; fixed: rows have `variant`
  *     digest         of the data set
- *     making         how an augmenter makes views (foil-wire(5)); may be
- *                    absent
+ *     view_options   how an augmenter makes views (foil-wire(5)); may be
+ *                    absent; `making` in lines of foil 1.0
  *     plan           options of the selector (foil-wire(5)); may be absent
  *
  * The line of step N is the last line with `first` <= N.
@@ -82,12 +82,13 @@ void run_batches_close(struct run_batches *batches);
  * that does not fit on a full disk is cut off.
  *   most    most extra images of a batch; used if this batch has some
  *   digest  of the data set
- *   making  a JSON object from an augmenter; other text counts as none
+ *   view_options  a JSON object from an augmenter; other text counts as none
  * Returns 0, or -1 where the write failed or a number exceeds 2^31 - 1.
  */
 int run_batches_put(struct run_batches *batches,
                     const struct run_batch_record *record, size_t most,
-                    const char *digest, const char *making, struct err *err);
+                    const char *digest, const char *view_options,
+                    struct err *err);
 
 /* run_batches_sync() calls fsync() on both files, as before a checkpoint of
  * these steps is committed: 0 or -1.
@@ -104,5 +105,9 @@ int run_batches_sync(void *batches, struct err *err);
 int run_batches_get(const char *run, int64_t total,
                     struct run_batch_record *record, json_t **line,
                     int64_t **memory, struct err *err);
+
+/* run_batches_plans() returns the plans of a run, each where it replaces
+ * another one, as an array for json_decref(). */
+json_t *run_batches_plans(const char *run);
 
 #endif

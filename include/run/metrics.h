@@ -32,8 +32,8 @@ struct run_metrics {
 int run_metrics_next(struct run_metrics *metrics, const char *run);
 void run_metrics_release(struct run_metrics *metrics);
 
-/* run_metrics_old_name() returns the name of a metric in lines of an older
- * foil, or NULL if it is the same. */
+/* run_metrics_old_name() returns the name of a metric, or of `view_options` in
+ * batches.jsonl, in lines of an older foil; NULL if it is the same. */
 const char *run_metrics_old_name(const char *name);
 
 /*

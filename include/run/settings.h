@@ -72,7 +72,10 @@ int run_config_done(const json_t *config);
  * run_settings_read() returns the settings of a run, by name, which the caller
  * releases with json_decref(): the options in its newest checkpoint, and as
  * texts those of RUN/command (run_command_read()) that are not in it; {} if it
- * has none.
+ * has none.  Also `plan`, the plans of its batches in order (run/batches.h);
+ * `foil` and `processor` of the checkpoint; and from RUN/origin.jsonl
+ * (run/origin.h) `stages`, their names, `STAGE files`, names with digests, and
+ * for a list of stages `STAGE`, their commands.
  *   config  of its newest checkpoint, or NULL
  */
 json_t *run_settings_read(const char *run, const json_t *config);

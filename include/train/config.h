@@ -59,11 +59,6 @@ int train_config_save(const struct train_config *config, const char *folder,
 int train_config_get(const json_t *config, struct train_shape *shape,
                      struct train_state *state, struct err *err);
 
-/* train_config_processor() returns machine and model of the processor, and the
- * instruction set that foil is limited to if the processor has more: another
- * one may round differently.  The caller frees the text. */
-char *train_config_processor(void);
-
 /*
  * train_config_check_processor() returns -1 if this processor, or the
  * instruction set that foil is limited to (util/isa.h), differs from the

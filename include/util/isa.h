@@ -36,4 +36,9 @@ const char *util_isa_name(enum util_isa isa);
  * processor lacks, else 0.  All other functions ignore such a FOIL_ISA. */
 int util_isa_check(struct err *err);
 
+/* util_processor() returns machine and model of the processor, and the
+ * instruction set that foil is limited to if the processor has more: another
+ * one may round differently.  The caller frees the text. */
+char *util_processor(void);
+
 #endif

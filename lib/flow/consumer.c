@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,17 @@ flow_consumer_set_place(struct flow_consumer *c, const struct wire_place *at)
     c->urgent |= c->taken || wire_place_cmp(at, &c->at);
     c->taken = 0;
     c->at = *at;
+}
+
+void
+flow_consumer_set_plan(struct flow_consumer *c, const char *plan,
+                       const char *order)
+{
+    struct flow_window *w = &c->newest;
+
+    c->urgent |= strcmp(plan, w->plan) || strcmp(order, w->order);
+    snprintf(w->plan, sizeof w->plan, "%s", plan);
+    snprintf(w->order, sizeof w->order, "%s", order);
 }
 
 void *

@@ -40,13 +40,14 @@ flow_outlet_close(struct flow_outlet *outlet)
 
 /* Check a place that is new to us: 0, or -1 with the reason. */
 static int
-check_place(const struct flow_outlet *outlet, struct wire_place *at,
+check_place(const struct flow_outlet *outlet, struct wire_want *next,
             struct err *why)
 {
-    if (at->session > flow_producer_place(outlet->producer).session &&
-        wire_session_check(at->session, why))
+    if (next->at.session > flow_producer_place(outlet->producer).session &&
+        wire_session_check(next->at.session, why))
         return -1;
-    return outlet->check_place ? outlet->check_place(outlet->tool, at, why) : 0;
+    return outlet->check_place ? outlet->check_place(outlet->tool, next, why)
+                               : 0;
 }
 
 /* Test the connection to the peer that has the item of the consumer's place. */
@@ -67,13 +68,21 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     const double now = clock_now();
 
-    if (check_place(outlet, &news->next->at, &news->why)) {
+    if (check_place(outlet, news->next, &news->why)) {
         news->what = FLOW_REPORT;
         return flow_server_refuse(outlet->server, news->peer, &news->why);
     }
     news->what = flow_producer_on_snapshot(outlet->producer, news->peer,
                                            news->next, now);
     news->at = news->next->at;
+    if (news->what == FLOW_REPORT) {
+        err_set(&news->why,
+                "two trainers want this plan: the one of session %jd gets "
+                "nothing while a later one trains; start a selector for each, "
+                "with a run directory of its own",
+                (intmax_t)news->at.session);
+        return flow_server_refuse(outlet->server, news->peer, &news->why);
+    }
     if (news->what != FLOW_NOTHING)
         return 1;
     probe_holder(outlet, now);

@@ -22,6 +22,8 @@ struct flow_peer {
     unsigned late;    /* times in a row */
     double suspended; /* suspended until then */
     unsigned refused; /* items in a row */
+    unsigned
+        foreign; /* new snapshots of an older session than ours, in a row */
 
     int64_t serial; /* of the last snapshot that it sent (producer), or that was
                      * sent to it (consumer); 0: none */

@@ -13,6 +13,10 @@
 static const double older_wait_s = 1, refusal_pause_s = 1,
                     refusal_pause_max_s = 32;
 
+/* New snapshots of an older session from a peer: so many are not under way when
+ * a trainer restarts. */
+enum { FOREIGN = 5 };
+
 void
 flow_leases_release(struct flow_leases *leases)
 {
@@ -287,6 +291,10 @@ flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
         p->confirmed = now;
         p->older = 0;
     }
+    if (next->at.session >= p->newest.at.session)
+        peer->foreign = 0;
+    else if (is_new && ++peer->foreign == FOREIGN)
+        return FLOW_REPORT;
     return FLOW_NOTHING;
 }
 
@@ -355,6 +363,13 @@ struct wire_place
 flow_producer_place(const struct flow_producer *p)
 {
     return p->newest.at;
+}
+
+const char *
+flow_producer_plan(const struct flow_producer *p, const char **order)
+{
+    *order = p->newest.order;
+    return p->newest.plan;
 }
 
 size_t

@@ -46,16 +46,22 @@ flow_window_set(struct flow_window *w, const struct wire_want *next)
     mem_grow(&w->have, &w->n_room, w->n, sizeof *w->have);
     if (w->n)
         memcpy(w->have, next->have, w->n * sizeof *w->have);
+    memcpy(w->plan, next->plan, sizeof w->plan);
+    memcpy(w->order, next->order, sizeof w->order);
 }
 
 struct wire_want
 flow_window_get(const struct flow_window *w)
 {
-    return (struct wire_want){.at = w->at,
-                              .serial = w->serial,
-                              .window = w->window,
-                              .n_have = w->n,
-                              .have = w->n ? w->have[0] : NULL};
+    struct wire_want next = {.at = w->at,
+                             .serial = w->serial,
+                             .window = w->window,
+                             .n_have = w->n,
+                             .have = w->n ? w->have[0] : NULL};
+
+    memcpy(next.plan, w->plan, sizeof next.plan);
+    memcpy(next.order, w->order, sizeof next.order);
+    return next;
 }
 
 int

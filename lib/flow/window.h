@@ -13,6 +13,7 @@ struct flow_window {
     int64_t serial, window;
     size_t n, n_room;
     int64_t (*have)[2]; /* [n] in rising order */
+    char plan[256], order[33];
 };
 
 /*

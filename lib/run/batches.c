@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "run/batches.h"
+#include "run/lines.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -189,7 +190,8 @@ has_room(const struct run_rows *at, const struct run_batch_record *record)
 /* Writes the line for rows from this step on. */
 static int
 begin_rows(struct run_batches *b, const struct run_batch_record *record,
-           size_t most, const char *digest, const char *making, struct err *err)
+           size_t most, const char *digest, const char *view_options,
+           struct err *err)
 {
     const size_t extra =
         record->batch.extra.n > most ? record->batch.extra.n : most;
@@ -208,11 +210,12 @@ begin_rows(struct run_batches *b, const struct run_batch_record *record,
         (json_int_t)at.views, "fixed", at.fixed, "extra", (json_int_t)at.extra,
         "digest", digest);
     struct err none;
-    json_t *made = json_parse(making, strlen(making), "making", &none);
+    json_t *views =
+        json_parse(view_options, strlen(view_options), "view_options", &none);
     char *text;
 
-    if (made)
-        json_object_set_new(line, "making", made);
+    if (views)
+        json_object_set_new(line, "view_options", views);
     if (has_other_plan(b, record))
         snprintf(b->plan, sizeof b->plan, "%s", record->plan);
     if (*b->plan)
@@ -281,13 +284,13 @@ pack_row(struct run_batches *b, const struct run_batch_record *record)
 
 int
 run_batches_put(struct run_batches *b, const struct run_batch_record *record,
-                size_t most, const char *digest, const char *making,
+                size_t most, const char *digest, const char *view_options,
                 struct err *err)
 {
     int64_t at, bytes;
 
     if (!(b->known && has_room(&b->at, record) && !has_other_plan(b, record)) &&
-        begin_rows(b, record, most, digest, making, err))
+        begin_rows(b, record, most, digest, view_options, err))
         return -1;
     b->newest = record->total;
     if (!pack_row(b, record))
@@ -439,4 +442,24 @@ run_batches_get(const char *run, int64_t total, struct run_batch_record *record,
         close(file);
     free(path);
     return *line ? 0 : -1;
+}
+
+json_t *
+run_batches_plans(const char *run)
+{
+    json_t *plans = json_array();
+    struct run_lines lines = {0};
+    const char *text;
+
+    while (run_lines_next(&lines, run, "batches.jsonl", &text)) {
+        json_t *line = text ? json_loads(text, 0, NULL) : NULL;
+        json_t *plan = json_object_get(line, "plan");
+        const size_t n = json_array_size(plans);
+
+        if (plan && !(n && json_equal(plan, json_array_get(plans, n - 1))))
+            json_array_append(plans, plan);
+        json_decref(line);
+    }
+    run_lines_release(&lines);
+    return plans;
 }

@@ -8,7 +8,9 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-/* Metrics that an older foil wrote by another name. */
+/* Metrics, and a key of batches.jsonl, that an older foil wrote by another
+ * name.
+ */
 static const struct {
     const char *old, *now;
 } renamed[] = {
@@ -22,6 +24,7 @@ static const struct {
     {"rate", "lr"},
     {"weight", "row_weight"},
     {"tau_floor", "tau_at_min"},
+    {"making", "view_options"},
     {"plan.known", "plan.with_features"},
     {"plan.together", "plan.same_group_pairs"},
     {"plan.random_together", "plan.random_same_group_pairs"},

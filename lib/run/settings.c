@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "nn/checkpoint.h"
+#include "run/batches.h"
+#include "run/origin.h"
 #include "run/settings.h"
 #include "util/mem.h"
 
@@ -259,10 +261,45 @@ run_command_read(struct settings *settings, const char *run, struct err *err)
     return rc;
 }
 
+/* Adds the commands of stages, unless RUN/command has their options, and the
+ * digests of their files. */
+static void
+add_origin(json_t *all, const char *run, int trained)
+{
+    json_t *origin = run_origin_read(run), *stages = json_array(), *line;
+    const int remembers = json_object_get(all, "pipeline") != NULL;
+    const char *of, *path;
+
+    json_object_foreach(origin, of, line)
+    {
+        json_t *files = json_array(), *digest;
+        char *key = mem_format("%s files", of);
+
+        if (!strchr(of, ' '))
+            json_array_append_new(stages, json_string(of));
+        if (!remembers && (!trained || strcmp(of, "train") != 0))
+            json_object_set(all, of, json_object_get(line, "command"));
+        json_object_foreach(json_object_get(line, "files"), path, digest)
+        {
+            json_array_append_new(
+                files,
+                json_sprintf("%s:%.8s", path, json_string_value(digest)));
+        }
+        if (json_array_size(files))
+            json_object_set(all, key, files);
+        json_decref(files);
+        free(key);
+    }
+    if (json_array_size(stages))
+        json_object_set(all, "stages", stages);
+    json_decref(stages);
+    json_decref(origin);
+}
+
 json_t *
 run_settings_read(const char *run, const json_t *config)
 {
-    json_t *all = json_object(), *value;
+    json_t *all = json_object(), *value, *plans;
     struct settings command = {0};
     struct err ignored;
     const char *name;
@@ -283,5 +320,14 @@ run_settings_read(const char *run, const json_t *config)
                                     json_name(command.item[i].value));
         }
     setting_release(&command);
+    add_origin(all, run, trained);
+    json_object_set(all, "foil", json_object_get(config, "foil"));
+    json_object_set(
+        all, "processor",
+        json_object_get(json_object_get(config, "engine"), "processor"));
+    plans = run_batches_plans(run);
+    if (json_array_size(plans))
+        json_object_set(all, "plan", plans);
+    json_decref(plans);
     return all;
 }

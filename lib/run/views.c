@@ -4,6 +4,7 @@
 
 #include "data/pool.h"
 #include "image/view.h"
+#include "run/metrics.h"
 #include "run/views.h"
 #include "text/captions.h"
 #include "util/mem.h"
@@ -74,7 +75,7 @@ run_views_close(struct run_views *views)
 
 /* Opens the data set unless it is open. */
 static int
-open_data(struct run_views *views, const json_t *making, struct err *err)
+open_data(struct run_views *views, const json_t *view_options, struct err *err)
 {
     const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
                                            .max_pixels = MAX_PIXELS,
@@ -82,7 +83,7 @@ open_data(struct run_views *views, const json_t *making, struct err *err)
     const char *path = views->data;
     struct err why;
 
-    if (!path && json_get_text(making, "data", &path, &why))
+    if (!path && json_get_text(view_options, "data", &path, &why))
         return err_set(
             err, "'%s' does not record where its data set is; add --data DATA",
             views->run);
@@ -118,15 +119,16 @@ check_digest(const struct run_views *views, struct err *err)
 
 /* Reads which caption was used; no member: none were. */
 static int
-read_caption(struct run_views *views, const json_t *making, struct err *err)
+read_caption(struct run_views *views, const json_t *view_options,
+             struct err *err)
 {
     const char *name;
     int index;
 
-    views->texts = json_object_get(making, "caption") != NULL;
+    views->texts = json_object_get(view_options, "caption") != NULL;
     if (!views->texts)
         return 0;
-    if (json_get_text(making, "caption", &name, err))
+    if (json_get_text(view_options, "caption", &name, err))
         return -1;
     index = opt_index(TEXT_CAPTION_WORDS, name);
     if (index < 0)
@@ -137,28 +139,28 @@ read_caption(struct run_views *views, const json_t *making, struct err *err)
 }
 
 static int
-read_making(struct run_views *views, const json_t *making, int64_t total,
-            struct err *err)
+read_view_options(struct run_views *views, const json_t *view_options,
+                  int64_t total, struct err *err)
 {
     int64_t size, seed;
     const char *recipe;
 
-    if (!making)
+    if (!view_options)
         return err_set(err,
                        "'%s' does not record how the views of step %jd were "
                        "made: its augmenter did not send it",
                        views->run, (intmax_t)total);
-    if (json_is_true(json_object_get(making, "command")))
+    if (json_is_true(json_object_get(view_options, "command")))
         return err_set(err,
                        "the views of step %jd were made by a user's program "
                        "(foil-augment --view-command) and cannot be made here",
                        (intmax_t)total);
-    if (json_get_text(making, "recipe", &recipe, err) ||
-        json_get_whole(making, "size", 1, IMAGE_SIZE_MAX, &size, err) ||
-        json_get_whole(making, "seed", 0, most_seed, &seed, err) ||
-        read_caption(views, making, err) ||
+    if (json_get_text(view_options, "recipe", &recipe, err) ||
+        json_get_whole(view_options, "size", 1, IMAGE_SIZE_MAX, &size, err) ||
+        json_get_whole(view_options, "seed", 0, most_seed, &seed, err) ||
+        read_caption(views, view_options, err) ||
         image_recipe_find(recipe, &views->recipe, err) ||
-        open_data(views, making, err) || check_digest(views, err))
+        open_data(views, view_options, err) || check_digest(views, err))
         return -1;
     views->recipe.size = (size_t)size;
     views->seed = data_seed(views->set, (uint64_t)seed);
@@ -169,12 +171,17 @@ int
 run_views_step(struct run_views *views, int64_t total,
                struct run_batch_record *record, struct err *err)
 {
+    const json_t *view_options;
+
     drop_step(views);
     if (run_batches_get(views->run, total, record, &views->line, &views->memory,
                         err))
         return -1;
-    return read_making(views, json_object_get(views->line, "making"),
-                       record->total, err);
+    view_options = json_object_get(views->line, "view_options");
+    if (!view_options)
+        view_options =
+            json_object_get(views->line, run_metrics_old_name("view_options"));
+    return read_view_options(views, view_options, record->total, err);
 }
 
 void

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "nn/checkpoint.h"
 #include "nn/model.h"
@@ -11,28 +10,11 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-char *
-train_config_processor(void)
-{
-    const int bound = util_isa() < util_isa_most();
-    struct utsname name;
-    char line[512], model[256] = "";
-    FILE *file = fopen("/proc/cpuinfo", "r");
-
-    uname(&name);
-    while (file && !model[0] && fgets(line, sizeof line, file))
-        sscanf(line, "model name : %255[^\n]", model);
-    if (file)
-        fclose(file);
-    return mem_format("%s %s%s%s", name.machine, model, bound ? " as " : "",
-                      bound ? util_isa_name(util_isa()) : "");
-}
-
 static json_t *
 describe_config(const struct train_config *config)
 {
     const struct train_shape *shape = config->shape;
-    char *cpu = train_config_processor();
+    char *cpu = util_processor();
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
         "s:o}",
@@ -110,7 +92,7 @@ train_config_check_processor(const json_t *config,
                              struct err *err)
 {
     const json_t *engine = json_object_get(config, "engine");
-    char *is = train_config_processor();
+    char *is = util_processor();
     const char *was;
     int rc = json_get_text(engine, "processor", &was, err);
 

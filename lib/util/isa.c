@@ -1,10 +1,13 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/utsname.h>
 
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/isa.h"
+#include "util/mem.h"
 
 enum util_isa util_isa_bound;
 
@@ -122,4 +125,21 @@ util_isa_check(struct err *err)
         return err_set(err, "FOIL_ISA is '%s', and this processor has %s", own,
                        names[most]);
     return 0;
+}
+
+char *
+util_processor(void)
+{
+    const int bound = util_isa() < util_isa_most();
+    struct utsname name;
+    char line[512], model[256] = "";
+    FILE *file = fopen("/proc/cpuinfo", "r");
+
+    uname(&name);
+    while (file && !model[0] && fgets(line, sizeof line, file))
+        sscanf(line, "model name : %255[^\n]", model);
+    if (file)
+        fclose(file);
+    return mem_format("%s %s%s%s", name.machine, model, bound ? " as " : "",
+                      bound ? util_isa_name(util_isa()) : "");
 }

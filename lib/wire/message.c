@@ -55,6 +55,7 @@ static const struct wire_field want_fields[] = {
     {WHOLE(want, "window", window, 1, WIRE_WINDOW_MAX)},
     {TENSOR(want, "have", have, "k2"), .optional = 1},
     {WHOLE(want, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
+    OF_PLAN(want),
     {0},
 };
 

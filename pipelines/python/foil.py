@@ -1044,12 +1044,12 @@ class Run:
 
     @functools.cached_property
     def features(self) -> types.SimpleNamespace:
-        making = json.loads(_tail(f"{self.folder}/batches.jsonl"))["making"]
+        views = json.loads(_tail(f"{self.folder}/batches.jsonl"))["view_options"]
         with tempfile.TemporaryDirectory(prefix="foil-") as scratch:
             path = f"{scratch}/x.npy"
             if self._net is None:
-                _output("foil-embed", "-o", path, self.folder, making["data"])
+                _output("foil-embed", "-o", path, self.folder, views["data"])
                 return features(path)
             import foil_torch
             return foil_torch.features_of(self._net, self.checkpoint(),
-                                          making["data"], path)
+                                          views["data"], path)

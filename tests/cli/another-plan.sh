@@ -10,7 +10,7 @@ export OMP_NUM_THREADS=1
 data=$work/data.tar epochs=3 batch=4
 "$BIN/foil-data" generate -o "$data" --size 8 128 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
-options=(--arch linear --head 16) filtered=()
+options=(--arch linear --head 16) filtered=() first=()
 
 train() {
     mkdir -p "$work/$1"
@@ -34,7 +34,7 @@ plan() {
 half() {
     train "$@"
     augment "$1" --max-items 40
-    plan "$1"
+    plan "$1" "${first[@]}"
     expect '40 steps' reaches "$1" 40
     kill_now "$selector"
 }
@@ -65,6 +65,43 @@ resumed() {
     augment "$1"
     plan "$@"
     wait "$trainer"
+}
+
+# ahead RUN SELECT-OPTION... : another selector starts while the trainer is stopped in one
+# epoch and augmenters have made batches of the next one
+ahead() {
+    train "$1" --keep-features 2 --window 40
+    augment "$1"
+    plan "$1"
+    expect '3 steps' reaches "$1" 3
+    kill -STOP "$trainer"
+    nap 1 # for the augmenter to make those batches
+    kill_now "$selector"
+    plan "$@"
+    expect 'a selector that reads the plan of the epoch' \
+        becomes_true grep -q 'began with another plan' "$work/$1/log"
+    kill -CONT "$trainer"
+    wait "$trainer"
+}
+
+# two RUN : another trainer with augmenters of its own takes the plan of the first one
+two() {
+    epochs=999
+    train "$1" --window 2
+    plan "$1"
+    augment "$1"
+    expect '3 steps' reaches "$1" 3
+    train "$1.other" --window 2
+    augment "$1.other" --plan "ipc://$work/$1/plan"
+    expect 'a line of the selector' \
+        becomes_true grep -q 'foil-select: .*two trainers want this plan' "$work/$1/log"
+    becomes_true grep -q 'foil-augment: .*two trainers want this plan' "$work/$1/log"
+}
+
+# features RUN SELECT-OPTION... : as swapped, from a plan by features
+features() {
+    first=(--strategy swap --lag 0)
+    swapped "$@"
 }
 
 # filter RUN SELECT-OPTION... : as swapped, with samples that a filter adds
@@ -135,6 +172,9 @@ start_job strategy swapped strategy --strategy swap --lag 0
 start_job resume resumed resume -s 7
 start_job again resumed again
 start_job filter filter filter -s 7
+start_job ahead ahead ahead -s 7
+start_job features features features -s 7
+start_job two two two
 
 ok 'a run continues after the same selector restarts in mid-epoch' job_ok same
 ok 'the trainer reports no other plan after the same selector restarts' \
@@ -149,33 +189,41 @@ ok 'the trainer reports no other plan after both restart' \
 ok 'each epoch trains each sample once after both restart' \
     diff <(counts whole) <(counts again)
 
-for run in batch seed strategy; do
+begun="epoch 1 began with another plan, '$one': from step [0-9]+ on that plan is completed"
+for run in batch seed strategy resume filter; do
+    plan=${other[$run]:-${other[seed]}}
     ok "another $run in mid-epoch: the run succeeds" job_ok "$run"
-    ok "another $run in mid-epoch: the trainer reports both plans" log_has "$run" \
-        "epoch 1, step 8: another plan: '${other[$run]}', before it '$one'; epoch 1 ends here"
-    ok "another $run in mid-epoch: the trainer reports it once" \
-        test "$(grep -c 'another plan' "$work/$run/log")" -eq 1
-    ok "another $run in mid-epoch: no sample twice; the next epoch has all" \
-        left_out "$run"
-    ok "another $run in mid-epoch: metrics.jsonl has the place of its end" jq -es \
-        'map(select(.ended)) | length == 1 and .[0].total == 41 and
-        .[0].ended == {epoch: 1, step: 8} and .[0].epoch == 2' \
-        "$work/$run/metrics.jsonl"
+    ok "another $run in mid-epoch: the selector reports the plan of the epoch" \
+        log_has "$run" "$begun, and epoch 2 has this one"
+    ok "another $run in mid-epoch: the trainer reports the next one" log_has "$run" \
+        "epoch 2, step 0: another plan: '$plan', before it '$one'"
+    ok "another $run in mid-epoch: both report once" \
+        test "$(grep -c 'another plan' "$work/$run/log")" -eq 2
+    ok "another $run in mid-epoch: each epoch trains each sample once" \
+        diff <(counts whole) <(counts "$run")
+    ok "another $run in mid-epoch: foil runs has both plans" jq -e \
+        ".options.plan[0] == \"$one\" and (.options.plan | index(\"$plan\"))" \
+        <("$BIN/foil-runs" "$work/$run")
     ok "another $run in mid-epoch: batches.jsonl has both plans" \
-        plans "$run" ". == [\"$one\", \"${other[$run]}\"]"
+        plans "$run" "unique | sort == ([\"$one\", \"$plan\"] | sort)"
 done
 
-ok 'another seed on resume: the run succeeds' job_ok resume
-ok 'another seed on resume: the trainer reports both plans' log_has resume \
-    "epoch 1, step 8: another plan: '${other[seed]}', before it '$one'; epoch 1 ends here"
-ok 'another seed on resume: no sample twice; the next epoch has all' left_out resume
-ok 'another seed with a filter: the run succeeds' job_ok filter
-ok 'another seed with a filter: the trainer reports both plans' log_has filter \
-    "epoch 1, step [0-9]+: another plan: '${other[seed]}', before it '$one'; epoch 1 ends here"
-counts filter >"$work/counts"
-ok 'another seed with a filter: no epoch trains a sample twice' \
-    test "$(grep -c ': 0 twice' "$work/counts")" -eq 3
-ok 'another seed with a filter: the next epoch has all samples' \
-    grep -qx 'epoch 2: 0 twice, 0 never' "$work/counts"
+ok 'another seed while a trainer has batches of the next epoch: the run succeeds' job_ok ahead
+ok 'another seed while a trainer has batches of the next epoch: each epoch has each sample once' \
+    diff <(counts whole) <(counts ahead)
+
+features="--strategy swap -b 4 -s 0 --features steps --lag 0"
+ok 'after a plan by features: the run succeeds' job_ok features
+ok 'after a plan by features: the selector cannot complete it' log_has features \
+    "epoch 1 began with another plan, '$features', which cannot be made again here"
+ok 'after a plan by features: the trainer ends the epoch' log_has features \
+    "epoch 1, step 8: another plan: '${other[seed]}', before it '$features'; epoch 1 ends here"
+ok 'after a plan by features: no sample twice; the next epoch has all' left_out features
+ok 'after a plan by features: metrics.jsonl has the place of its end' jq -es \
+    'map(select(.ended)) | length == 1 and .[0].total == 41 and
+    .[0].ended == {epoch: 1, step: 8} and .[0].epoch == 2' \
+    "$work/features/metrics.jsonl"
+
+ok 'two trainers on one plan: selector and augmenter of the first one report it' job_ok two
 
 done_testing

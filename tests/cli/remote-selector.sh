@@ -181,4 +181,49 @@ nothing_there() {
 }
 ok 'a closed connection ends the remote selector and deletes its folder' killed_here
 
+# A selector that is killed in mid-epoch comes back with another seed.
+cat >"$work/at" <<'END'
+#!/usr/bin/env bash
+words=("$@")
+if [[ -e ${0%/*}/swap.now && "$*" == *' foil-select '*' --plan '* ]]; then
+    for i in "${!words[@]}"; do
+        [[ ${words[i]} != --seed ]] || words[i + 1]=7
+    done
+fi
+exec "${words[@]}"
+END
+chmod 755 "$work/at"
+swapped() {
+    local pid selector code=0
+    cd "$work" || return
+    ip netns exec "$near" "$BIN/foil" run remote-selector more.tar -r swap \
+        --at "$work/at" --strategy shuffle --seed 5 --batch 8 --epochs 8 --threads 1 \
+        --plan-port 7007 --augment '--size 8' --no-compare \
+        --train '--arch linear --head 32-16' &
+    pid=$!
+    becomes_true has_steps swap 80 || return
+    : >swap.now
+    for selector in $(pgrep -f 'foil-select.*127.0.0.1:7007'); do
+        [[ $(<"/proc/$selector/comm") != foil-select ]] || kill -KILL "$selector"
+    done
+    wait "$pid" || code=$?
+    return "$code"
+}
+# counts : how many samples each epoch trained, and how many different ones
+counts() {
+    /usr/bin/python3 - "$work/swap" <<'END'
+import json, struct, sys
+line = json.loads(open(sys.argv[1] + "/batches.jsonl").readline())
+rows = open(sys.argv[1] + "/batches.i32", "rb").read()
+epochs = {}
+for row in struct.iter_unpack(f"<{line['width']}i", rows):
+    epochs.setdefault(row[1], []).extend(row[3:3 + line["images"]])
+print(*{f"{len(ids)} {len(set(ids))}" for ids in epochs.values()})
+END
+}
+ok 'the pipeline with another selector from mid-epoch on succeeds' swapped
+ok 'batches.jsonl has the plans of both selectors' \
+    test "$(jq -r .plan "$work/swap/batches.jsonl" | grep -o 's [57]' | xargs)" = 's 5 s 7'
+ok 'each epoch trains each sample once' test "$(counts)" = '512 512'
+
 done_testing

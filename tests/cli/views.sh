@@ -132,9 +132,9 @@ ids = rows[:, 3:3 + line["images"]]
 steps = [json.loads(text) for text in open("cifar/metrics.jsonl")]
 assert len(lines) == 1 and len(rows) == len(steps)
 assert (rows[:, :3] == [[s["total"], s["epoch"], s["step"]] for s in steps]).all()
-assert line["making"] == {"recipe": "cifar,hue=0,scale-min=0.3", "size": 32,
+assert line["view_options"] == {"recipe": "cifar,hue=0,scale-min=0.3", "size": 32,
                           "seed": 7, "views": 2, "augmentations": 0,
-                          "data": line["making"]["data"]}
+                          "data": line["view_options"]["data"]}
 first = ids[rows[:, 1] == 0]
 assert len(set(first[first >= 0])) == (first >= 0).sum() > 50'
 
@@ -168,12 +168,16 @@ ok 'too many pixels: 2' refuses 2 'the picture would have' \
 changed() {
     jq -c "$2" "$1/batches.jsonl" >changed && mv changed "$1/batches.jsonl"
 }
-changed cifar '.making.size = 0'
+changed cifar '.making = .view_options | del(.view_options)'
+ok 'a run of foil 1.0' drawn again.png --data moved/set.tar cifar
+ok 'has the same views' cmp here.png again.png
+rm again.png
+changed cifar '.view_options = .making | del(.making) | .view_options.size = 0'
 ok 'a size of 0: 1' refuses 1 "'size' is 0" "${views[@]}" cifar
-changed cifar '.making = {command: true}'
+changed cifar '.view_options = {command: true}'
 ok 'views of a program: 1' refuses 1 'foil-augment --view-command' \
     "${views[@]}" cifar
-changed cifar 'del(.making)'
+changed cifar 'del(.view_options)'
 ok 'an augmenter without a recipe: 1' \
     refuses 1 'its augmenter did not send it' "${views[@]}" cifar
 rm cifar/batches.*

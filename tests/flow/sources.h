@@ -166,6 +166,8 @@ source_next(struct world *w, struct source *s, struct link *link,
     link->wants = 1;
     link->room = msg->room ? msg->room : msg->window;
     news = flow_producer_on_snapshot(s->flow, link->number, &next, w->now);
+    if (news == FLOW_REPORT) // it has changed nothing
+        news = FLOW_NOTHING;
     if (news == FLOW_REWOUND) {
         log_event(w, "the producer goes back to %d", msg->k);
         if (!newer && w->now - s->confirmed < FLOW_LAPSE + 1)

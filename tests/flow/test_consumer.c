@@ -2,6 +2,8 @@
  * A consumer in virtual time: which items it wants and holds, and its
  * snapshots.
  */
+#include <string.h>
+
 #include "flow/consumer.h"
 #include "t.h"
 
@@ -168,6 +170,12 @@ waits(uint64_t peers)
     flow_consumer_resize(c, 6);
     T(send_all(c, 2.4, &next) == peers && next.window == 6,
       "another window is sent at once");
+    flow_consumer_set_plan(c, "-b 4", "0a");
+    T(send_all(c, 2.4, &next) == peers && !strcmp(next.plan, "-b 4") &&
+          !strcmp(next.order, "0a"),
+      "another plan is sent at once");
+    flow_consumer_set_plan(c, "-b 4", "0a");
+    T(!send_all(c, 2.4, &next), "the same plan is not");
     empty(c);
 }
 

@@ -211,10 +211,10 @@ plan_edge(void)
 }
 
 static int
-not_beyond_ten(void *tool, struct wire_place *place, struct err *why)
+not_beyond_ten(void *tool, struct wire_want *next, struct err *why)
 {
     (void)tool;
-    return place->step > 10 ? err_set(why, "beyond ten") : 0;
+    return next->at.step > 10 ? err_set(why, "beyond ten") : 0;
 }
 
 /* Impossible places. */

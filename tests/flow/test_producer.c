@@ -89,6 +89,13 @@ sessions(void)
     T(next(p, 2, 99, 9, "", 1, 1) == FLOW_NOTHING &&
           flow_producer_place(p).step == 4,
       "an earlier one is ignored, whatever its serial");
+    for (int serial = 100; serial < 104; serial++)
+        T(next(p, 2, serial, 9, "", 1, 1) ==
+              (serial < 103 ? FLOW_NOTHING : FLOW_REPORT),
+          "an earlier one that is new, %d in a row", serial - 98);
+    T(next(p, 2, 103, 9, "", 1, 1) == FLOW_NOTHING &&
+          next(p, 2, 104, 9, "", 1, 1) == FLOW_NOTHING,
+      "it is reported once");
     flow_producer_free(p);
 }
 

@@ -1,6 +1,8 @@
 /*
  * A stored snapshot: which of two is newer, and which places it has.
  */
+#include <string.h>
+
 #include "flow/window.h"
 #include "t.h"
 
@@ -46,6 +48,8 @@ places(void)
     struct flow_window w;
     int right = 1;
 
+    memcpy(next.plan, "-b 4", sizeof "-b 4");
+    memcpy(next.order, "0a", sizeof "0a");
     flow_window_init(&w);
     flow_window_set(&w, &next);
     for (int64_t epoch = 0; epoch < 4; epoch++)
@@ -64,7 +68,8 @@ places(void)
     T(right, "held and wanted places");
     got = flow_window_get(&w);
     T(got.n_have == 4 && got.have[7] == 0 && got.have[6] == 2 &&
-          got.serial == 5 && got.window == 6 && got.at.step == 8,
+          got.serial == 5 && got.window == 6 && got.at.step == 8 &&
+          !strcmp(got.plan, "-b 4") && !strcmp(got.order, "0a"),
       "it returns the stored snapshot");
     next.n_have = 0;
     next.have = NULL;

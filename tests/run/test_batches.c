@@ -301,7 +301,7 @@ all_fields_are_restored(void)
       "a new view has the next number, of this epoch");
     T(json_integer_value(json_object_get(line, "extra")) == MOST &&
           !strcmp(json_string_value(json_object_get(line, "digest")), digest) &&
-          json_is_object(json_object_get(line, "making")),
+          json_is_object(json_object_get(line, "view_options")),
       "the line has the most extra images, the data set and the recipe");
     json_decref(line);
     free(memory);

@@ -21,7 +21,7 @@ static const char *const digests[WIRE_KINDS][2] = {
     [WIRE_ERROR] = {"650c597d77625adeb02d36b6cae9cfe2",
                     "ce959fa0ae9f39b9216470bb6a36f0b7"},
     [WIRE_WANT] = {"4eb66a916386dbb77c7aa0043cc5bf98",
-                   "474ebf61eaffab2888fcfa1da5e378f9"},
+                   "279e991f671a5fddc4cff290df7f9deb"},
     [WIRE_END] = {"e4c96979be84b398c254529e43ee2ec6",
                   "50cd8576ff40c1796014f02bf126e44b"},
     [WIRE_HEARTBEAT] = {"03b9008332edccf4db543586cd591580",

@@ -44,10 +44,10 @@ const struct augment_options *augment_options_get(int argc, char **argv);
  * the choice of captions, except the data set and the vocabulary. */
 void augment_recipe(char hex[DIGEST_HEX]);
 
-/* augment_making() writes how views are made as JSON for a hello
+/* augment_view_options() writes how views are made as JSON for a hello
  * (foil-wire(5)), without the path of the data set if that does not fit in
  * `room` bytes. */
-void augment_making(char *making, size_t room);
+void augment_view_options(char *view_options, size_t room);
 
 enum { AUGMENT_RECIPE = 64 }; /* bytes of a recipe in a hello */
 

@@ -4,6 +4,7 @@
 
 #include "maker.h"
 #include "num/vec.h"
+#include "run/origin.h"
 #include "stage/stage.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -45,7 +46,11 @@ augment_command_open(const struct augment_options *options, uint64_t seed)
         .on_wait = on_wait,
         .tool = c,
     };
+    struct err changed;
 
+    if (run_origin_note(options->stage.run, "augment --view-command",
+                        options->command, &changed))
+        log_message("%s", changed.msg);
     c->seed = seed;
     c->options = options;
     c->program = stage_command_open(&config);

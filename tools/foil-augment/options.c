@@ -223,7 +223,7 @@ data_path(void)
 }
 
 void
-augment_making(char *making, size_t room)
+augment_view_options(char *view_options, size_t room)
 {
     char *path = data_path(), *text;
     json_t *object = json_pack(
@@ -241,7 +241,7 @@ augment_making(char *making, size_t room)
         free(text);
         text = json_text(object, JSON_COMPACT);
     }
-    snprintf(making, room, "%s", strlen(text) < room ? text : "");
+    snprintf(view_options, room, "%s", strlen(text) < room ? text : "");
     free(text);
     json_decref(object);
     free(path);

@@ -303,7 +303,8 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
     struct err err;
 
     augment_maker_recipe(a->maker, config.hello.recipe);
-    augment_making(config.hello.view_options, sizeof config.hello.view_options);
+    augment_view_options(config.hello.view_options,
+                         sizeof config.hello.view_options);
     client = flow_client_open(a->stage->wire, &config, &err);
     if (!client)
         die("%s", err.msg);

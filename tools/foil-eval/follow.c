@@ -15,6 +15,7 @@
 #include "nn/checkpoint.h"
 #include "pace.h"
 #include "run/live.h"
+#include "run/origin.h"
 #include "run/results.h"
 #include "run/settings.h"
 #include "stage/program.h"
@@ -243,8 +244,11 @@ open_judging(struct judge *judge)
     if (command && strchr(options.run, '\n')) // a request is a line
         die("the name of '%s' contains a line end: rename the run",
             options.run);
-    if (command && !(share > 0))
-        open_command(judge);
+    if (!command || share > 0)
+        return;
+    if (run_origin_note(options.run, "eval --eval-command", command, &err))
+        log_message("%s", err.msg);
+    open_command(judge);
 }
 
 static void

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "negatives.h"
+#include "run/origin.h"
 #include "util/mem.h"
 
 /*
@@ -42,7 +43,11 @@ weigher_open(const struct negatives_options *options, int stop)
         .line = options->command,
         .limit_s = options->limit,
     };
+    struct err changed;
 
+    if (run_origin_note(options->stage.run, "negatives --weigh-command",
+                        options->command, &changed))
+        log_message("%s", changed.msg);
     w->line = options->command;
     w->stop = stop;
     w->kept = (size_t)options->keep;

@@ -331,6 +331,7 @@ void
 filter_turn(struct filter *filter)
 {
     struct wire_place trained;
+    const char *plan, *order;
 
     read_selector(filter);
     if (!filter->items)
@@ -341,6 +342,8 @@ filter_turn(struct filter *filter)
         return;
     begin_sampler(filter, &trained);
     passage_move(&filter->passage, filter->sampler, &trained);
+    plan = flow_producer_plan(filter->items->producer, &order);
+    flow_consumer_set_plan(filter->passage.consumer, plan, order);
     send_items(filter);
     send_snapshots(filter);
 }

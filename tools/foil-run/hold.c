@@ -6,7 +6,9 @@
 #include <sys/file.h>
 
 #include "hold.h"
+#include "list.h"
 #include "pipeline_mem.h"
+#include "run/origin.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -85,4 +87,18 @@ hold_logs(const char *logs)
         die("%s", err.msg);
     if (!rc)
         die("another foil-run writes to '%s'", logs);
+}
+
+void
+hold_list(const char *run, const struct list *list)
+{
+    const char *text = list_text(list, run);
+    struct err err;
+
+    if (file_write(pipeline_printf("%s/list", run), text, strlen(text), &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < list->n; i++)
+        if (run_origin_note(run, list->stage[i].name,
+                            list_command(&list->stage[i], run), &err))
+            log_message("%s", err.msg);
 }

@@ -26,4 +26,9 @@ void hold_run(const char *run);
  * ending stage of a killed foil-run: it waits for that. */
 void hold_logs(const char *logs);
 
+/* hold_list() writes RUN/list, the list of stages, and notes their commands in
+ * RUN/origin.jsonl; prints a message for a changed program. */
+struct list;
+void hold_list(const char *run, const struct list *list);
+
 #endif

@@ -218,6 +218,7 @@ train_encoder(struct pipeline *p, char **argv)
         announce_run(p, data);
     if (getenv("SHOW") && *getenv("SHOW"))
         step_show_list(&list);
+    hold_list(var(p, "RUN"), &list);
     logs = run_path(p, "log");
     hold_logs(logs);
     exit(supervise(&list, logs, strtod(var(p, "grace"), NULL)));

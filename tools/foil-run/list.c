@@ -218,6 +218,86 @@ list_replace(struct list *list, const char *text, struct err *err)
     return 0;
 }
 
+/* Returns the place of a run directory in a word: at its start, or in an
+ * endpoint after "//"; NULL if it has none. */
+static char *
+find_run(char *word, const char *run)
+{
+    const size_t n = strlen(run);
+    char *at = strstr(word, "//");
+
+    at = at ? at + 2 : word;
+    return !strncmp(at, run, n) && (!at[n] || at[n] == '/') ? at : NULL;
+}
+
+static char *
+quote(const char *word)
+{
+    char *copy = pipeline_printf("%s", word);
+
+    return *word ? word_list_text(&copy, 1) : copy;
+}
+
+char *
+list_command(const struct list_stage *stage, const char *run)
+{
+    char *text = pipeline_printf("%s", "");
+
+    for (char **word = stage->argv; *word; word++) {
+        char *at = find_run(*word, run);
+
+        text =
+            at ? pipeline_printf(
+                     "%s %s$RUN%s", text,
+                     quote(pipeline_printf("%.*s", (int)(at - *word), *word)),
+                     quote(at + strlen(run)))
+               : pipeline_printf("%s %s", text, word_list_text(word, 1));
+    }
+    return text + 1;
+}
+
+char *
+list_text(const struct list *list, const char *run)
+{
+    char *text = pipeline_printf("# name     copies  restart   command\n");
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct list_stage *stage = &list->stage[i];
+        const char *copies = pipeline_printf("%d", stage->copies);
+        const char *most =
+            stage->restarts < 0 ? "" : pipeline_printf(",%ld", stage->restarts);
+
+        if (stage->is_main)
+            copies = stage->signal == SIGUSR1 ? "main,USR1" : "main";
+        text = pipeline_printf("%s%-10s %-7s %s%-*s %s\n", text, stage->name,
+                               copies, restarts[stage->restart],
+                               9 - (int)strlen(restarts[stage->restart]), most,
+                               list_command(stage, run));
+    }
+    return text;
+}
+
+void
+list_resume(struct list *list)
+{
+    struct word_list words = {0};
+    struct list_stage *stage = list->stage;
+
+    while (!stage->is_main)
+        stage++;
+    for (char **word = stage->argv; *word; word++) {
+        const char *slash = strrchr(*word, '/'),
+                   *name = slash ? slash + 1 : *word;
+
+        if (!strcmp(*word, "--resume"))
+            return;
+        word_list_add(&words, *word);
+        if (!strcmp(name, "foil-train") || !strcmp(name, "foil-train-mpi"))
+            word_list_add(&words, "--resume");
+    }
+    stage->argv = words.word;
+}
+
 char *
 list_process_name(const struct list_stage *stage, int copy)
 {

@@ -66,6 +66,18 @@ int list_read(struct list *list, const char *name, const char *text,
 int list_replace(struct list *list, const char *text, struct err *err);
 
 /*
+ * list_command() returns the command of a stage as in a list, with $RUN for
+ * the run directory; list_text() a list of such lines.  A list of that text is
+ * the same, where RUN is the same.
+ */
+char *list_command(const struct list_stage *stage, const char *run);
+char *list_text(const struct list *list, const char *run);
+
+/* list_resume() adds --resume to the options of foil's trainer, if it is the
+ * main stage. */
+void list_resume(struct list *list);
+
+/*
  * list_process_name() returns the name of a copy, counted from 0: the stage's
  * name, with "-1", "-2" ... if there are several copies.
  */

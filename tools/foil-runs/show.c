@@ -102,12 +102,14 @@ option_of(const json_t *run, const char *name)
     return json_object_get(json_object_get(run, "options"), name);
 }
 
-/* Sources of a run's options, as bits: 1 checkpoint, 2 RUN/command. */
+/* Sources of a run's options, as bits: 1 checkpoint, 2 RUN/command, 4
+ * RUN/origin.jsonl. */
 static size_t
 sources_of(const json_t *run)
 {
     return (option_of(run, "optim") ? 1 : 0) |
-           (option_of(run, "pipeline") ? 2 : 0);
+           (option_of(run, "pipeline") ? 2 : 0) |
+           (option_of(run, "stages") ? 4 : 0);
 }
 
 /* Whether two runs have different values of an option, or a run has none
@@ -116,7 +118,7 @@ static int
 differs_in(const json_t *runs, const char *name)
 {
     const json_t *first = NULL;
-    int have[4] = {0}, lack[4] = {0};
+    int have[8] = {0}, lack[8] = {0};
     json_t *run;
     size_t i;
 
@@ -131,8 +133,8 @@ differs_in(const json_t *runs, const char *name)
     }
     // have and lack are indexed by sources; i is two of them, the second with
     // all bits of the first
-    for (i = 0; i < 16; i++)
-        if (have[i / 4] && lack[i % 4] && !(i / 4 & ~(i % 4)))
+    for (i = 0; i < 64; i++)
+        if (have[i / 8] && lack[i % 8] && !(i / 8 & ~(i % 8)))
             return 1;
     return 0;
 }

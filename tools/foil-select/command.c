@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/origin.h"
 #include "select.h"
 #include "stage/program.h"
 #include "util/digest.h"
@@ -313,6 +314,10 @@ select_command_open(const struct select_options *options, const char *data,
         .print = log_line,
     };
 
+    if (!options->score &&
+        run_origin_note(options->stage.run, "select --strategy-command",
+                        options->command, err))
+        log_message("%s", err->msg);
     c->options = options;
     c->data = mem_text(data);
     if (options->stage.run && !options->score)

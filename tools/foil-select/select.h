@@ -19,6 +19,7 @@
  *   command.c   plans by a user's program
  *   fetch.c     fetches features from the trainer
  *   score.c     --score: a plan from files, without a trainer
+ *   rest.c      the rest of an epoch that another selector began
  *   report.c    samples that could not be used
  */
 enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
@@ -230,6 +231,15 @@ void planner_forget(struct planner *planner);
  */
 int planner_trouble(struct planner *planner, struct err *why);
 
+/* The rest of an epoch that another selector began, in the same order. */
+struct select_rest {
+    int64_t epoch;
+    char order[33];           /* of that epoch; "": no such epoch */
+    struct select_plan *plan; /* NULL: its order cannot be made here */
+    struct select_layout layout;
+    char options[256];
+};
+
 struct selector {
     const struct select_options *options;
     struct stage stage;
@@ -237,6 +247,7 @@ struct selector {
     struct select_task task;
     struct select_plan *plan;
     char plan_options[256]; /* options of the plan, sent in items */
+    struct select_rest rest;
     struct flow_outlet *outlet;
     struct progress progress;
     int over;
@@ -255,9 +266,20 @@ struct selector {
     struct select_quarantine bad;
 };
 
+/*
+ * rest.c: select_rest_find() prepares the rest of the epoch of a snapshot if it
+ * began with another plan, and prints a message.  It can make an order
+ * without features again, but not one by features or a command; then the
+ * trainer ends the epoch.  select_rest_of() returns the rest of an epoch, or
+ * NULL if the epoch has our plan.
+ */
+void select_rest_find(struct selector *s, const struct wire_want *next);
+const struct select_rest *select_rest_of(const struct selector *s,
+                                         int64_t epoch);
+
 /* serve.c: checks the trainer's place in a peer's message; see flow/outlet.h.
  * `tool` is the selector.  Dies if the first such place is invalid. */
-int select_check_place(void *tool, struct wire_place *at, struct err *why);
+int select_check_place(void *tool, struct wire_want *next, struct err *why);
 
 /* serve.c: runs until all is trained, the run is over, or a signal arrives. */
 void select_serve(struct selector *s);

@@ -13,9 +13,12 @@ static const double poll_plan_s = 0.001;
 
 /* Steps of an epoch, including those of an extra pass. */
 static int64_t
-count_steps(const struct selector *s)
+count_steps(const struct selector *s, int64_t epoch)
 {
-    return (int64_t)(s->task.layout.steps + s->eval_pass.steps);
+    const struct select_rest *rest = select_rest_of(s, epoch);
+
+    return (int64_t)(rest ? rest->layout.steps
+                          : s->task.layout.steps + s->eval_pass.steps);
 }
 
 static struct wire_place
@@ -28,7 +31,7 @@ place_of(const struct selector *s)
 static double
 steps_before(const struct selector *s, const struct wire_place *at)
 {
-    return (double)at->epoch * (double)count_steps(s) + (double)at->step;
+    return (double)at->epoch * (double)count_steps(s, -1) + (double)at->step;
 }
 
 /*
@@ -36,16 +39,20 @@ steps_before(const struct selector *s, const struct wire_place *at)
  * next epoch.  A place outside of this plan is of a run with another plan.
  */
 int
-select_check_place(void *tool, struct wire_place *at, struct err *why)
+select_check_place(void *tool, struct wire_want *next, struct err *why)
 {
-    const struct selector *s = tool;
+    struct selector *s = tool;
+    struct wire_place *at = &next->at;
     const long epochs = s->options->epochs;
+    int64_t steps;
 
-    if (at->step == count_steps(s)) {
+    select_rest_find(s, next);
+    steps = count_steps(s, at->epoch);
+    if (at->step == steps) {
         at->epoch++;
         at->step = 0;
     }
-    if (at->step <= count_steps(s) && at->epoch <= epochs &&
+    if (at->step <= steps && at->epoch <= epochs &&
         (at->epoch < epochs || !at->step))
         return 0;
     err_set(why,
@@ -53,7 +60,7 @@ select_check_place(void *tool, struct wire_place *at, struct err *why)
             "; this plan has %ld epochs of %" PRId64
             " steps: start it with the --batch, --epochs, "
             "--remainder and --features of the run",
-            at->epoch, at->step, epochs, count_steps(s));
+            at->epoch, at->step, epochs, steps);
     if (place_of(s).session < 0)
         die("%s", why->msg);
     return -1;
@@ -69,18 +76,28 @@ on_restart(struct selector *s, const struct wire_place *at)
         s->asked = 0;
     }
     progress_start(&s->progress, "steps", steps_before(s, at),
-                   (double)s->options->epochs * (double)count_steps(s));
+                   (double)s->options->epochs * (double)count_steps(s, -1));
 }
 
 static const int64_t *
 ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 {
+    const struct select_rest *rest = select_rest_of(s, at->epoch);
     const size_t step = (size_t)at->step, trained = s->task.layout.steps;
 
+    if (rest)
+        return select_plan_batch(rest->plan, (uint64_t)at->epoch, step, n);
     if (step < trained)
         return select_plan_batch(s->plan, (uint64_t)at->epoch, step, n);
     *n = select_layout_count(&s->eval_pass, step - trained);
     return s->all + select_layout_start(&s->eval_pass, step - trained);
+}
+
+static int
+has_plan(const struct selector *s, int64_t epoch)
+{
+    return select_rest_of(s, epoch) ||
+           select_plan_has(s->plan, (uint64_t)epoch);
 }
 
 /*
@@ -95,8 +112,8 @@ may_reject(const struct selector *s, const struct wire_place *at, uint64_t peer)
 
     return at->session == done.session &&
            (flow_producer_holder(s->outlet->producer, at) == peer ||
-            (at->step < count_steps(s) && wire_place_cmp(at, &done) < 0 &&
-             select_plan_has(s->plan, (uint64_t)at->epoch)));
+            (at->step < count_steps(s, at->epoch) &&
+             wire_place_cmp(at, &done) < 0 && has_plan(s, at->epoch)));
 }
 
 static int
@@ -183,8 +200,7 @@ take_plan(struct selector *s)
 
     if (!planner_take(s->planner, &planned))
         return;
-    if (planned.epoch >= place_of(s).epoch &&
-        !select_plan_has(s->plan, (uint64_t)planned.epoch)) {
+    if (planned.epoch >= place_of(s).epoch && !has_plan(s, planned.epoch)) {
         select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
         report_plan(s, &planned.about);
         free(s->previous);
@@ -205,10 +221,9 @@ ask_plan(struct selector *s)
     const int none = s->options->features == FEATURES_NONE;
     int64_t epoch = now;
 
-    if (select_plan_has(s->plan, (uint64_t)epoch))
+    if (has_plan(s, epoch))
         epoch++;
-    if (epoch >= s->options->epochs || epoch < s->asked ||
-        select_plan_has(s->plan, (uint64_t)epoch) ||
+    if (epoch >= s->options->epochs || epoch < s->asked || has_plan(s, epoch) ||
         (!none && epoch - 1 - lag >= now))
         return;
     if (planner_ask(s->planner, epoch, none ? -1 : epoch - 1 - lag))
@@ -252,7 +267,7 @@ is_planned(struct selector *s, int64_t epoch)
 {
     const int waits = s->options->policy == POLICY_WAIT;
 
-    if (!s->planner)
+    if (!s->planner || select_rest_of(s, epoch))
         return 1;
     if (select_plan_has(s->plan, (uint64_t)epoch))
         return !waits || planner_reported(s->planner);
@@ -283,20 +298,23 @@ poll_planner(struct selector *s)
 static struct wire_msg *
 item_of(struct selector *s, const struct wire_place *at)
 {
+    const struct select_rest *rest = select_rest_of(s, at->epoch);
     struct wire_item item = {
         .session = at->session,
         .size = (int64_t)s->task.layout.size,
         .batch = {.epoch = at->epoch,
                   .step = at->step,
-                  .steps = count_steps(s),
+                  .steps = count_steps(s, at->epoch),
                   .epochs = s->options->epochs,
-                  .encode_only = (size_t)at->step >= s->task.layout.steps},
+                  .encode_only =
+                      !rest && (size_t)at->step >= s->task.layout.steps},
     };
 
     item.batch.ids = ids_of(s, at, &item.batch.b);
-    memcpy(item.plan, s->plan_options, sizeof item.plan);
+    memcpy(item.plan, rest ? rest->options : s->plan_options, sizeof item.plan);
     snprintf(item.order, sizeof item.order, "%s",
-             select_plan_name(s->plan, (uint64_t)at->epoch));
+             rest ? rest->order
+                  : select_plan_name(s->plan, (uint64_t)at->epoch));
     return wire_item_put(&item);
 }
 
@@ -320,7 +338,7 @@ add_items(struct selector *s)
             s->starved = !flow_producer_out(producer);
             return;
         }
-        if (++next.step == count_steps(s))
+        if (++next.step == count_steps(s, at.epoch))
             next = (struct wire_place){at.session, at.epoch + 1, 0};
         flow_producer_add(producer, &at, &next);
     }

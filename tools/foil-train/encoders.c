@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/origin.h"
 #include "train.h"
 #include "train/native.h"
 #include "train/shards.h"
@@ -14,6 +15,9 @@ open_program(struct train *t, struct err *err)
     if (!t->options->encoder)
         return 0;
     setenv("FOIL_DIGEST", t->shape.digest, 1); // foil-encoder(5)
+    if (run_origin_note(t->options->stage.run, "train --encoder",
+                        t->options->encoder, err))
+        log_message("%s", err->msg);
     t->program = train_program_open(t->options->encoder, t->options->limit,
                                     log_line, err);
     return t->program ? 0 : -1;

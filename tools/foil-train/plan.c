@@ -55,8 +55,13 @@ int
 train_plan_change(struct train *t, const struct wire_batch *batch,
                   struct err *err)
 {
+    const struct wire_place at = train_at(t);
     struct train_state *s = &t->state;
 
+    if (wire_place_cmp(&at, &t->source.asked) != 0) {
+        t->source.asked = at;
+        return train_source_restart(t, err);
+    }
     report_change(t, batch);
     t->journal.ended_epoch = s->epoch;
     t->journal.ended_step = s->step;

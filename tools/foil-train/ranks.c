@@ -5,6 +5,7 @@
 #include "ranks.h"
 #include "train/config.h"
 #include "train/shards.h"
+#include "util/isa.h"
 #include "util/mem.h"
 
 /* ------------------------------------------------- agreement of all ranks */
@@ -77,8 +78,7 @@ train_ranks_agree(const struct ranks *ranks, const char *text, struct err *err)
 char *
 train_ranks_start(const struct train_options *o, char **argv)
 {
-    char *processor =
-        train_overridden("processor") ? NULL : train_config_processor();
+    char *processor = train_overridden("processor") ? NULL : util_processor();
     char *text = mem_format("foil " FOIL_VERSION "\nprocessor %s\nthreads %ld",
                             processor ? processor : "any", o->threads);
 

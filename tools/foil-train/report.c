@@ -52,7 +52,7 @@ record_batch(struct train *t, const struct wire_batch *from)
     struct err why;
 
     if (run_batches_put(&t->batches, &record, t->shape.extra, t->shape.digest,
-                        t->making, &why) &&
+                        t->view_options, &why) &&
         tally_add(&t->unrecorded, &why))
         log_message("%s", why.msg);
 }

@@ -40,7 +40,7 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
         train_texts_check_recipe(&t->texts, hello->recipe, err))
         return -1;
     if (*hello->view_options)
-        memcpy(t->making, hello->view_options, sizeof t->making);
+        memcpy(t->view_options, hello->view_options, sizeof t->view_options);
     return 0;
 }
 
@@ -102,6 +102,19 @@ train_source_restart(struct train *t, struct err *err)
     flow_consumer_begin(t->source.inlet->consumer, &at);
     t->source.ended_at = 0;
     return 0;
+}
+
+/* Sends the augmenters our place, and the plan of its epoch. */
+static void
+set_place(struct train *t)
+{
+    const struct train_state *s = &t->state;
+    const struct wire_place at = train_at(t);
+    struct flow_consumer *consumer = t->source.inlet->consumer;
+
+    flow_consumer_set_place(consumer, &at);
+    flow_consumer_set_plan(consumer, s->step ? s->plan : "",
+                           s->step ? s->order : "");
 }
 
 void
@@ -486,7 +499,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     stage_waiting_moved(&t->stage.waiting, &at, now);
     if (!t->source.is_idle) { // the last call took a batch, or is the first
         t->state_before = t->state;
-        flow_consumer_set_place(t->source.inlet->consumer, &at);
+        set_place(t);
     }
     if (renew_session(t, err))
         return -1;

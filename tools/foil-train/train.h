@@ -54,8 +54,9 @@
 /* The source of batches. */
 struct train_source {
     struct flow_inlet *inlet;
-    size_t largest;  /* bytes of a batch, so far */
-    int is_idle;     /* 1: the next batch was requested and has not come */
+    size_t largest; /* bytes of a batch, so far */
+    int is_idle;    /* 1: the next batch was requested and has not come */
+    struct wire_place asked; /* where a session began to get the same plan */
     double ended_at; /* when the last augmenter sent that no items are left; 0:
                       * some have items */
 };
@@ -97,8 +98,8 @@ struct train {
     struct train_journal journal;
     struct run_batches batches;
     struct tally unrecorded; /* steps whose batch could not be written */
-    char making[1024];       /* JSON: how an augmenter makes views, of the last
-                                hello that has it (foil-wire(5)) */
+    char view_options[1024]; /* JSON: how an augmenter makes views, of the last
+                          hello that has it (foil-wire(5)) */
     struct train_samples samples;
     struct train_history history;
     struct train_program *program; /* of the encoders; NULL: none */
@@ -163,9 +164,10 @@ size_t train_views_wanted(const struct train_options *options);
  * digest of the order of samples with which the epoch began, or if one of the
  * two has no such digest.
  * train_plan_note() stores the plan of a batch that will be trained, and prints
- * a message if it differs.  train_plan_change() ends the epoch before a batch
- * that does not fit, as the rest of the epoch would repeat samples and omit
- * others; the next epoch begins in a new session.
+ * a message if it differs.  train_plan_change() handles a batch that does not
+ * fit, as the rest of its epoch would repeat samples and omit others: the first
+ * time it begins a new session, so that the selector learns the plan of the
+ * epoch and completes it; the second time it ends the epoch, too.
  */
 int train_plan_fits(const struct train *t, const struct wire_batch *batch);
 void train_plan_note(struct train *t, const struct wire_batch *batch);

@@ -182,6 +182,21 @@ remembered_pipeline(const char *run)
     return name;
 }
 
+/* Returns RUN/list, to be freed, if the run is of a list of stages; or NULL. */
+static char *
+remembered_list(const char *run)
+{
+    char *command = mem_format("%s/command", run);
+    char *list = mem_format("%s/list", run);
+
+    if (file_exists(command) || !file_exists(list)) {
+        free(list);
+        list = NULL;
+    }
+    free(command);
+    return list;
+}
+
 /* Returns 1 if a name may be a pipeline's: in one of the folders. */
 static int
 may_be_pipeline(const char *name)
@@ -349,6 +364,9 @@ run_pipeline(const char *folder, char **argv)
         die("no pipeline '%s': no such file", argv[1]);
     if (named && run_is_path(argv[1]))
         run_file(folder, argv[1], argv + 1);
+    path = named ? NULL : remembered_list(run);
+    if (path)
+        run_file(folder, path, argv);
     name = named ? mem_text(argv[1]) : remembered_pipeline(run);
     path = pipelines_find(folder, name);
     if (path) {
