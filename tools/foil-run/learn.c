@@ -160,7 +160,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
         exit(EXIT_LISTED);
     }
     make_run(p);
-    if (p->evaluates)
+    if (p->evaluates && !p->learnt)
         note_data(p, data, test);
 }
 
