@@ -16,7 +16,7 @@
 enum { COPY_MOST = 1 << 20, DIGEST_MOST = 1 << 26 }; // bytes of a file
 
 static const char *
-name_of(const char *path)
+file_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -26,7 +26,7 @@ name_of(const char *path)
 static char *
 copy_path(const char *run, const char *path, const char *digest)
 {
-    return mem_format("%s/files/%s-%s", run, digest, name_of(path));
+    return mem_format("%s/files/%s-%s", run, digest, file_name_of(path));
 }
 
 static void
@@ -77,7 +77,7 @@ find_files(const char *run, const char *command)
 
     for (char *word = strtok_r(words, ends, &rest); word && !is_tool;
          word = strtok_r(NULL, ends, &rest)) {
-        is_tool = !strncmp(name_of(word), "foil-", strlen("foil-"));
+        is_tool = !strncmp(file_name_of(word), "foil-", strlen("foil-"));
         if (!is_tool)
             add_file(files, run, word);
     }

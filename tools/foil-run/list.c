@@ -231,7 +231,7 @@ find_run(char *word, const char *run)
 }
 
 static char *
-quote(const char *word)
+quote_word(const char *word)
 {
     char *copy = pipeline_printf("%s", word);
 
@@ -246,12 +246,11 @@ list_command(const struct list_stage *stage, const char *run)
     for (char **word = stage->argv; *word; word++) {
         char *at = find_run(*word, run);
 
-        text =
-            at ? pipeline_printf(
-                     "%s %s$RUN%s", text,
-                     quote(pipeline_printf("%.*s", (int)(at - *word), *word)),
-                     quote(at + strlen(run)))
-               : pipeline_printf("%s %s", text, word_list_text(word, 1));
+        text = at ? pipeline_printf("%s %s$RUN%s", text,
+                                    quote_word(pipeline_printf(
+                                        "%.*s", (int)(at - *word), *word)),
+                                    quote_word(at + strlen(run)))
+                  : pipeline_printf("%s %s", text, word_list_text(word, 1));
     }
     return text + 1;
 }
