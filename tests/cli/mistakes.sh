@@ -103,7 +103,7 @@ done <<'END'
 2|foil eval knn --knn-k 5 a.npy b.npy|it is --neighbours
 2|foil eval knn --num-neighbors 5 a.npy b.npy|it is --neighbours
 2|foil eval probe --learning-rate 0.1 a.npy b.npy|'foil run' has it, as --lr
-2|foil eval probe --epochs 3 a.npy b.npy|that is for false-negatives, plan
+2|foil eval probe --epochs 3 a.npy b.npy|that is for plan
 # no run, or another folder
 1|foil view run/none|there is no run 'run/none'
 1|foil top run/none|there is no run 'run/none'

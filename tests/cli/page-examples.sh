@@ -72,7 +72,7 @@ for ((i = 1; ; i++)); do
         sed -i '/^make install/d; s/^foil view .*/& --port 0 >page 2>\&1 \&/' block
         echo "until grep -q http page; do sleep 0.1; done; kill \$!; wait \$! || true" >>block
         ok "$first" runs block
-        ok 'writes a sheet of neighbours' test -s near.png
+        ok 'foil run writes a sheet of neighbours' test -s run/photos/near.png
         ;;
     'import foil, torchvision'*)
         cp block mine.py

@@ -31,7 +31,7 @@ static const char *const digests[WIRE_KINDS][2] = {
     [WIRE_ITEM] = {"df1e2dc9aa9fa9c371e907fc15a1ee6a",
                    "1eb8165c6a7937c8d4aae6b5cd78194e"},
     [WIRE_BATCH] = {"f53fabb18bcea200a06fc7eba98be863",
-                    "db1350e7931e5fdcf452c9ed70336cf9"},
+                    "f473888ee59ce23d95536f579655fb91"},
     [WIRE_FEATURES] = {"815385d8ee14b1b7c6237d331e8ffcac",
                        "3f7bb1609a7ce93907b429842583baf8"},
     [WIRE_WEIGHTS_GET] = {"8913a72128f3f2aea21f12ea54e8f30c",

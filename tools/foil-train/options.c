@@ -268,7 +268,7 @@ make_table(void)
     const struct opt arch[] = {
         {"arch", 0, OPT_TEXT, &o.arch, 0, 0, arch_names(0), "encoder"},
         {"text", 0, OPT_TEXT, &o.text, 0, 0, arch_names(1),
-         "text encoder, for training on pairs of images and captions"},
+         "text encoder, to train on images with captions"},
         {"encoder", 0, OPT_TEXT, &o.encoder, 0, 0, "COMMAND",
          "a program of yours that computes the encoders, foil-encoder(5)"},
         {0},
