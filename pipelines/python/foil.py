@@ -689,8 +689,8 @@ class views:
         for batch in foil.views("photos.foil", batch=128, epochs=50, size=32):
             x = torch.from_numpy(batch.images())
 
-    A loop starts foil-select, foil-augment and a foil-train whose training is the
-    loop, and ends them with it; so does `with`.  len() is the number of batches.
+    A loop starts foil-select, foil-augment and a foil-train with the loop as its
+    encoder, and ends them with it; so does `with`.  len() is the number of batches.
 
     size      width and height of views; 0: of the recipe
     select    more options of foil-select; augment, train likewise

@@ -203,8 +203,8 @@ int is_overridden(const struct pipeline *p, const char *name);
 _Noreturn void study_settings(struct pipeline *p, char **value);
 
 /*
- * A sweep trains the pipeline of its first operand, the header of which
- * sweep_take_pipeline() reads, with several values of options.
+ * A sweep trains the pipeline of its first operand with several values of
+ * options.  sweep_take_pipeline() reads the header of that pipeline.
  * sweep_take_option() takes an option, a word of the command line; value is
  * NULL for a flag.  It returns 0 if it is one of the sweep itself.
  */
