@@ -26,13 +26,19 @@ ok 'a list of stages runs' run ./mine.list -r whole
 ok 'the run has its list, with $RUN for the run directory' \
     grep -qE '^select +1 +killed,3 +sh -c .* ipc://\$RUN/plan -b 4 -e 20 set.tar$' whole/list
 
-# cut STEPS : kills the run cut after that many steps, by SIGKILL of foil-run
+# cut STEPS : kills the run cut after that many steps, by SIGKILL of foil-run; returns
+# when its stages have ended, which hold its locks
 cut() {
     local pid=$!
     becomes_true has_steps cut "$1" || return
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null
-    true
+    becomes_true unlocked
+}
+unlocked() {
+    local trainer
+    read -r trainer _ <cut/lock
+    flock -n cut true && ! kill -0 "$trainer" 2>/dev/null
 }
 "$BIN/foil" run ./mine.list -r cut 2>>log &
 ok 'such a run is killed' cut 40
