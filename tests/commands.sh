@@ -66,3 +66,37 @@ killed_as_calm() {
             "$work/killed-$kind/log"
     done
 }
+
+# weighs RUN OPTION... : an undisturbed run with that service
+weighs() {
+    train "$1" --objective emc2
+    augment "$1"
+    plan "$1"
+    weigh "$@"
+    ends "$1" && kill -TERM "$weigher" && wait "$weigher"
+}
+# weighs_killed RUN PIDS OPTION... : the service, its program, the trainer, and both stages
+# are killed; the program's PID is the last line of the file PIDS
+weighs_killed() {
+    local run=$1 pids=$2
+    shift 2
+    train "$run" --objective emc2
+    augment "$run"
+    plan "$run"
+    weigh "$run" "$@"
+    expect 'at step 10' reaches "$run" 10
+    kill_now "$weigher"
+    weigh "$run" "$@"
+    expect 'at step 30' reaches "$run" 30
+    kill -9 "$(tail -n 1 "$pids")"
+    expect 'a restart of the program' \
+        becomes_true grep -q 'it is started again' "$work/$run/log"
+    expect 'at step 45' reaches "$run" 45
+    kill_now "$trainer"
+    train "$run" --objective emc2 --resume
+    expect 'at step 70' reaches "$run" 70
+    kill_now "$trainer" "$weigher"
+    weigh "$run" "$@"
+    train "$run" --objective emc2 --resume
+    ends "$run" && kill -TERM "$weigher" && wait "$weigher"
+}

@@ -15,45 +15,15 @@ data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 16 256 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# whole RUN COMMAND : an undisturbed run
-whole() {
-    train "$1" --objective emc2
-    augment "$1"
-    plan "$1"
-    weigh "$1" --weigh-command "$2"
-    ends "$1" && kill -TERM "$weigher" && wait "$weigher"
-}
-
-# killed RUN COMMAND : the service, its program, the trainer, and both stages are killed
-killed() {
-    local pid="echo \$\$ >>'$work/$1.program'; exec $2"
-    train "$1" --objective emc2
-    augment "$1"
-    plan "$1"
-    weigh "$1" --weigh-command "$pid"
-    expect 'at step 10' reaches "$1" 10
-    kill_now "$weigher"
-    weigh "$1" --weigh-command "$pid"
-    expect 'at step 30' reaches "$1" 30
-    kill -9 "$(tail -n 1 "$work/$1.program")"
-    expect 'a restart of the program' \
-        becomes_true grep -q 'it is started again' "$work/$1/log"
-    expect 'at step 45' reaches "$1" 45
-    kill_now "$trainer"
-    train "$1" --objective emc2 --resume
-    expect 'at step 70' reaches "$1" 70
-    kill_now "$trainer" "$weigher"
-    weigh "$1" --weigh-command "$pid"
-    train "$1" --objective emc2 --resume
-    ends "$1" && kill -TERM "$weigher" && wait "$weigher"
-}
 kinds=(perl)
 # shellcheck disable=SC2034 # by its name
 perl="perl '$examples/weigh.pl'" numpy="/usr/bin/python3 '$examples/weigh.py'"
 if has_python numpy; then kinds+=(numpy); fi
 for kind in "${kinds[@]}"; do
-    start_job "calm-$kind" whole "calm-$kind" "${!kind}"
-    start_job "killed-$kind" killed "killed-$kind" "${!kind}"
+    pids=$work/$kind.program
+    start_job "calm-$kind" weighs "calm-$kind" --weigh-command "${!kind}"
+    start_job "killed-$kind" weighs_killed "killed-$kind" "$pids" \
+        --weigh-command "echo \$\$ >>'$pids'; exec ${!kind}"
 done
 killed_as_calm weights "${kinds[@]}"
 [[ ${#kinds[@]} -eq 1 ]] || ok 'metrics have the numbers of the program' \

@@ -30,38 +30,8 @@ def weigh(pairs):
 foil.weigh_negatives(weigh)
 end
 program="echo \$\$ >>'$work/programs'; exec /usr/bin/python3 '$work/count.py'"
-
-# whole RUN : an undisturbed run
-whole() {
-    train "$1" --objective emc2
-    augment "$1"
-    plan "$1"
-    weigh "$1" --keep 1024 --weigh-command "$program"
-    ends "$1" && kill -TERM "$weigher" && wait "$weigher"
-}
-# killed RUN : the service, its program, the trainer, and both stages are killed
-killed() {
-    train "$1" --objective emc2
-    augment "$1"
-    plan "$1"
-    weigh "$1" --keep 1024 --weigh-command "$program"
-    expect 'at step 10' reaches "$1" 10
-    kill_now "$weigher"
-    weigh "$1" --keep 1024 --weigh-command "$program"
-    expect 'at step 30' reaches "$1" 30
-    kill -9 "$(tail -n 1 "$work/programs")"
-    expect 'a restart of the program' \
-        becomes_true grep -q 'it is started again' "$work/$1/log"
-    expect 'at step 45' reaches "$1" 45
-    kill_now "$trainer"
-    train "$1" --objective emc2 --resume
-    expect 'at step 70' reaches "$1" 70
-    kill_now "$trainer" "$weigher"
-    weigh "$1" --keep 1024 --weigh-command "$program"
-    train "$1" --objective emc2 --resume
-    ends "$1" && kill -TERM "$weigher" && wait "$weigher"
-}
-ok 'a program with a table weighs' whole calm
+service=(--keep 1024 --weigh-command "$program")
+ok 'a program with a table weighs' weighs calm "${service[@]}"
 ok 'each step sees the table of the step before' jq -se \
     'map(.seen) == [range(8; 769; 8)]' "$work/calm/metrics.jsonl"
 ok 'the checkpoint has the table' /usr/bin/python3 - "$work/calm" <<'end'
@@ -69,7 +39,8 @@ import sys, foil
 table = foil.checkpoint(sys.argv[1]).samples["sampler.kept"]
 assert (table.view("f4") == 3).all() and table.shape == (1, 1024)
 end
-ok 'a run with kills succeeds' killed killed
+ok 'a run with kills succeeds' \
+    weighs_killed killed "$work/programs" "${service[@]}"
 ok 'the killed run gives the same bits' like calm killed
 # again OPTION... : resumes the run with another service
 again() {
