@@ -27,8 +27,8 @@ struct pace {
  * are set, the rest is zero. */
 void pace_open(struct pace *pace);
 
-/* pace_epoch() returns the epoch whose end a checkpoint is; 0 if it is within
- * one, or the last of the run. */
+/* pace_epoch() returns the epoch that ends at a checkpoint; 0 if none does, or
+ * it is the last of the run. */
 long pace_epoch(const struct pace *pace, long step);
 int pace_is_due(const struct pace *pace, long epoch);
 

@@ -29,8 +29,8 @@ struct weigher {
     size_t z, owner, keep;     // offsets of these arrays
     char *memory;
 
-    size_t kept;             // bytes of the table
-    uint8_t *table;          // [kept] before this step
+    size_t table_bytes;
+    uint8_t *table;          // [table_bytes] before this step
     struct table_rows store; // it, as the only row of a table
 };
 
@@ -50,11 +50,11 @@ weigher_open(const struct negatives_options *options, int stop)
         log_message("%s", changed.msg);
     w->line = options->command;
     w->stop = stop;
-    w->kept = (size_t)options->keep;
-    w->table = mem_array(w->kept + 1, 1);
+    w->table_bytes = (size_t)options->keep;
+    w->table = mem_array(w->table_bytes + 1, 1);
     w->store = (struct table_rows){.name = "kept",
                                    .rows = 1,
-                                   .width = w->kept,
+                                   .width = w->table_bytes,
                                    .at = &first,
                                    .row = w->table};
     w->program = stage_command_open(&config);
@@ -77,16 +77,16 @@ weigher_load(struct weigher *w, const struct sample_store *store,
 {
     const struct sample_table *table = store->table;
 
-    if (store->n &&
-        (strcmp(table->name, w->store.name) != 0 || table->width != w->kept))
+    if (store->n && (strcmp(table->name, w->store.name) != 0 ||
+                     table->width != w->table_bytes))
         return err_set(err,
                        "the state of the run has the table '%s' in rows of %zu "
                        "bytes, --keep %zu has another one: give the --method "
                        "or the --keep with which it began",
-                       table->name, table->width, w->kept);
-    memset(w->table, 0, w->kept);
+                       table->name, table->width, w->table_bytes);
+    memset(w->table, 0, w->table_bytes);
     if (store->n)
-        memcpy(w->table, table->bytes, w->kept);
+        memcpy(w->table, table->bytes, w->table_bytes);
     return 0;
 }
 
@@ -128,7 +128,7 @@ put_step(struct weigher *w, const struct wire_weights_request *request,
     w->z = align_bytes(w->rows * w->columns * sizeof(float));
     w->owner = w->z + align_bytes(w->columns * w->dim * sizeof(float));
     w->keep = w->owner + align_bytes(w->columns * sizeof(int64_t));
-    w->memory = stage_program_memory(w->program, w->keep + w->kept, err);
+    w->memory = stage_program_memory(w->program, w->keep + w->table_bytes, err);
     if (!w->memory)
         return -1;
     memset(w->memory, 0, w->z);
@@ -145,7 +145,7 @@ put_table(void *of)
 {
     struct weigher *w = of;
 
-    memcpy(w->memory + w->keep, w->table, w->kept);
+    memcpy(w->memory + w->keep, w->table, w->table_bytes);
     return 1;
 }
 
@@ -157,7 +157,7 @@ put_request(const struct weigher *w, const struct batch *p, char line[REQUEST])
              "batch=%zu beta=%.9g epoch=%" PRId64 " step=%" PRId64
              " keep=%zu bytes=%zu",
              w->rows, w->columns, w->dim, w->z, w->owner, p->v, p->b, p->beta,
-             p->epoch, p->step, w->keep, w->kept);
+             p->epoch, p->step, w->keep, w->table_bytes);
 }
 
 /* -------------------------------------------------------------- an answer */
@@ -216,10 +216,10 @@ take_table(struct weigher *w, struct weights *weights)
 {
     const char *now = w->memory + w->keep;
 
-    w->store.n = memcmp(w->table, now, w->kept) != 0;
-    memcpy(w->table, now, w->kept);
+    w->store.n = memcmp(w->table, now, w->table_bytes) != 0;
+    memcpy(w->table, now, w->table_bytes);
     weights->tables = &w->store;
-    weights->n_tables = w->kept > 0;
+    weights->n_tables = w->table_bytes > 0;
 }
 
 int
