@@ -96,9 +96,9 @@ pace_is_due(const struct pace *pace, long epoch)
 void
 pace_begin(struct pace *pace)
 {
-    pace->before[0] = 1e-3 * (double)pace->cpu;
-    pace->before[1] = count_own();
-    pace->before[2] = clock_now();
+    pace->before.trainer = 1e-3 * (double)pace->cpu;
+    pace->before.own = count_own();
+    pace->before.clock = clock_now();
 }
 
 /* Returns the least multiple of `every` that is at least x. */
@@ -124,15 +124,16 @@ store_pace(const struct pace *pace)
 void
 pace_end(struct pace *pace, long epoch, double prepared)
 {
-    const double cost = count_own() - pace->before[1];
+    const double cost = count_own() - pace->before.own;
     const double done =
         fmax((double)epoch, count_newest(pace->run)) - pace->epochs;
     // of a trained epoch: what it allows besides our waiting, and its duration
     const double allowed =
-        fmax(1e-9, pace->share * pace->before[0] - pace->before[1]) / done;
-    const double duration = (pace->before[2] - pace->started) / done;
+        fmax(1e-9, pace->share * pace->before.trainer - pace->before.own) /
+        done;
+    const double duration = (pace->before.clock - pace->started) / done;
     const double least = fmax((cost - prepared) / allowed,
-                              (clock_now() - pace->before[2]) / duration);
+                              (clock_now() - pace->before.clock) / duration);
     const double next = pace->epochs + (2 * cost - prepared) / allowed;
 
     if (pace->fixed)

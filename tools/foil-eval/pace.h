@@ -11,16 +11,18 @@
  */
 struct pace {
     const char *run;
-    double share;     /* of the trainer's processor time */
-    long every;       /* epochs between evaluations; at first a divisor */
-    long from;        /* first epoch to evaluate, at first only estimated */
-    int fixed;        /* 1: both are final */
-    double epochs;    /* done when this process started */
-    double started;   /* as of clock_now() */
-    atomic_long cpu;  /* the trainer's processor time in milliseconds, which
-                         another thread may set */
-    double before[3]; /* at the start of an evaluation: the trainer's seconds,
-                         ours, and clock_now() */
+    double share;    /* of the trainer's processor time */
+    long every;      /* epochs between evaluations; at first a divisor */
+    long from;       /* first epoch to evaluate, at first only estimated */
+    int fixed;       /* 1: both are final */
+    double epochs;   /* done when this process started */
+    double started;  /* as of clock_now() */
+    atomic_long cpu; /* the trainer's processor time in milliseconds, which
+                        another thread may set */
+    struct {
+        double trainer, own; /* seconds of processor time */
+        double clock;        /* s */
+    } before;                /* at the start of an evaluation */
 };
 
 /* pace_open() reads what the run has stored; `run`, `share`, `every` and `from`
