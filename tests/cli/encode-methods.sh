@@ -35,23 +35,6 @@ foil-data index plain 2>/dev/null
 ok 'labels of images without labels exit with 1' refuses 1 'no image has a label' \
     labelled plain plain
 
-# killed METHOD : its trainer is killed twice and resumed
-killed() {
-    local run=$1-killed at resume=()
-    foil-augment -r "$run" "${augment_with[@]}" "$data" 2>"$run.augment" &
-    foil-select -r "$run" "${select_with[@]}" "$data" 2>"$run.select" &
-    for at in 70 130 192; do
-        foil-train -r "$run" --threads 1 --deadline 60 "${train_with[@]}" \
-            "${resume[@]}" --encoder "$program $1 $data" 2>>"$run.err" &
-        trainer=$!
-        [[ $at -lt 192 ]] || break
-        reaches "$run" "$at" || { cat "$run.err"; return 1; }
-        kill_now "$trainer"
-        resume=(--resume)
-    done
-    wait "$trainer" || { cat "$run.err"; return 1; }
-}
-
 # learns RUN : in the last 64 of 192 steps the loss is lower, and more rows are next to one
 # of their class, than in the first 32; the embeddings have not collapsed
 learns() {
@@ -64,7 +47,8 @@ learns() {
 
 for method in byol simsiam moco swav dino supcon; do
     start_job "$method-calm" torch "$method-calm" "$method $data"
-    start_job "$method-killed" killed "$method"
+    start_job "$method-killed" trained_killed "$method-killed" "70 130 192" \
+        --encoder "$program $method $data"
     ok "$method: an undisturbed run succeeds" job_ok "$method-calm"
     ok "$method: it learns" learns "$method-calm"
     ok "$method: a run with two kills of the trainer succeeds" job_ok "$method-killed"
