@@ -61,8 +61,19 @@ ok 'foil top has its sentence' bash -c "foil top --once live |
 ok 'another follow can evaluate the same run' timeout -k 5 "$patience" \
     "$BIN/foil-eval" follow -r live --once --eval-command \
     'while read -r line; do echo "{}"; echo ok; done'
+# evaluators : the processes that evaluate the run
+evaluators() {
+    local follow
+    for follow in $(pgrep -f '^[^ ]*/foil-eval follow -r live --share'); do
+        [[ $(readlink "/proc/$follow/cwd") != "$PWD" ]] || echo "$follow"
+    done
+}
+no_evaluators() {
+    test -z "$(evaluators)"
+}
 kill -KILL "$live"
 wait "$live" 2>/dev/null
+ok 'a killed run leaves no evaluator' becomes_true no_evaluators
 before=$(grep -cE "$line" live.err)
 begin --resume
 ok 'a resumed run prints lines' becomes_true has_lines $((before + 1))
@@ -72,10 +83,9 @@ ok 'its epochs are multiples of the distance' bash -c '
     every=$(sed -n "s/^every //p" pace)
     awk -v every="$every" "NR > 1 && \$1 % every { exit 1 }"' < <(lines_within 1 99)
 ok 'no epoch has two lines' test -z "$(lines_within 1 99 | sort | uniq -d)"
-for follow in $(pgrep -f '^[^ ]*/foil-eval follow -r live --share'); do
-    [[ $(readlink "/proc/$follow/cwd") != "$PWD" ]] || kill -KILL "$follow"
-done
+# killed : kills the evaluator, and whether the run has reported its death
 killed() {
+    evaluators | xargs -r kill -KILL
     grep -q 'evaluate was killed by signal 9; the run continues without it' live.err
 }
 ok 'a killed evaluator is reported' becomes_true killed

@@ -198,6 +198,8 @@ with Browser(1400) as page:
         "document.querySelectorAll('#board .tile')[5].matches('.chosen')"), anchor_place(page))
     ok("the address becomes a link to it", page.until("location.hash.includes('anchor=')"))
     link = page.value("location.href")
+    ok("the embeddings of that batch come", page.until(
+        "fetch('embeddings?' + location.hash.slice(1)).then(r => r.status == 200)"))
     weights = weigh(page.value("location.hash"), page.value(
         "fetch('embeddings?' + location.hash.slice(1)).then(r => r.json())"), page.value(
             "fetch('batch?' + location.hash.slice(1)).then(r => r.json()).then(b => b.ids)"))
