@@ -4,7 +4,6 @@
 #include "util/err.h"
 
 #include "color.h"
-#include "wide.h"
 
 UTIL_CLONES(void, image_color_split,
             (size_t n, const uint8_t *pixel, uint8_t *plane), (n, pixel, plane))
@@ -48,22 +47,6 @@ static UTIL_CLONES(void, blend_each, (size_t n, int from, float f, uint8_t *x),
     for (size_t i = 0; i < n; i++)
         x[i] = image_color_mix(from, x[i], f);
 }
-
-#ifdef IMAGE_WIDE
-
-/* x = table[x], from registers that hold the table. */
-IMAGE_WIDE static void
-look_up(size_t n, const uint8_t table[256], uint8_t *x)
-{
-    for (size_t i = 0; i < n; i += 64) {
-        const __mmask64 in = wide_first(n - i);
-        const __m512i at = _mm512_maskz_loadu_epi8(in, x + i);
-
-        _mm512_mask_storeu_epi8(x + i, in, wide_look_up(at, table));
-    }
-}
-
-#endif
 
 /* The fewest values for which words_of() pays. */
 enum { ENOUGH = 2048 };
@@ -123,24 +106,11 @@ static UTIL_CLONES(void, blend_each_words,
         x[i] = blend_words(from, x[i], f);
 }
 
-/* Blends all values.  Equal levels have equal results: a processor that can
- * look up 64 at once only blends each of the 256 levels. */
 static void
 blend_all(size_t n, int from, float f, uint8_t *x)
 {
     struct words words;
 
-#ifdef IMAGE_WIDE
-    if (image_wide_ok()) {
-        uint8_t table[256];
-
-        for (int i = 0; i < 256; i++)
-            table[i] = (uint8_t)i;
-        blend_each(256, from, f, table);
-        look_up(n, table, x);
-        return;
-    }
-#endif
     if (n >= ENOUGH && words_of(f, &words))
         blend_each_words(n, (int16_t)from, words, x);
     else

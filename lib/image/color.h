@@ -59,12 +59,10 @@ void image_color_grey(size_t n, uint8_t *plane);
 
 /*
  * image_hue_turn() rotates the hue of n pixels by `shift` of 255 steps, in
- * place, in PIL's HSV of 8 bits. image_hue_plain() is the definition;
- * image_hue_turn() has the same bits, with AVX-512 VBMI in half the time.
+ * place, in PIL's HSV of 8 bits.
  *   plane  [3,n]
  *   shift  -127 .. 127
  */
 void image_hue_turn(size_t n, int shift, uint8_t *plane);
-void image_hue_plain(size_t n, int shift, uint8_t *plane);
 
 #endif
