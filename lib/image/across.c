@@ -198,56 +198,72 @@ mix_lines_by_vnni(const struct plan *plan, const uint8_t *const in[2],
 /* Computes all lines.  Bytes read after the end of a line have no weight, but
  * must be readable: the last lines are read from a copy. */
 static void
-mix_all(const struct image_across *job, const struct plan *plan, uint8_t *copy)
+mix_wide(const struct image_across *job, struct image_scratch **scratch)
 {
     const int vnni =
         util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vnni");
-    const size_t room = 3 * job->width + 6 * plan->pairs + 8, n = 3 * plan->n;
+    const size_t n = job->axis->n, pairs = count_pairs(job->axis);
+    const size_t room = 3 * job->width + 6 * pairs + 8;
+    struct weight_pair *pair = (void *)image_scratch_bytes(
+        scratch, IMAGE_PAIRS, n * (pairs * sizeof *pair + sizeof(uint32_t)));
+    uint32_t *from = (void *)(pair + n * pairs);
+    uint8_t *copy = image_scratch_bytes(scratch, IMAGE_ENDS, 2 * room);
+    const struct plan plan = {n, pairs, from, pair};
 
+    fill_plan(job, pairs, pair, from);
     for (size_t y = 0; y < job->height; y += 2) {
         const size_t next = y + 1 < job->height ? y + 1 : y;
         const uint8_t *in[2] = {job->in + y * job->stride,
                                 job->in + next * job->stride};
-        uint8_t *const out[2] = {job->out + n * y, job->out + n * next};
+        uint8_t *const out[2] = {job->out + 3 * n * y, job->out + 3 * n * next};
 
         if (next * job->stride + room > job->bytes) {
             in[0] = memcpy(copy, in[0], 3 * job->width);
             in[1] = memcpy(copy + room, in[1], 3 * job->width);
         }
         if (vnni)
-            mix_lines_by_vnni(plan, in, out);
+            mix_lines_by_vnni(&plan, in, out);
         else
-            mix_lines_by_two(plan, in, out);
+            mix_lines_by_two(&plan, in, out);
     }
 }
 
-int
-image_across(const struct image_across *job, struct image_scratch **scratch)
-{
-    const size_t n = job->axis->n, pairs = count_pairs(job->axis);
-    const size_t room = 3 * job->width + 6 * pairs + 8;
-    struct weight_pair *pair;
-    uint32_t *from;
-
-    if (util_isa() < UTIL_ISA_V3 || n < SOME || job->width > UINT32_MAX / 3)
-        return 0;
-    pair = (void *)image_scratch_bytes(
-        scratch, IMAGE_TRANSPOSED, n * (pairs * sizeof *pair + sizeof *from));
-    from = (void *)(pair + n * pairs);
-    fill_plan(job, pairs, pair, from);
-    mix_all(job, &(struct plan){n, pairs, from, pair},
-            image_scratch_bytes(scratch, IMAGE_NARROW, 2 * room));
-    return 1;
-}
-
-#else
-
-int
-image_across(const struct image_across *job, struct image_scratch **scratch)
-{
-    (void)job;
-    (void)scratch;
-    return 0;
-}
-
 #endif
+
+static void
+mix_plain(const struct image_across *job)
+{
+    const struct image_axis *axis = job->axis;
+    uint8_t *out = job->out;
+
+    for (size_t y = 0; y < job->height; y++)
+        for (size_t at = 0; at < axis->n; at++) {
+            const struct image_tap *tap =
+                axis->tap + (job->flip ? axis->n - 1 - at : at);
+            const uint8_t *in =
+                job->in + y * job->stride + 3 * (tap->start - axis->tap->start);
+
+            for (size_t c = 0; c < 3; c++) {
+                int32_t sum = 1 << 21;
+
+                for (size_t t = 0; t < tap->n; t++)
+                    sum += axis->weight[tap->k + t] * in[3 * t + c];
+                sum >>= 22;
+                *out++ = (uint8_t)(sum < 255 ? sum : 255);
+            }
+        }
+}
+
+void
+image_across(const struct image_across *job, struct image_scratch **scratch)
+{
+#ifdef UTIL_CLONED
+    if (util_isa() >= UTIL_ISA_V3 && job->axis->n >= SOME &&
+        job->width <= UINT32_MAX / 3) {
+        mix_wide(job, scratch);
+        return;
+    }
+#endif
+    (void)scratch;
+    mix_plain(job);
+}

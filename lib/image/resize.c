@@ -6,7 +6,6 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "parts.h"
 #include "resize.h"
 #include "scratch.h"
 
@@ -135,99 +134,6 @@ axis_high(const struct image_axis *axis)
     return axis->tap[axis->n - 1].start + axis->tap[axis->n - 1].n;
 }
 
-/* Sixteen bytes, as four pixels with an unused byte each, or as four pixels of
- * three bytes in a row and four unused bytes. */
-typedef uint8_t quad __attribute__((vector_size(16)));
-typedef uint32_t quad_pixels __attribute__((vector_size(16)));
-
-static inline quad_pixels
-quad_from(const uint8_t *in)
-{
-    quad x;
-
-    memcpy(&x, in, sizeof x);
-    return (quad_pixels)__builtin_shufflevector(x, x, 0, 1, 2, 3, 3, 4, 5, 6, 6,
-                                                7, 8, 9, 9, 10, 11, 12);
-}
-
-static inline void
-quad_to(quad_pixels pixels, uint8_t *out)
-{
-    quad x = (quad)pixels;
-
-    x = __builtin_shufflevector(x, x, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3,
-                                7, 11, 15);
-    memcpy(out, &x, sizeof x);
-}
-
-/* Transposes four by four pixels; reads and writes four bytes more. */
-static inline void
-turn_four(const uint8_t *in, ptrdiff_t stride, uint8_t *out, size_t line)
-{
-    const quad_pixels a = quad_from(in), b = quad_from(in + stride);
-    const quad_pixels c = quad_from(in + 2 * stride);
-    const quad_pixels d = quad_from(in + 3 * stride);
-    const quad_pixels ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const quad_pixels cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const quad_pixels ba = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const quad_pixels dc = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-
-    quad_to(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), out);
-    quad_to(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), out + line);
-    quad_to(__builtin_shufflevector(ba, dc, 0, 1, 4, 5), out + 2 * line);
-    quad_to(__builtin_shufflevector(ba, dc, 2, 3, 6, 7), out + 3 * line);
-}
-
-/*
- * Transposes: out[x][y] = in[y][x], pixels of three bytes, with the lines of
- * `in` stride bytes apart; from left to right and, in four columns, downwards:
- * later stores overwrite the four excess bytes.
- */
-static UTIL_CLONES(void, transpose_pixels,
-                   (size_t width, size_t height, const uint8_t *in,
-                    ptrdiff_t stride, uint8_t *out),
-                   (width, height, in, stride, out))
-{
-    const size_t across = width < 6 ? 0 : (width - 2) / 4 * 4;
-    const size_t down = height < 6 ? 0 : (height - 2) / 4 * 4;
-    const size_t line = 3 * height;
-
-    for (size_t x = 0; x < across; x += 4)
-        for (size_t y = 0; y < down; y += 4)
-            turn_four(in + (ptrdiff_t)y * stride + 3 * x, stride,
-                      out + x * line + 3 * y, line);
-    for (size_t x = 0; x < width; x++)
-        for (size_t y = x < across ? down : 0; y < height; y++)
-            memcpy(out + x * line + 3 * y, in + (ptrdiff_t)y * stride + 3 * x,
-                   3);
-}
-
-/* Computes one line of n bytes from two: the common case, enlarging. */
-static UTIL_CLONES(void, mix_two,
-                   (size_t n, const int32_t *k, const uint8_t *in,
-                    uint8_t *out),
-                   (n, k, in, out))
-{
-    const uint8_t *next = in + n;
-    const int32_t k0 = k[0], k1 = k[1];
-
-    for (size_t i = 0; i < n; i++)
-        out[i] = (uint8_t)((k0 * in[i] + k1 * next[i] + HALF) >> BITS);
-}
-
-/* The same if the weights sum to 1: a + k (b - a), in words.  It is exact: k
- * has 22 bits, and |b - a| <= 255. */
-static UTIL_CLONES(void, mix_words,
-                   (size_t n, int32_t k, const uint8_t *in, uint8_t *out),
-                   (n, k, in, out))
-{
-    const uint8_t *next = in + n;
-    const struct parts part = parts_of(2 * k);
-
-    for (size_t i = 0; i < n; i++)
-        out[i] = (uint8_t)parts_add(in[i], (int16_t)(next[i] - in[i]), part);
-}
-
 /* Computes one line of n bytes from several successive ones: a constant number
  * of taps is unrolled, and sums stay in registers. */
 static inline void
@@ -276,7 +182,9 @@ static UTIL_CLONES(void, mix_many,
                     uint8_t *out),
                    (n, taps, k, in, out))
 {
-    if (taps == 3)
+    if (taps == 2)
+        mix_known(n, 2, k, in, out);
+    else if (taps == 3)
         mix_known(n, 3, k, in, out);
     else if (taps == 4)
         mix_known(n, 4, k, in, out);
@@ -293,38 +201,13 @@ mix_lines(const struct image_axis *axis, size_t n, const uint8_t *in,
 {
     for (size_t i = 0; i < axis->n; i++, out += n) {
         const struct image_tap *tap = axis->tap + i;
-        const int32_t *k = axis->weight + tap->k;
         const uint8_t *from = in + (tap->start - axis_low(axis)) * n;
 
         if (tap->n == 1)
             memcpy(out, from, n);
-        else if (tap->n == 2 && k[0] + k[1] == 1 << BITS)
-            mix_words(n, k[1], from, out);
-        else if (tap->n == 2)
-            mix_two(n, k, from, out);
         else
-            mix_many(n, tap->n, k, from, out);
+            mix_many(n, tap->n, axis->weight + tap->k, from, out);
     }
-}
-
-/* Resamples across as down on the transposed image, for contiguous lines. */
-static void
-mix_across(const struct image_axis *axis, size_t w, size_t h, const uint8_t *in,
-           ptrdiff_t stride, int flip, struct image_scratch **scratch,
-           uint8_t *out)
-{
-    const ptrdiff_t line = 3 * (ptrdiff_t)h;
-    uint8_t *transposed, *narrow;
-
-    transposed = image_scratch_bytes(scratch, IMAGE_TRANSPOSED, 3 * w * h);
-    transpose_pixels(w, h, in, stride, transposed);
-    narrow = image_scratch_bytes(scratch, IMAGE_NARROW, 3 * axis->n * h);
-    mix_lines(axis, 3 * h, transposed, narrow);
-    if (flip)
-        transpose_pixels(h, axis->n, narrow + line * (ptrdiff_t)(axis->n - 1),
-                         -line, out);
-    else
-        transpose_pixels(h, axis->n, narrow, line, out);
 }
 
 void
@@ -355,12 +238,9 @@ image_resize(const struct image *image, const struct image_box *box,
     in = image->pixel + 3 * ((box->top + axis_low(down)) * image->width +
                              box->left + axis_low(across));
     upright = image_scratch_bytes(scratch, IMAGE_UPRIGHT, 3 * part->width * h);
-    if (!image_across(&(struct image_across){across, h, in, 3 * image->width,
-                                             (size_t)(end - in), w, flip,
-                                             upright},
-                      scratch))
-        mix_across(across, w, h, in, 3 * (ptrdiff_t)image->width, flip, scratch,
-                   upright);
+    image_across(&(struct image_across){across, h, in, 3 * image->width,
+                                        (size_t)(end - in), w, flip, upright},
+                 scratch);
     mix_lines(down, 3 * part->width, upright, out);
 }
 

@@ -26,8 +26,8 @@ enum { IMAGE_AXES = 64 };
 
 /* Uses of buffers: two that are in use at the same time differ. */
 enum {
-    IMAGE_TRANSPOSED,
-    IMAGE_NARROW,
+    IMAGE_PAIRS,
+    IMAGE_ENDS,
     IMAGE_UPRIGHT,
     IMAGE_PLANES,
     IMAGE_BLUR,
@@ -67,13 +67,11 @@ struct image_across {
 /*
  * image_across() computes each pixel by the weights of its tap, rounded,
  *
- *     out = (2^21 + sum_t k[t] in[start + t]) >> 22,
+ *     out = (2^21 + sum_t k[t] in[start + t]) >> 22, at most 255,
  *
- * two lines at a time with AVX2, with fewer instructions with AVX-512 VNNI.
- * Returns 1 if it did, or 0 if the caller must use another method.  It
- * overwrites the scratch's IMAGE_TRANSPOSED and IMAGE_NARROW.
+ * with AVX2 two lines at a time, with fewer instructions with AVX-512 VNNI.
  */
-int image_across(const struct image_across *job,
-                 struct image_scratch **scratch);
+void image_across(const struct image_across *job,
+                  struct image_scratch **scratch);
 
 #endif
