@@ -5,19 +5,14 @@
 #include "util/err.h"
 
 #include "blur.h"
-#include "parts.h"
 #include "scratch.h"
 
 enum { PASSES = 3, RUN = 32, ROWS = 8, HALF = 1 << 23 };
-
-/* The fewest pixels for which box_is_narrow() pays. */
-enum { ENOUGH = 4096 };
 
 /* A box in fixed point, 1 being 2^24: 2 radius + 1 whole pixels, two parts. */
 struct box {
     size_t radius;
     uint32_t whole, part;
-    int narrow; /* 1: box_three() is exact */
 };
 
 /* Returns the box of which PASSES passes have variance sigma^2, in PIL's
@@ -85,66 +80,6 @@ box_some(size_t m, const struct box *box, size_t taps,
     }
 }
 
-/* With one whole pixel x, a box adds part (ends - 2 x) to it, where ends is the
- * sum of its neighbours. */
-static inline uint16_t
-box_add(int16_t x, int16_t ends, struct parts part)
-{
-    return parts_add(x, (int16_t)(ends - 2 * x), part);
-}
-
-static inline struct parts
-box_part(const struct box *box)
-{
-    return parts_of((int32_t)(box->part >> 1));
-}
-
-/* Returns 1 if box_add() equals box_small() to the bit for each difference,
- * checked for the smallest and the largest x. */
-static UTIL_CLONES(int, box_is_narrow, (const struct box *box), (box))
-{
-    const struct parts part = box_part(box);
-    uint32_t other = 0;
-
-    if (box->radius)
-        return 0;
-    for (int d = -510; d <= 510; d++) {
-        const int least = d < 0 ? (1 - d) / 2 : 0;
-        const int most = d > 0 ? (510 - d) / 2 : 255;
-        const uint32_t a = (uint32_t)least, b = (uint32_t)most;
-        const uint32_t ends_a = (uint32_t)(d + 2 * least);
-        const uint32_t ends_b = (uint32_t)(d + 2 * most);
-
-        other |= (uint32_t)box_add((int16_t)least, (int16_t)ends_a, part) ^
-                 ((a * box->whole + ends_a * box->part + HALF) >> 24);
-        other |= (uint32_t)box_add((int16_t)most, (int16_t)ends_b, part) ^
-                 ((b * box->whole + ends_b * box->part + HALF) >> 24);
-    }
-    return !other;
-}
-
-/* Computes m <= RUN pixels of a pass if box->narrow. */
-static inline void
-box_three(size_t m, struct parts part, const uint16_t *restrict in, size_t step,
-          uint16_t *restrict out)
-{
-    for (size_t j = 0; j < m; j++)
-        out[j] = box_add((int16_t)in[step + j],
-                         (int16_t)(in[j] + in[2 * step + j]), part);
-}
-
-static inline void
-box_narrow(size_t n, const struct box *box, const uint16_t *in, size_t step,
-           uint16_t *out)
-{
-    const struct parts part = box_part(box);
-    size_t i = 0;
-
-    for (; i + RUN <= n; i += RUN)
-        box_three(RUN, part, in + i, step, out + i);
-    box_three(n - i, part, in + i, step, out + i);
-}
-
 /* A pass of `taps` taps; with a constant number of pixels each inner loop is a
  * few instructions. */
 static inline void
@@ -163,9 +98,7 @@ static UTIL_CLONES(void, box_pass,
                     size_t step, uint16_t *out),
                    (n, box, in, step, out))
 {
-    if (box->narrow)
-        box_narrow(n, box, in, step, out);
-    else if (box->radius == 0)
+    if (box->radius == 0)
         box_small(n, box, 0, in, step, out);
     else if (box->radius == 1)
         box_small(n, box, 1, in, step, out);
@@ -275,7 +208,7 @@ void
 image_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
                struct image_scratch **scratch)
 {
-    struct box box = box_for(sigma);
+    const struct box box = box_for(sigma);
     const size_t pad = box.radius + 1, side = round_up(pad);
     const size_t row = side + round_up(width + pad);
     const size_t across = side + ROWS * row, down = RUN * (height + 2 * pad);
@@ -284,7 +217,6 @@ image_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
     uintptr_t bytes;
 
     REQUIRE(sigma > 0 && sigma <= IMAGE_SIGMA_MAX);
-    box.narrow = width * height >= ENOUGH && box_is_narrow(&box);
     bytes = (uintptr_t)image_scratch_bytes(scratch, IMAGE_BLUR,
                                            2 * (2 * room + RUN));
     start = (uint16_t *)((bytes + 63) / 64 * 64);
