@@ -6,10 +6,224 @@
 #include "image/codec.h"
 #include "image/corrupt.h"
 #include "util/mem.h"
-
-#include "canvas.h"
+#include "util/rng.h"
 
 static const double pi = 3.14159265358979323846;
+
+/* A picture that is being damaged, as planes of floats: 0 is black, 1 white;
+ * values outside are clipped at the end. */
+struct canvas {
+    size_t width, height, n; // n = width x height
+    float *plane[3];         // [n] red, green, blue, one after another
+    float *layer[2];         // [n] scratch of an operator
+    float *copy;             // [n] scratch of filter_planes()
+    double unit;             // pixels: short side / 32
+    struct rng rng;
+};
+
+/* Rounds the planes to an image of the canvas's size. */
+static void
+store_canvas(const struct canvas *c, struct image *image)
+{
+    image_size(image, c->width, c->height);
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < 3; k++) {
+            float x = c->plane[k][i];
+
+            x = x > 0 ? x < 1 ? x : 1 : 0;
+            image->pixel[3 * i + k] = (uint8_t)(255 * x + .5f);
+        }
+}
+
+/* Copies an image of the canvas's size to the planes. */
+static void
+load_canvas(struct canvas *c, const struct image *image)
+{
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] = image->pixel[3 * i + k] / 255.f;
+}
+
+/* Clamps an index to 0 .. n - 1. */
+static size_t
+clamp_index(ptrdiff_t at, size_t n)
+{
+    return at < 0 ? 0 : at < (ptrdiff_t)n ? (size_t)at : n - 1;
+}
+
+/* Reads a plane between pixels, bilinear, with the edge repeated; pixel (i,j)
+ * is at (i,j). */
+static float
+sample_plane(const struct canvas *c, const float *plane, double x, double y)
+{
+    const ptrdiff_t i = (ptrdiff_t)floor(x), j = (ptrdiff_t)floor(y);
+    const double right = x - (double)i, down = y - (double)j;
+    const float *top = plane + clamp_index(j, c->height) * c->width;
+    const float *low = plane + clamp_index(j + 1, c->height) * c->width;
+    const size_t a = clamp_index(i, c->width), b = clamp_index(i + 1, c->width);
+
+    return (float)((1 - down) * ((1 - right) * top[a] + right * top[b]) +
+                   down * ((1 - right) * low[a] + right * low[b]));
+}
+
+/* A filter: offsets from a pixel, and their weights, normalised by their
+ * sum. */
+struct kernel {
+    struct kernel_tap {
+        ptrdiff_t dx, dy;
+        double weight;
+    } * tap;
+    size_t n, room;
+};
+
+/* Adds a tap between pixels, divided among the four next to it. */
+static void
+add_tap(struct kernel *kernel, double dx, double dy, double weight)
+{
+    const double left = floor(dx), top = floor(dy);
+
+    for (int corner = 0; corner < 4; corner++) {
+        const int i = corner % 2, j = corner / 2;
+        const double share = (i ? dx - left : 1 - dx + left) *
+                             (j ? dy - top : 1 - dy + top) * weight;
+
+        if (share <= 0)
+            continue;
+        mem_grow(&kernel->tap, &kernel->room, kernel->n + 1,
+                 sizeof *kernel->tap);
+        kernel->tap[kernel->n++] =
+            (struct kernel_tap){(ptrdiff_t)left + i, (ptrdiff_t)top + j, share};
+    }
+}
+
+/* Adds one tap of a filter of c->copy to a plane. */
+static void
+filter_tap(const struct canvas *c, const struct kernel_tap *tap, float weight,
+           float *plane)
+{
+    for (size_t y = 0; y < c->height; y++) {
+        const ptrdiff_t row = (ptrdiff_t)y + tap->dy;
+        const float *in = c->copy + clamp_index(row, c->height) * c->width;
+
+        for (size_t x = 0; x < c->width; x++)
+            *plane++ +=
+                weight * in[clamp_index((ptrdiff_t)x + tap->dx, c->width)];
+    }
+}
+
+/* Filters successive planes, with the edge repeated, and frees the kernel. */
+static void
+filter_planes(struct canvas *c, size_t planes, float *plane,
+              struct kernel kernel)
+{
+    double sum = 0;
+
+    for (size_t t = 0; t < kernel.n; t++)
+        sum += kernel.tap[t].weight;
+    for (size_t k = 0; k < planes; k++, plane += c->n) {
+        memcpy(c->copy, plane, c->n * sizeof *plane);
+        memset(plane, 0, c->n * sizeof *plane);
+        for (size_t t = 0; t < kernel.n; t++)
+            filter_tap(c, &kernel.tap[t], (float)(kernel.tap[t].weight / sum),
+                       plane);
+    }
+    free(kernel.tap);
+}
+
+/* Returns the kernel of a Gaussian blur; sigma is in pixels of the canvas. */
+static struct kernel
+make_gaussian(double sigma)
+{
+    const int reach = (int)ceil(3 * sigma);
+    struct kernel kernel = {0};
+
+    for (int y = -reach; y <= reach; y++)
+        for (int x = -reach; x <= reach; x++)
+            add_tap(&kernel, x, y,
+                    exp(-.5 * (x * x + y * y) / (sigma * sigma)));
+    return kernel;
+}
+
+/* Returns the kernel of a blur that fades along a line from the pixel. */
+static struct kernel
+make_streak(double length, double sigma, double angle)
+{
+    struct kernel kernel = {0};
+
+    for (double t = 0; t <= length; t += .5)
+        add_tap(&kernel, t * cos(angle), t * sin(angle),
+                exp(-.5 * t * t / (sigma * sigma)));
+    return kernel;
+}
+
+/* Draws noise with a deviation after a Gaussian blur of sigma. */
+static void
+draw_smooth_noise(struct canvas *c, double deviation, double sigma,
+                  float *layer)
+{
+    const struct kernel blur = make_gaussian(sigma);
+    double sum = 0, square = 0;
+
+    for (size_t t = 0; t < blur.n; t++) {
+        sum += blur.tap[t].weight;
+        square += blur.tap[t].weight * blur.tap[t].weight;
+    }
+    deviation *= sum / sqrt(square);
+    for (size_t i = 0; i < c->n; i++)
+        layer[i] = (float)(deviation * rng_normal(&c->rng));
+    filter_planes(c, 1, layer, blur);
+}
+
+/* Interpolates between lattice points, along a curve that is flat at both. */
+static double
+blend_smoothly(double a, double b, double t)
+{
+    return a + (b - a) * t * t * (3 - 2 * t);
+}
+
+/* Adds one octave of `cells` lattice cells a side. */
+static void
+add_octave(struct canvas *c, size_t cells, double strength, float *plane)
+{
+    const size_t points = cells + 1;
+    double *lattice = mem_array(points * points, sizeof *lattice);
+
+    for (size_t i = 0; i < points * points; i++)
+        lattice[i] = rng_range(&c->rng, -strength, strength);
+    for (size_t i = 0; i < c->n; i++) {
+        double x = ((double)(i % c->width) + .5) / (double)c->width;
+        double y = ((double)(i / c->width) + .5) / (double)c->height;
+        size_t a = (size_t)(x * (double)cells), b = (size_t)(y * (double)cells);
+        const double *at = lattice + b * points + a;
+        double right = x * (double)cells - (double)a;
+        double down = y * (double)cells - (double)b;
+
+        plane[i] += (float)blend_smoothly(
+            blend_smoothly(at[0], at[1], right),
+            blend_smoothly(at[points], at[points + 1], right), down);
+    }
+    free(lattice);
+}
+
+/* Fills a plane with random clouds, 0 .. 1: octaves of smooth noise, each half
+ * as large and 1 / decay as strong as the previous one. */
+static void
+draw_clouds(struct canvas *c, double decay, float *plane)
+{
+    const size_t finest = c->width > c->height ? c->width : c->height;
+    float low = INFINITY, high = -INFINITY;
+    double strength = 1;
+
+    memset(plane, 0, c->n * sizeof *plane);
+    for (size_t cells = 2; cells <= finest; cells *= 2, strength /= decay)
+        add_octave(c, cells, strength, plane);
+    for (size_t i = 0; i < c->n; i++) {
+        low = fminf(low, plane[i]);
+        high = fmaxf(high, plane[i]);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        plane[i] = high > low ? (plane[i] - low) / (high - low) : 0;
+}
 
 /* Noise of the sensor, independent for each value of each pixel. */
 
@@ -69,17 +283,9 @@ impulse_noise(struct canvas *c, const double *amount)
 /* Blur: of the lens, the glass before it, the hand, the zoom. */
 
 static void
-filter_all(struct canvas *c, struct canvas_kernel kernel)
-{
-    for (size_t k = 0; k < 3; k++)
-        image_canvas_filter(c, c->plane[k], &kernel);
-    free(kernel.tap);
-}
-
-static void
 gaussian_blur(struct canvas *c, const double *amount)
 {
-    filter_all(c, image_canvas_gaussian(amount[0] * c->unit));
+    filter_planes(c, 3, c->plane[0], make_gaussian(amount[0] * c->unit));
 }
 
 /* A disc of radius amount[0] with an edge of deviation amount[1]. */
@@ -91,7 +297,7 @@ defocus_blur(struct canvas *c, const double *amount)
         fmax(radius / 8, .05); // step between points of the disc
     const int reach = (int)ceil(radius + 3 * soft);
     const int points = (int)(radius / fine);
-    struct canvas_kernel kernel = {0};
+    struct kernel kernel = {0};
 
     for (int y = -reach; y <= reach; y++)
         for (int x = -reach; x <= reach; x++) {
@@ -105,21 +311,9 @@ defocus_blur(struct canvas *c, const double *amount)
                         weight +=
                             exp(-.5 * (dx * dx + dy * dy) / (soft * soft));
                 }
-            image_canvas_kernel_add(&kernel, x, y, weight);
+            add_tap(&kernel, x, y, weight);
         }
-    filter_all(c, kernel);
-}
-
-/* Swaps a pixel with another in all planes. */
-static void
-swap_pixels(struct canvas *c, size_t a, size_t b)
-{
-    for (size_t k = 0; k < 3; k++) {
-        const float x = c->plane[k][a];
-
-        c->plane[k][a] = c->plane[k][b];
-        c->plane[k][b] = x;
-    }
+    filter_planes(c, 3, c->plane[0], kernel);
 }
 
 /* A share amount[3] of the pixels is swapped with others within amount[1],
@@ -136,9 +330,17 @@ glass_blur(struct canvas *c, const double *amount)
             size_t x = i % w + rng_below(&c->rng, 2 * reach + 1);
             size_t y = i / w + rng_below(&c->rng, 2 * reach + 1);
 
-            if (rng_unit(&c->rng) < amount[3] && x >= reach && y >= reach &&
-                x < w + reach && y < c->height + reach)
-                swap_pixels(c, i, (y - reach) * w + x - reach);
+            if (rng_unit(&c->rng) >= amount[3] || x < reach || y < reach ||
+                x >= w + reach || y >= c->height + reach)
+                continue;
+            for (size_t k = 0; k < 3; k++) {
+                float *a = c->plane[k] + i;
+                float *b = c->plane[k] + (y - reach) * w + x - reach;
+                const float value = *a;
+
+                *a = *b;
+                *b = value;
+            }
         }
     gaussian_blur(c, amount);
 }
@@ -148,8 +350,8 @@ motion_blur(struct canvas *c, const double *amount)
 {
     const double angle = rng_range(&c->rng, -pi / 4, pi / 4);
 
-    filter_all(c, image_canvas_streak(amount[0] * c->unit, amount[1] * c->unit,
-                                      angle));
+    filter_planes(c, 3, c->plane[0],
+                  make_streak(amount[0] * c->unit, amount[1] * c->unit, angle));
 }
 
 /* The mean of the picture at all scales up to 1 + amount[0]. */
@@ -169,8 +371,8 @@ zoom_blur(struct canvas *c, const double *amount)
             for (int s = 0; s < steps; s++) {
                 const double zoom = 1 + s * .01;
 
-                sum += image_canvas_sample(c, c->plane[k], cx + x / zoom,
-                                           cy + y / zoom);
+                sum +=
+                    sample_plane(c, c->plane[k], cx + x / zoom, cy + y / zoom);
             }
             c->layer[0][i] = (float)(sum / (steps + 1));
         }
@@ -180,31 +382,10 @@ zoom_blur(struct canvas *c, const double *amount)
 
 /* Weather, and its traces on the lens. */
 
-static double
-grey_of_pixel(const struct canvas *c, size_t i)
-{
-    return .299 * c->plane[0][i] + .587 * c->plane[1][i] +
-           .114 * c->plane[2][i];
-}
-
 static float
 clip_to_unit(double x)
 {
     return (float)(x < 0 ? 0 : x > 1 ? 1 : x);
-}
-
-/* Draws normal deviates around a mean, `zoom` pixels apart, to a layer. */
-static void
-draw_flakes(struct canvas *c, double mean, double deviation, double zoom,
-            float *layer)
-{
-    zoom = fmax(zoom, 1);
-    for (size_t i = 0; i < c->n; i++)
-        c->copy[i] = (float)(mean + deviation * rng_normal(&c->rng));
-    for (size_t i = 0; i < c->n; i++)
-        layer[i] =
-            image_canvas_sample(c, c->copy, (double)(i % c->width) / zoom,
-                                (double)(i / c->width) / zoom);
 }
 
 /*
@@ -218,17 +399,23 @@ static void
 add_snow(struct canvas *c, const double *amount)
 {
     const double angle = rng_range(&c->rng, pi / 4, 3 * pi / 4);
-    struct canvas_kernel streak =
-        image_canvas_streak(amount[4] * c->unit, amount[5] * c->unit, angle);
+    const double grain = fmax(amount[2] * c->unit, 1);
     float *flake = c->layer[0];
 
-    draw_flakes(c, amount[0], amount[1], amount[2] * c->unit, flake);
     for (size_t i = 0; i < c->n; i++)
-        flake[i] = flake[i] < amount[3] ? 0 : clip_to_unit(flake[i]);
-    image_canvas_filter(c, flake, &streak);
-    free(streak.tap);
+        c->copy[i] = (float)(amount[0] + amount[1] * rng_normal(&c->rng));
     for (size_t i = 0; i < c->n; i++) {
-        const double pale = 1.5 * grey_of_pixel(c, i) + .5;
+        const float x = sample_plane(c, c->copy, (double)(i % c->width) / grain,
+                                     (double)(i / c->width) / grain);
+
+        flake[i] = x < amount[3] ? 0 : clip_to_unit(x);
+    }
+    filter_planes(c, 1, flake,
+                  make_streak(amount[4] * c->unit, amount[5] * c->unit, angle));
+    for (size_t i = 0; i < c->n; i++) {
+        const double grey = .299 * c->plane[0][i] + .587 * c->plane[1][i] +
+                            .114 * c->plane[2][i];
+        const double pale = 1.5 * grey + .5;
         const double white = flake[i] + flake[c->n - 1 - i];
 
         for (size_t k = 0; k < 3; k++) {
@@ -246,8 +433,8 @@ add_frost(struct canvas *c, const double *amount)
 {
     static const double tint[3] = {.86, .94, 1};
 
-    image_canvas_clouds(c, 1.4, c->layer[0]);
-    image_canvas_clouds(c, 1.8, c->layer[1]);
+    draw_clouds(c, 1.4, c->layer[0]);
+    draw_clouds(c, 1.8, c->layer[1]);
     for (size_t i = 0; i < c->n; i++) {
         const double ridge = 1 - fabs(2 * c->layer[0][i] - 1);
         const double ice = clip_to_unit(.3 + .9 * ridge * ridge * ridge +
@@ -265,7 +452,7 @@ add_fog(struct canvas *c, const double *amount)
 {
     float most = 0;
 
-    image_canvas_clouds(c, amount[1], c->layer[0]);
+    draw_clouds(c, amount[1], c->layer[0]);
     for (size_t i = 0; i < 3 * c->n; i++)
         most = fmaxf(most, c->plane[0][i]);
     for (size_t k = 0; k < 3; k++)
@@ -299,13 +486,9 @@ add_spatter(struct canvas *c, const double *amount)
 {
     static const double water[3] = {.69, .93, .93}, mud[3] = {.25, .16, .08};
     const double *colour = amount[3] > 0 ? mud : water;
-    const double smooth = amount[0] * c->unit;
-    const struct canvas_kernel blur = image_canvas_gaussian(smooth);
     float *drop = c->layer[0];
 
-    draw_flakes(c, 0, image_canvas_rough(smooth), 1, drop);
-    image_canvas_filter(c, drop, &blur);
-    free(blur.tap);
+    draw_smooth_noise(c, 1, amount[0] * c->unit, drop);
     for (size_t i = 0; i < c->n; i++) {
         // the rim of a drop is thinner
         const double thick = clip_to_unit((drop[i] - amount[1]) / .5);
@@ -402,12 +585,12 @@ jpeg_compression(struct canvas *c, const double *amount)
     struct image_decoder *decoder = NULL;
     struct err err;
 
-    image_canvas_store(c, &image);
+    store_canvas(c, &image);
     REQUIRE(!image_jpeg_encode(image.pixel, c->width, c->height, 3,
                                (int)amount[0], &bytes, &err) &&
             !image_codec_decode(&decoder, bytes.data, bytes.len, c->n,
                                 IMAGE_REFUSE, NULL, &image, &err));
-    image_canvas_load(c, &image);
+    load_canvas(c, &image);
     image_jpeg_free(decoder);
     data_bytes_release(&bytes);
     image_release(&image);
@@ -421,17 +604,12 @@ jpeg_compression(struct canvas *c, const double *amount)
 static void
 draw_displacements(struct canvas *c, const double *amount, float *layer)
 {
-    const double smooth = amount[2] * c->unit, move = amount[0] * c->unit;
-    const double noise = amount[1] * c->unit * image_canvas_rough(smooth);
-    const struct canvas_kernel blur = image_canvas_gaussian(smooth);
+    const double move = amount[0] * c->unit;
     double affine[3];
 
     for (size_t k = 0; k < 3; k++)
         affine[k] = rng_range(&c->rng, -move, move);
-    for (size_t i = 0; i < c->n; i++)
-        layer[i] = (float)(noise * rng_normal(&c->rng));
-    image_canvas_filter(c, layer, &blur);
-    free(blur.tap);
+    draw_smooth_noise(c, amount[1] * c->unit, amount[2] * c->unit, layer);
     for (size_t i = 0; i < c->n; i++) {
         const double x = (double)(i % c->width) / (double)c->width - .5;
         const double y = (double)(i / c->width) / (double)c->height - .5;
@@ -447,9 +625,9 @@ elastic_transform(struct canvas *c, const double *amount)
     draw_displacements(c, amount, c->layer[1]);
     for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < c->n; i++)
-            c->copy[i] = image_canvas_sample(
-                c, c->plane[k], (double)(i % c->width) + c->layer[0][i],
-                (double)(i / c->width) + c->layer[1][i]);
+            c->copy[i] = sample_plane(c, c->plane[k],
+                                      (double)(i % c->width) + c->layer[0][i],
+                                      (double)(i / c->width) + c->layer[1][i]);
         memcpy(c->plane[k], c->copy, c->n * sizeof *c->copy);
     }
 }
@@ -536,13 +714,21 @@ void
 image_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
               const struct image *image, struct image *out)
 {
-    struct canvas c;
+    const size_t w = image->width, h = image->height, n = w * h;
+    float *block = mem_array(6 * n, sizeof *block);
+    struct canvas c = {.width = w,
+                       .height = h,
+                       .n = n,
+                       .plane = {block, block + n, block + 2 * n},
+                       .layer = {block + 3 * n, block + 4 * n},
+                       .copy = block + 5 * n,
+                       .unit = (double)(w < h ? w : h) / 32};
 
     REQUIRE(kind < IMAGE_CORRUPTIONS && severity >= 1 &&
             severity <= IMAGE_SEVERITIES);
-    image_canvas_init(&c, image);
+    load_canvas(&c, image);
     rng_init(&c.rng, seed, RNG_CORRUPT, sample, kind, 0);
     corruptions[kind].run(&c, corruptions[kind].amount[severity - 1]);
-    image_canvas_store(&c, out);
-    image_canvas_release(&c);
+    store_canvas(&c, out);
+    free(block);
 }
