@@ -9,42 +9,18 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* Returns the length of a character by its first byte, 0 if invalid, and the
- * range of its second byte; later bytes are 0x80 .. 0xbf. */
-static size_t
-length_by_first_byte(uint8_t first, uint8_t *low, uint8_t *high)
-{
-    *low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    *high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xc2 && first < 0xe0)
-        return 2;
-    if (first >= 0xe0 && first < 0xf0)
-        return 3;
-    return first >= 0xf0 && first < 0xf5 ? 4 : 0;
-}
-
 size_t
 text_utf8_next(const void *text, size_t len, uint32_t *c)
 {
-    const uint8_t *byte = text;
-    uint8_t low, high;
-    const size_t want = length_by_first_byte(byte[0], &low, &high);
+    const int n = u8_mbtoucr(c, text, len);
+    ucs4_t part;
     size_t have = 1;
 
-    *c = want == 1 ? byte[0] : UTF8_BAD;
-    if (want <= 1)
-        return 1;
-    *c = byte[0] & (0x7fu >> want);
-    while (have < want && have < len && byte[have] >= low &&
-           byte[have] <= high) {
-        *c = *c << 6 | (byte[have++] & 0x3fu);
-        low = 0x80;
-        high = 0xbf;
-    }
-    if (have < want)
-        *c = UTF8_BAD;
+    if (n > 0)
+        return (size_t)n;
+    *c = UTF8_BAD;
+    while (have < len && u8_mbtoucr(&part, text, have + 1) == -2)
+        have++; // bytes that can begin a character
     return have;
 }
 

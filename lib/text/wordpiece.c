@@ -8,6 +8,11 @@
 #include "text/text.h"
 #include "wordpiece.h"
 
+enum {
+    DROPPED = UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Cf | UC_CATEGORY_MASK_Co |
+              UC_CATEGORY_MASK_Cn | UC_CATEGORY_MASK_Mn
+};
+
 /* Finds a required token. */
 static int
 find_token(const struct wordpiece *wordpiece, const char *token, int32_t *id,
@@ -66,16 +71,6 @@ is_punctuation(uint32_t c)
         return uc_is_general_category(c, UC_PUNCTUATION);
     return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9') &&
            !(c >= 'a' && c <= 'z');
-}
-
-static int
-is_dropped(uint32_t c)
-{
-    return c == UTF8_BAD || uc_is_general_category(c, UC_CONTROL) ||
-           uc_is_general_category(c, UC_FORMAT) ||
-           uc_is_general_category(c, UC_PRIVATE_USE) ||
-           uc_is_general_category(c, UC_UNASSIGNED) ||
-           uc_is_general_category(c, UC_NON_SPACING_MARK);
 }
 
 /*
@@ -143,7 +138,7 @@ text_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
         int alone;
 
         more = text_utf8_next(text + at, len - at, &c);
-        if (is_dropped(c))
+        if (c == UTF8_BAD || uc_is_general_category_withtable(c, DROPPED))
             continue;
         alone = is_punctuation(c) || is_chinese(c);
         if (alone && chars)
