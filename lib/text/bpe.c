@@ -1,3 +1,4 @@
+#define _GNU_SOURCE // memmem()
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,71 +20,6 @@ text_tokens_release(struct tokens *tokens)
 {
     free(tokens->id);
     *tokens = (struct tokens){0};
-}
-
-enum { FIRST_SLOTS = 1024 };
-
-static uint64_t
-key_of(int32_t left, int32_t right)
-{
-    return (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-}
-
-/* Returns the slot of a pair, or the free one where it belongs, by Fibonacci
- * hashing and linear probing. */
-static struct pairs_slot *
-pair_slot_of(const struct pairs *pairs, uint64_t pair)
-{
-    const size_t mask = pairs->slots - 1;
-    uint64_t mixed = (pair ^ pair >> 29) * 0x9e3779b97f4a7c15u;
-    size_t at = (size_t)(mixed >> 32) & mask;
-
-    while (pairs->slot[at].number && pairs->slot[at].pair != pair)
-        at = (at + 1) & mask;
-    return &pairs->slot[at];
-}
-
-int64_t
-text_pairs_get(const struct pairs *pairs, int32_t left, int32_t right)
-{
-    if (!pairs->slots)
-        return PAIRS_NONE;
-    return (int64_t)pair_slot_of(pairs, key_of(left, right))->number - 1;
-}
-
-/* Grows the table so that at most half of the slots are used. */
-static void
-make_slots(struct pairs *pairs)
-{
-    const struct pairs old = *pairs;
-
-    if (2 * (pairs->n + 1) <= pairs->slots)
-        return;
-    pairs->slots = old.slots ? 2 * old.slots : FIRST_SLOTS;
-    pairs->slot = mem_array(pairs->slots, sizeof *pairs->slot);
-    for (size_t i = 0; i < old.slots; i++)
-        if (old.slot[i].number)
-            *pair_slot_of(pairs, old.slot[i].pair) = old.slot[i];
-    free(old.slot);
-}
-
-void
-text_pairs_put(struct pairs *pairs, int32_t left, int32_t right, size_t number)
-{
-    struct pairs_slot *slot;
-
-    make_slots(pairs);
-    slot = pair_slot_of(pairs, key_of(left, right));
-    REQUIRE(!slot->number && number >> 31 == 0);
-    *slot = (struct pairs_slot){key_of(left, right), (uint32_t)number + 1};
-    pairs->n++;
-}
-
-void
-text_pairs_release(struct pairs *pairs)
-{
-    free(pairs->slot);
-    *pairs = (struct pairs){0};
 }
 
 static const char last_mark[] = "</w>";
@@ -128,17 +64,6 @@ is_written_as_itself(unsigned byte)
     return (byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173);
 }
 
-/* Concatenates two strings; the caller frees the result. */
-static char *
-join_strings(const char *left, size_t n, const char *right, size_t m)
-{
-    char *both = mem_array(n + m + 1, 1);
-
-    memcpy(both, left, n);
-    memcpy(both + n, right, m);
-    return both;
-}
-
 const char *
 text_symbols_bytes(const struct symbols *symbols, int32_t symbol, size_t *len)
 {
@@ -153,29 +78,29 @@ text_symbols_bytes(const struct symbols *symbols, int32_t symbol, size_t *len)
 static int
 join_symbols(struct symbols *symbols, int32_t left, int32_t right)
 {
-    const uint32_t last = symbols->entry[right].last;
     const size_t before = symbols->written.n, end = symbols->text_len;
-    size_t n, m;
-    const char *a = text_lexicon_text(&symbols->written, (size_t)left, &n);
-    const char *b = text_lexicon_text(&symbols->written, (size_t)right, &m);
-    char *both = join_strings(a, n, b, m);
+    const struct symbols_entry l = symbols->entry[left];
+    const struct symbols_entry r = symbols->entry[right];
+    struct data_bytes both = {0};
+    size_t n;
 
-    text_lexicon_add(&symbols->written, both, n + m);
-    free(both);
+    for (int side = 0; side < 2; side++) {
+        const char *written = text_lexicon_text(
+            &symbols->written, (size_t)(side ? right : left), &n);
+
+        text_append(&both, written, n);
+    }
+    text_lexicon_add(&symbols->written, both.data, both.len);
+    data_bytes_release(&both);
     if (symbols->written.n == before)
         return -1;
-    a = text_symbols_bytes(symbols, left, &n);
-    b = text_symbols_bytes(symbols, right, &m);
-    both = join_strings(a, n, b, m);
-    mem_grow(&symbols->text, &symbols->text_room, end + n + m, 1);
-    memcpy(symbols->text + end, both, n + m);
-    symbols->text_len += n + m;
-    add_entry(symbols, before, end, n + m, (int)last);
-    free(both);
+    mem_grow(&symbols->text, &symbols->text_room, end + l.len + r.len, 1);
+    memcpy(symbols->text + end, symbols->text + l.at, l.len);
+    memcpy(symbols->text + end + l.len, symbols->text + r.at, r.len);
+    symbols->text_len += l.len + r.len;
+    add_entry(symbols, before, end, l.len + r.len, (int)r.last);
     return 0;
 }
-
-static const char comment[] = "#version";
 
 void
 text_bpe_init(struct bpe *bpe)
@@ -197,9 +122,8 @@ text_bpe_add(struct bpe *bpe, int32_t left, int32_t right)
 {
     if (join_symbols(&bpe->symbols, left, right))
         return -1;
-    text_pairs_put(&bpe->rank, left, right, bpe->merges);
-    mem_grow(&bpe->merge, &bpe->room, bpe->merges + 1, sizeof *bpe->merge);
-    bpe->merge[bpe->merges++] = (struct bpe_merge){left, right};
+    text_lexicon_add(&bpe->merges, (int32_t[]){left, right},
+                     2 * sizeof(int32_t));
     return 0;
 }
 
@@ -224,35 +148,34 @@ read_merge(struct bpe *bpe, const char *line, size_t len)
     return NULL;
 }
 
-static int
-is_comment(const char *line, size_t len)
-{
-    for (size_t i = 0; i + sizeof comment - 1 <= len; i++)
-        if (!memcmp(line + i, comment, sizeof comment - 1))
-            return 1;
-    return 0;
-}
-
 int
 text_bpe_parse(struct bpe *bpe, const char *text, size_t len, struct err *err)
 {
     size_t number = 0;
 
     text_bpe_init(bpe);
-    for (size_t at = 0; at < len && bpe->merges < BPE_MERGES_MAX;) {
+    for (size_t at = 0; at < len && bpe->merges.n < BPE_MERGES_MAX;) {
         const char *line = text + at, *end = memchr(line, '\n', len - at);
         const size_t n = end ? (size_t)(end - line) : len - at;
         const size_t m = n - (n && line[n - 1] == '\r');
         const char *why;
 
         at += n + 1;
-        if (!number++ && is_comment(line, m))
+        if (!number++ && memmem(line, m, "#version", 8))
             continue;
         why = read_merge(bpe, line, m);
         if (why)
             return err_set(err, "line %zu %s", number, why);
     }
     return 0;
+}
+
+/* Returns the rank of the merge of two symbols, or LEXICON_NONE. */
+static int64_t
+rank_of_merge(const struct bpe *bpe, int32_t left, int32_t right)
+{
+    return text_lexicon_find(&bpe->merges, (int32_t[]){left, right},
+                             2 * sizeof(int32_t));
 }
 
 /* Swaps two entries of the heap. */
@@ -275,7 +198,7 @@ propose_merge(struct bpe *bpe, uint32_t at)
 
     if (s->next[at] == s->n)
         return;
-    rank = text_pairs_get(&bpe->rank, s->id[at], s->id[s->next[at]]);
+    rank = rank_of_merge(bpe, s->id[at], s->id[s->next[at]]);
     if (rank < 0)
         return;
     mem_grow(&s->heap, &s->heap_room, ++s->queued, sizeof *s->heap);
@@ -311,7 +234,7 @@ apply_merge(struct bpe *bpe, uint64_t first)
     const int64_t rank = (int64_t)(first >> 32);
 
     if (s->id[at] < 0 || right == s->n ||
-        text_pairs_get(&bpe->rank, s->id[at], s->id[right]) != rank)
+        rank_of_merge(bpe, s->id[at], s->id[right]) != rank)
         return;
     s->id[at] = SYMBOLS_FIRST + (int32_t)rank;
     s->id[right] = -1;
@@ -352,11 +275,12 @@ void
 text_bpe_text(const struct bpe *bpe, struct data_bytes *text)
 {
     text_append(text, BPE_HEADING, sizeof BPE_HEADING - 1);
-    for (size_t i = 0; i < bpe->merges; i++) {
-        const int32_t both[] = {bpe->merge[i].left, bpe->merge[i].right};
+    for (size_t i = 0; i < bpe->merges.n; i++) {
+        int32_t both[2];
+        size_t n;
 
+        memcpy(both, text_lexicon_text(&bpe->merges, i, &n), sizeof both);
         for (int side = 0; side < 2; side++) {
-            size_t n;
             const char *written = text_lexicon_text(&bpe->symbols.written,
                                                     (size_t)both[side], &n);
 
@@ -385,8 +309,7 @@ text_bpe_release(struct bpe *bpe)
     text_lexicon_release(&bpe->symbols.written);
     free(bpe->symbols.text);
     free(bpe->symbols.entry);
-    text_pairs_release(&bpe->rank);
-    free(bpe->merge);
+    text_lexicon_release(&bpe->merges);
     free(bpe->scratch.id);
     free(bpe->scratch.next);
     free(bpe->scratch.last);

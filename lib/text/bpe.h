@@ -17,26 +17,6 @@ struct tokens {
 void text_tokens_add(struct tokens *tokens, int32_t id);
 void text_tokens_release(struct tokens *tokens);
 
-/* A map from pairs of symbols to numbers.  Starts as zeros. */
-struct pairs {
-    struct pairs_slot {
-        uint64_t pair;
-        uint32_t number; /* + 1; 0: free */
-    } * slot;            /* [slots], a power of two */
-    size_t n, slots;
-};
-
-enum { PAIRS_NONE = -1 };
-
-/* text_pairs_get() returns the number of a pair, or PAIRS_NONE. */
-int64_t text_pairs_get(const struct pairs *pairs, int32_t left, int32_t right);
-
-/* text_pairs_put() adds a new pair with a number below 2^31. */
-void text_pairs_put(struct pairs *pairs, int32_t left, int32_t right,
-                    size_t number);
-
-void text_pairs_release(struct pairs *pairs);
-
 /*
  * The symbols of byte-level byte-pair encoding, by their numbers in CLIP: 0 ..
  * 255 are the bytes (33..126, 161..172, 174..255, then the others, rising), 256
@@ -74,11 +54,8 @@ enum { BPE_MERGES_MAX = 48894 }; /* CLIP's: its file has more lines */
 
 struct bpe {
     struct symbols symbols;
-    struct pairs rank; /* of each merge; it makes symbol 512 + rank */
-    struct bpe_merge {
-        int32_t left, right;
-    } * merge; /* [merges] best first */
-    size_t merges, room;
+    struct lexicon merges; /* each as two int32_t, left and right, best first;
+                              merge m makes symbol 512 + m */
     struct bpe_scratch {
         int32_t *id; /* [n] the symbols of a piece; -1: merged into another */
         uint32_t *next, *last; /* [n] neighbours */

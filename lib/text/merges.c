@@ -73,13 +73,13 @@ struct training {
     struct lexicon pieces;
     size_t *count; /* [pieces.n] */
     size_t count_room;
-    int32_t *symbol;     /* of all pieces, concatenated */
-    size_t *start;       /* [pieces.n] index of the first symbol of each */
-    uint32_t *n;         /* [pieces.n] current number of symbols of each */
-    struct bpe bpe;      /* so far */
-    struct pairs number; /* of each pair */
-    struct pair *pair;
-    size_t pairs, pair_room;
+    int32_t *symbol;      /* of all pieces, concatenated */
+    size_t *start;        /* [pieces.n] index of the first symbol of each */
+    uint32_t *n;          /* [pieces.n] current number of symbols of each */
+    struct bpe bpe;       /* so far */
+    struct lexicon pairs; /* each as two int32_t, left and right */
+    struct pair *pair;    /* [pairs.n] */
+    size_t pair_room;
     struct queued_pair *heap; /* the next pair to merge at its top */
     size_t queued, heap_room;
 };
@@ -206,27 +206,20 @@ pop_pair(struct training *t)
     return first;
 }
 
-static size_t
-number_of_pair(struct training *t, int32_t left, int32_t right)
-{
-    const int64_t number = text_pairs_get(&t->number, left, right);
-
-    if (number >= 0)
-        return (size_t)number;
-    mem_grow(&t->pair, &t->pair_room, t->pairs + 1, sizeof *t->pair);
-    t->pair[t->pairs] = (struct pair){.left = left, .right = right};
-    text_pairs_put(&t->number, left, right, t->pairs);
-    return t->pairs++;
-}
-
 /* Adds or removes one occurrence of a pair in a piece. */
 static void
 count_pair(struct training *t, size_t piece, int32_t left, int32_t right,
            int in)
 {
-    const size_t number = number_of_pair(t, left, right);
-    struct pair *pair = &t->pair[number];
+    const size_t known = t->pairs.n;
+    const size_t number = text_lexicon_add(&t->pairs, (int32_t[]){left, right},
+                                           2 * sizeof(int32_t));
+    struct pair *pair;
 
+    mem_grow(&t->pair, &t->pair_room, t->pairs.n, sizeof *t->pair);
+    pair = &t->pair[number];
+    if (number == known)
+        *pair = (struct pair){.left = left, .right = right};
     pair->count += in ? t->count[piece] : -t->count[piece];
     if (!in || (pair->n && pair->piece[pair->n - 1] == piece))
         return;
@@ -270,7 +263,7 @@ merge_pair(struct training *t, size_t number)
 {
     const struct pair pair = t->pair[number]; // the table may move
     const int32_t joined = (int32_t)t->bpe.symbols.written.n - 1;
-    const size_t known = t->pairs;
+    const size_t known = t->pairs.n;
 
     t->pair[number].piece = NULL;
     t->pair[number].n = t->pair[number].room = 0;
@@ -278,7 +271,7 @@ merge_pair(struct training *t, size_t number)
         replace_pair(t, pair.piece[i], pair.left, pair.right, joined);
     free(pair.piece);
     REQUIRE(!t->pair[number].count);
-    for (size_t i = known; i < t->pairs; i++)
+    for (size_t i = known; i < t->pairs.n; i++)
         queue_pair(t, i);
 }
 
@@ -288,7 +281,7 @@ add_symbols(struct training *t, size_t size, size_t min)
 {
     const size_t most = size - SYMBOLS_FIRST - 2;
 
-    while (t->bpe.merges < most && t->queued) {
+    while (t->bpe.merges.n < most && t->queued) {
         const struct queued_pair queued_pair = pop_pair(t);
         const struct pair *pair = &t->pair[queued_pair.pair];
 
@@ -304,11 +297,11 @@ add_symbols(struct training *t, size_t size, size_t min)
 static void
 release_training(struct training *t)
 {
-    for (size_t i = 0; i < t->pairs; i++)
+    for (size_t i = 0; i < t->pairs.n; i++)
         free(t->pair[i].piece);
     text_lexicon_release(&t->pieces);
     text_bpe_release(&t->bpe);
-    text_pairs_release(&t->number);
+    text_lexicon_release(&t->pairs);
     free(t->count);
     free(t->symbol);
     free(t->start);
@@ -332,7 +325,7 @@ text_merges_train(const struct text_merges *merges, size_t size, size_t min,
     for (size_t i = 0; i < t.pieces.n; i++)
         for (size_t k = t.start[i]; k + 1 < t.start[i] + t.n[i]; k++)
             count_pair(&t, i, t.symbol[k], t.symbol[k + 1], 1);
-    for (size_t i = 0; i < t.pairs; i++)
+    for (size_t i = 0; i < t.pairs.n; i++)
         queue_pair(&t, i);
     add_symbols(&t, size, min);
     text_bpe_text(&t.bpe, &text);

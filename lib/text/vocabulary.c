@@ -138,7 +138,7 @@ text_vocabulary_size(const struct text_vocabulary *vocabulary)
 {
     return vocabulary->is_wordpiece
                ? vocabulary->wordpiece.token.n
-               : SYMBOLS_FIRST + vocabulary->bpe.merges + 2;
+               : SYMBOLS_FIRST + vocabulary->bpe.merges.n + 2;
 }
 
 int32_t

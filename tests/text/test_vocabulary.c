@@ -132,6 +132,16 @@ merges_apply_in_their_order(void)
     text_vocabulary_free(v);
 }
 
+/* Returns 1 if merge m is of these symbols. */
+static int
+is_merge(const struct bpe *bpe, size_t m, const int32_t symbol[2])
+{
+    size_t n;
+
+    return !memcmp(text_lexicon_text(&bpe->merges, m, &n), symbol,
+                   2 * sizeof *symbol);
+}
+
 /* Naive encoding: the best merge, everywhere, until none applies. */
 static size_t
 encode_naively(const struct bpe *bpe, const char *word, int32_t *symbol)
@@ -142,18 +152,16 @@ encode_naively(const struct bpe *bpe, const char *word, int32_t *symbol)
         symbol[i] = bpe->symbols.of_byte[(uint8_t)word[i]] +
                     (i + 1 == n ? SYMBOLS_BYTES : 0);
     for (;;) {
-        size_t best = bpe->merges;
+        size_t best = bpe->merges.n;
 
-        for (size_t m = bpe->merges; m--;)
+        for (size_t m = bpe->merges.n; m--;)
             for (size_t i = 0; i + 1 < n; i++)
-                if (symbol[i] == bpe->merge[m].left &&
-                    symbol[i + 1] == bpe->merge[m].right)
+                if (is_merge(bpe, m, symbol + i))
                     best = m;
-        if (best == bpe->merges)
+        if (best == bpe->merges.n)
             return n;
         for (size_t i = 0; i + 1 < n; i++)
-            if (symbol[i] == bpe->merge[best].left &&
-                symbol[i + 1] == bpe->merge[best].right) {
+            if (is_merge(bpe, best, symbol + i)) {
                 symbol[i] = SYMBOLS_FIRST + (int32_t)best;
                 memmove(symbol + i + 1, symbol + i + 2,
                         (n - i - 2) * sizeof *symbol);
@@ -168,7 +176,7 @@ any_merges_encode_naively(void)
     size_t same = 0, fewer = 0;
 
     for (uint64_t seed = 0; seed < 300; seed++) {
-        struct bpe bpe = {.merges = 0};
+        struct bpe bpe = {.merges.n = 0};
         struct tokens tokens = {0};
         int32_t want[64];
         char word[64];
@@ -179,8 +187,8 @@ any_merges_encode_naively(void)
         text_bpe_init(&bpe);
         for (int i = 0; i < 60; i++) { // of a, b, both at an end, what is made
             const int32_t base[] = {64, 65, 320, 321};
-            const size_t left = rng_below(&rng, 2 + bpe.merges),
-                         right = rng_below(&rng, 4 + bpe.merges);
+            const size_t left = rng_below(&rng, 2 + bpe.merges.n),
+                         right = rng_below(&rng, 4 + bpe.merges.n);
 
             text_bpe_add(&bpe, left < 2 ? base[left] : (int32_t)(510 + left),
                          right < 4 ? base[right] : (int32_t)(508 + right));
