@@ -17,7 +17,7 @@
 struct data_npy {
     enum dtype type;
     size_t rank;     /* 1 or 2 */
-    size_t shape[2]; /* shape[1] is 1 if rank is 1 */
+    size_t shape[4]; /* each below 10^15; shape[1] is 1 if rank is 1 */
     void *data;      /* [shape[0],shape[1]] items of that type */
 };
 
@@ -56,19 +56,12 @@ int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
                    struct data_npy *npy, size_t *place, struct err *err);
 
 /*
- * data_npy_head() only reads the header, in the first len bytes of a file,
- * DATA_NPY_HEAD or as many as it has; it does not compare the shape with the
- * size of the file, and their product may overflow.
+ * data_npy_head() is the same for a rank up to 4, without the size of the file:
+ * the product of the shape may overflow.
+ *   start  [len] a whole file, or its first DATA_NPY_HEAD bytes
  */
 enum { DATA_NPY_HEAD = 4096 + 12 };
-
-struct data_npy_head {
-    enum dtype type;
-    size_t rank, shape[4]; /* rank 1 .. 4; each size below 10^15 */
-    size_t place;          /* offset of the first item */
-};
-
-int data_npy_head(const uint8_t *start, size_t len, struct data_npy_head *head,
-                  struct err *err);
+int data_npy_head(const uint8_t *start, size_t len, struct data_npy *npy,
+                  size_t *place, struct err *err);
 
 #endif

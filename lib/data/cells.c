@@ -156,18 +156,6 @@ static const struct {
                               "alttext"}},
 };
 
-/* Returns the column of an option; DATA_COLUMNS if there is none. */
-static enum data_column
-find_option(const char *text, size_t len)
-{
-    enum data_column c = DATA_COLUMN_NAME;
-
-    while (c < DATA_COLUMNS && (strlen(known[c].option) != len ||
-                                memcmp(known[c].option, text, len)))
-        c++;
-    return c;
-}
-
 /* Returns the number of a column, or 0 if the text is no number. */
 static size_t
 parse_column_number(const char *text)
@@ -182,11 +170,14 @@ static int
 read_part(struct data_columns *columns, char *part, struct err *err)
 {
     char *equals = strchr(part, '=');
-    enum data_column c;
+    enum data_column c = DATA_COLUMN_NAME;
 
     if (!equals || !equals[1])
         return err_set(err, "'%s': want WHAT=COLUMN", part);
-    c = find_option(part, (size_t)(equals - part));
+    *equals = 0;
+    while (c < DATA_COLUMNS && strcmp(known[c].option, part))
+        c++;
+    *equals = '=';
     if (c == DATA_COLUMNS)
         return err_set(err, "'%s': want name, label or caption before the '='",
                        part);

@@ -233,28 +233,6 @@ write_text(const char *path, const char *ending, const char *text, size_t len,
     return rc;
 }
 
-static int
-write_about(const char *path, const json_t *about, struct err *err)
-{
-    char *text = about ? json_line(about) : NULL;
-    int rc = write_text(path, ".json", text, text ? strlen(text) : 0, err);
-
-    free(text);
-    return rc;
-}
-
-static int
-write_classes(const char *path, const struct data_classes *classes,
-              struct err *err)
-{
-    size_t len = 0;
-    char *text = classes->n ? data_classes_text(classes, &len) : NULL;
-    int rc = write_text(path, ".classes", text, len, err);
-
-    free(text);
-    return rc;
-}
-
 /* Writes a cell of text, in quotes if necessary. */
 static void
 put_cell(FILE *file, const char *text)
@@ -313,6 +291,9 @@ data_features_write(const char *path, const struct data_features *f,
 {
     struct data_npy npy = {DTYPE_F4, 2, {f->n, f->d}, f->x};
     struct file_draft rows = {0};
+    char *classes, *about;
+    size_t len = 0;
+    int rc;
 
     if (data_kind_ends(path, ".csv"))
         return write_csv(path, f, err);
@@ -323,15 +304,20 @@ data_features_write(const char *path, const struct data_features *f,
     // the largest first: a full disk then leaves the other files unchanged
     if (file_draft_open(&rows, path, err))
         return -1;
-    if (!data_npy_put(rows.file, path, &npy, err) &&
-        !write_list(path, ".ids.npy", f->n, f->ids, err) &&
-        !write_list(path, ".labels.npy", f->n, f->labels, err) &&
-        !write_list(path, ".same.npy", f->n, f->same, err) &&
-        !write_classes(path, &f->classes, err) &&
-        !write_about(path, f->about, err))
-        return file_draft_keep(&rows, err);
+    classes = f->classes.n ? data_classes_text(&f->classes, &len) : NULL;
+    about = f->about ? json_line(f->about) : NULL;
+    rc = data_npy_put(rows.file, path, &npy, err) ||
+         write_list(path, ".ids.npy", f->n, f->ids, err) ||
+         write_list(path, ".labels.npy", f->n, f->labels, err) ||
+         write_list(path, ".same.npy", f->n, f->same, err) ||
+         write_text(path, ".classes", classes, len, err) ||
+         write_text(path, ".json", about, about ? strlen(about) : 0, err);
+    if (!rc)
+        rc = file_draft_keep(&rows, err);
     file_draft_drop(&rows);
-    return -1;
+    free(classes);
+    free(about);
+    return rc ? -1 : 0;
 }
 
 /* Replaces the labels of the rows by label [classes], -1 for an unknown

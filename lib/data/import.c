@@ -140,63 +140,51 @@ open_npy(struct data_import *import, struct err *err)
 {
     const char *path = import->settings.file[0];
     uint8_t start[DATA_NPY_HEAD];
-    struct data_npy_head head;
+    struct data_npy head;
     struct err why;
-    size_t len;
+    size_t len, place;
 
     if (data_gz_take(import->file, path, start, sizeof start, &len, err))
         return -1;
-    if (data_npy_head(start, len, &head, &why))
+    if (data_npy_head(start, len, &head, &place, &why))
         return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
     if (head.type != DTYPE_U1)
         return err_set(err, "'%s' holds no bytes: save .astype('u1') of it",
                        path);
-    if (data_gz_seek(import->file, path, head.place, err))
+    if (data_gz_seek(import->file, path, place, err))
         return -1;
     return take_size(import, head.rank, head.shape, err);
 }
 
-/* Reads all labels in the file, without allocating by the count in its
+/* Reads all labels of a file, without allocating by the count in its
  * header. */
-static int
-take_labels(struct data_import *import, struct gzFile_s *file, const char *path,
-            struct err *err)
-{
-    struct data_bytes *labels = &import->labels;
-    size_t size[4] = {0}, rank, got = 1;
-
-    if (import->settings.form == DATA_IDX) {
-        if (read_idx_head(file, path, size, &rank, err))
-            return -1;
-        if (rank != 1)
-            return err_set(err, "'%s' holds no labels", path);
-        if (size[0] != import->n)
-            return err_set(err, "'%s' has %zu labels for %zu images", path,
-                           size[0], import->n);
-    }
-    while (got && labels->len < MAX_LABELS) {
-        mem_grow(&labels->data, &labels->room, labels->len + 65536, 1);
-        if (data_gz_take(file, path, labels->data + labels->len, 65536, &got,
-                         err))
-            return -1;
-        labels->len += got;
-    }
-    if (import->n && labels->len != import->n)
-        return err_set(err, "'%s' holds %zu labels, not the %zu it claims",
-                       path, labels->len, import->n);
-    return 0;
-}
-
 static int
 read_gz_labels(struct data_import *import, const char *path, struct err *err)
 {
+    struct data_bytes *labels = &import->labels;
     struct gzFile_s *file = data_gz_open(path, err);
-    int rc;
+    size_t size[4] = {0}, rank = 1, got = 1;
+    int rc = file ? 0 : -1;
 
-    if (!file)
-        return -1;
-    rc = take_labels(import, file, path, err);
-    data_gz_close(file);
+    if (file && import->settings.form == DATA_IDX) {
+        rc = read_idx_head(file, path, size, &rank, err);
+        if (!rc && rank != 1)
+            rc = err_set(err, "'%s' holds no labels", path);
+        if (!rc && size[0] != import->n)
+            rc = err_set(err, "'%s' has %zu labels for %zu images", path,
+                         size[0], import->n);
+    }
+    while (!rc && got && labels->len < MAX_LABELS) {
+        mem_grow(&labels->data, &labels->room, labels->len + 65536, 1);
+        rc = data_gz_take(file, path, labels->data + labels->len, 65536, &got,
+                          err);
+        labels->len += got;
+    }
+    if (!rc && import->n && labels->len != import->n)
+        rc = err_set(err, "'%s' holds %zu labels, not the %zu it claims", path,
+                     labels->len, import->n);
+    if (file)
+        data_gz_close(file);
     return rc;
 }
 
@@ -259,14 +247,6 @@ open_labels(struct data_import *import, struct err *err)
     return 0;
 }
 
-/* Checks the name of a class, which becomes the name of a folder. */
-static int
-is_folder_name(const char *name)
-{
-    return *name && *name != '.' && strlen(name) <= MAX_NAME &&
-           !strpbrk(name, "/\t\r\n");
-}
-
 static int
 read_classes(struct data_import *import, const char *path, struct err *err)
 {
@@ -279,7 +259,8 @@ read_classes(struct data_import *import, const char *path, struct err *err)
     for (char *line; import->classes < import->form.classes &&
                      (line = strtok_r(rest, "\n", &rest));) {
         line[strcspn(line, "\r")] = 0;
-        if (!rc && !is_folder_name(line))
+        if (!rc && (!*line || *line == '.' || strlen(line) > MAX_NAME ||
+                    strpbrk(line, "/\t\r\n"))) // the name of a folder
             rc = err_set(err, "'%s' in '%s' cannot be the name of a folder",
                          line, path);
         import->class[import->classes++] = mem_text(line);

@@ -122,27 +122,12 @@ end_input(struct data_index *index)
     data_siblings_reset(&index->siblings, parts->samples);
 }
 
-/* Records the state of the input, for data_stale(). */
-static void
-mark_input(struct data_index *index)
-{
-    const struct input *input = index->input;
-    const struct tree *tree = &input->tree;
-    const char *list = input->list_path;
-
-    if (list)
-        data_layout_mark(&index->parts, list + data_kind_folders(list), 1,
-                         &input->list_state);
-    for (size_t i = 0; i < tree->folders; i++)
-        data_layout_mark(&index->parts, tree->text + tree->folder[i].name, 0,
-                         &tree->folder[i].state);
-}
-
 int
 data_index_add(struct data_index *index, const char *path, struct err *err)
 {
+    const size_t files = index->parts.files;
+    const struct tree *tree;
     struct input *input;
-    size_t files = index->parts.files;
 
     end_input(index);
     input = data_input_open(path, &index->columns, &index->notes, err);
@@ -156,33 +141,15 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
                          input->tar ? LAYOUT_TAR : LAYOUT_FOLDER,
                          input->tar ? input->tar->bytes : 0, err))
         return -1;
-    mark_input(index);
+    if (input->list_path)
+        data_layout_mark(&index->parts,
+                         input->list_path + data_kind_folders(input->list_path),
+                         1, &input->list_state);
+    tree = &input->tree;
+    for (size_t i = 0; i < tree->folders; i++)
+        data_layout_mark(&index->parts, tree->text + tree->folder[i].name, 0,
+                         &tree->folder[i].state);
     return 0;
-}
-
-/* Adds the tidied name of a class to the text. */
-static uint64_t
-tidy_class(struct data_index *index, const char *text)
-{
-    char *copy = mem_text(text);
-    uint64_t at = data_layout_text(&index->parts, copy,
-                                   data_captions_tidy(copy, strlen(copy)));
-
-    free(copy);
-    return at;
-}
-
-/* Adds the tidied caption of a file list to the text. */
-static uint64_t
-tidy_caption(struct data_index *index, const char *text)
-{
-    struct data_bytes lines = {0};
-    uint64_t at;
-
-    data_captions_line(text, strlen(text), &lines, &index->captions);
-    at = data_layout_text(&index->parts, (char *)lines.data, lines.len);
-    data_bytes_release(&lines);
-    return at;
 }
 
 static int
@@ -219,17 +186,26 @@ take_image(struct data_index *index, const struct input_item *item,
         .label = -1,
     };
     uint64_t class = index->siblings.class;
+    struct data_bytes tidy = {0};
     int rc = data_input_read(index->input, item, &index->bytes, err);
 
     if (rc || (rc = check_image(index, &sample, err)))
         return rc;
     sample.name = data_layout_text(parts, item->name, strlen(item->name));
-    if (item->caption)
-        sample.caption = tidy_caption(index, item->caption);
+    if (item->caption) {
+        data_captions_line(item->caption, strlen(item->caption), &tidy,
+                           &index->captions);
+        sample.caption = data_layout_text(parts, (char *)tidy.data, tidy.len);
+    }
     if (item->label && *item->label) {
-        class = tidy_class(index, item->label);
+        tidy.len = 0;
+        text_append(&tidy, item->label, strlen(item->label));
+        class =
+            data_layout_text(parts, (char *)tidy.data,
+                             data_captions_tidy((char *)tidy.data, tidy.len));
         index->explicit = 1;
     }
+    data_bytes_release(&tidy);
     mem_grow(&parts->sample, &parts->sample_room, n + 1, sizeof *parts->sample);
     mem_grow(&index->class, &index->class_room, n + 1, sizeof *index->class);
     parts->sample[n] = sample;

@@ -29,7 +29,7 @@ skip_word(const char **at, const char *word)
 }
 
 static int
-take_descr(const char **at, struct data_npy_head *head)
+take_descr(const char **at, struct data_npy *npy)
 {
     for (enum dtype i = 0; i < DTYPES; i++) {
         const char *descr = dtype_about(i)->npy;
@@ -37,7 +37,7 @@ take_descr(const char **at, struct data_npy_head *head)
 
         snprintf(quoted, sizeof quoted, "'%s'", descr ? descr : "");
         if (descr && skip_word(at, quoted)) {
-            head->type = i;
+            npy->type = i;
             return 1;
         }
     }
@@ -75,13 +75,13 @@ take_number(const char **at, size_t *number)
 
 /* Reads (7,) or (7, 3) and so on. */
 static int
-take_shape(const char **at, struct data_npy_head *head)
+take_shape(const char **at, struct data_npy *npy)
 {
     if (!skip_word(at, "("))
         return 0;
-    while (head->rank < 4 && take_number(at, &head->shape[head->rank])) {
-        head->rank++;
-        if (!skip_word(at, ",") && head->rank == 1)
+    while (npy->rank < 4 && take_number(at, &npy->shape[npy->rank])) {
+        npy->rank++;
+        if (!skip_word(at, ",") && npy->rank == 1)
             return 0;
         if (skip_word(at, ")"))
             return 1;
@@ -92,7 +92,7 @@ take_shape(const char **at, struct data_npy_head *head)
 /* Reads the dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (7,
  * 3), }. */
 static int
-parse_dictionary(const char *at, struct data_npy_head *head, struct err *err)
+parse_dictionary(const char *at, struct data_npy *npy, struct err *err)
 {
     int seen[3] = {0};
 
@@ -100,14 +100,14 @@ parse_dictionary(const char *at, struct data_npy_head *head, struct err *err)
         return err_set(err, "its header is no dictionary");
     while (!skip_word(&at, "}")) {
         if (skip_word(&at, "'descr':") && !seen[0]++) {
-            if (!take_descr(&at, head))
+            if (!take_descr(&at, npy))
                 return refuse_descr(at, err);
         } else if (skip_word(&at, "'fortran_order':") && !seen[1]++) {
             if (!skip_word(&at, "False"))
                 return err_set(err, "its order is not C: save "
                                     "numpy.ascontiguousarray() of it");
         } else if (skip_word(&at, "'shape':") && !seen[2]++) {
-            if (!take_shape(&at, head))
+            if (!take_shape(&at, npy))
                 return err_set(err, "it has not one to four dimensions");
         } else {
             return err_set(err, "its header is damaged");
@@ -121,13 +121,13 @@ parse_dictionary(const char *at, struct data_npy_head *head, struct err *err)
 }
 
 int
-data_npy_head(const uint8_t *start, size_t len, struct data_npy_head *head,
-              struct err *err)
+data_npy_head(const uint8_t *start, size_t len, struct data_npy *npy,
+              size_t *place, struct err *err)
 {
     char text[MAX_HEAD + 1] = "";
     size_t n, at;
 
-    *head = (struct data_npy_head){0};
+    *npy = (struct data_npy){0};
     if (len < 12 || memcmp(start, "\x93NUMPY", 6))
         return err_set(err,
                        "it is no .npy file: 'foil embed -o FILE.npy DATA' and "
@@ -143,27 +143,22 @@ data_npy_head(const uint8_t *start, size_t len, struct data_npy_head *head,
     memcpy(text, start + at, n);
     if (strlen(text) != n)
         return err_set(err, "its header is damaged");
-    head->place = at + n;
-    return parse_dictionary(text, head, err);
+    *place = at + n;
+    return parse_dictionary(text, npy, err);
 }
 
 int
 data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
                struct data_npy *npy, size_t *place, struct err *err)
 {
-    struct data_npy_head head;
     size_t item;
 
-    *npy = (struct data_npy){0};
-    if (data_npy_head(start, len, &head, err))
+    if (data_npy_head(start, len, npy, place, err))
         return -1;
-    if (head.rank > 2)
+    if (npy->rank > 2)
         return err_set(err, "it has not one or two dimensions");
-    npy->type = head.type;
-    npy->rank = head.rank;
-    npy->shape[0] = head.shape[0];
-    npy->shape[1] = head.rank == 2 ? head.shape[1] : 1;
-    *place = head.place;
+    if (npy->rank == 1)
+        npy->shape[1] = 1;
     item = dtype_about(npy->type)->bytes;
     if (npy->shape[1] && npy->shape[0] > SIZE_MAX / item / npy->shape[1])
         return err_set(err, "its shape is too large");

@@ -133,18 +133,6 @@ copy_text(struct layout_parts *parts, const struct data_set *set, uint64_t at)
     return data_layout_text(parts, text, strlen(text));
 }
 
-static void
-copy_sample(struct layout_parts *parts, const struct data_set *set, size_t id)
-{
-    struct layout_sample sample = set->sample[id];
-
-    sample.name = copy_text(parts, set, sample.name);
-    sample.caption = copy_text(parts, set, sample.caption);
-    mem_grow(&parts->sample, &parts->sample_room, parts->samples + 1,
-             sizeof *parts->sample);
-    parts->sample[parts->samples++] = sample;
-}
-
 int
 data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
             const char *path, struct err *err)
@@ -166,9 +154,17 @@ data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
     parts.classes = head->classes;
     for (size_t i = 0; i < head->classes; i++)
         parts.class[i] = copy_text(&parts, set, set->class[i]);
-    for (size_t i = 0; i < head->samples; i++)
-        if (keep[i] == which)
-            copy_sample(&parts, set, i);
+    for (size_t i = 0; i < head->samples; i++) {
+        struct layout_sample sample = set->sample[i];
+
+        if (keep[i] != which)
+            continue;
+        sample.name = copy_text(&parts, set, sample.name);
+        sample.caption = copy_text(&parts, set, sample.caption);
+        mem_grow(&parts.sample, &parts.sample_room, parts.samples + 1,
+                 sizeof *parts.sample);
+        parts.sample[parts.samples++] = sample;
+    }
     if (!rc && !parts.samples)
         rc = err_set(err, "no sample is left for '%s'", path);
     if (!rc)

@@ -195,32 +195,21 @@ struct table_names {
     size_t room;
 };
 
-/* Returns the part of a name that a way uses. */
-static const char *
-part_of(const char *name, enum way way, size_t *len)
-{
-    const size_t folders = data_kind_folders(name);
-
-    *len = way == NAME || way == FILE_NAME
-               ? strlen(name)
-               : folders + strcspn(name + folders, ".");
-    if (way < FILE_NAME)
-        return name;
-    *len -= folders;
-    return name + folders;
-}
-
 static void
 fill_names(struct table_names *names, const struct layout_parts *parts,
            enum way way)
 {
     for (size_t i = 0; i < parts->samples; i++) {
         const size_t before = names->lexicon.n;
-        size_t len, number;
-        const char *part =
-            part_of(parts->text + parts->sample[i].name, way, &len);
+        const char *name = parts->text + parts->sample[i].name;
+        const char *file = name + data_kind_folders(name);
+        const char *start = way < FILE_NAME ? name : file;
+        const char *end =
+            file + (way == NAME || way == FILE_NAME ? strlen(file)
+                                                    : strcspn(file, "."));
+        const size_t number =
+            text_lexicon_add(&names->lexicon, start, (size_t)(end - start));
 
-        number = text_lexicon_add(&names->lexicon, part, len);
         mem_grow(&names->sample, &names->room, names->lexicon.n,
                  sizeof *names->sample);
         names->sample[number] = number == before ? (int64_t)i : UNCLEAR;

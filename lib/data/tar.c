@@ -61,19 +61,6 @@ is_plain(struct archive_entry *entry)
            !archive_entry_hardlink(entry) && !archive_entry_sparse_count(entry);
 }
 
-/* Resolves a link of a member to a path relative to the root, without the first
- * '/'; the caller frees it. */
-static char *
-resolve_link(const char *name, const char *link)
-{
-    char *path = mem_format("%.*s%s", (int)data_kind_folders(name), name, link);
-    char *whole = file_resolve(path), *relative = mem_text(whole + 1);
-
-    free(whole);
-    free(path);
-    return relative;
-}
-
 static void
 take_member(struct members *members, struct archive *archive,
             struct archive_entry *entry)
@@ -87,12 +74,19 @@ take_member(struct members *members, struct archive *archive,
 
     if (!name || (!hard && !soft && !is_plain(entry)))
         return;
-    if (hard)
+    if (hard) {
         member.target = mem_text(skip_dot_slash(hard));
-    else if (soft)
-        member.target = resolve_link(name, soft);
-    else
+    } else if (soft) {
+        char *path =
+            mem_format("%.*s%s", (int)data_kind_folders(name), name, soft);
+        char *whole = file_resolve(path);
+
+        member.target = mem_text(whole + 1); // relative to the root
+        free(whole);
+        free(path);
+    } else {
         member.bytes = (uint64_t)archive_entry_size(entry);
+    }
     member.offset = (uint64_t)archive_filter_bytes(archive, 0);
     i = text_lexicon_add(&members->name, name, strlen(name));
     mem_grow(&members->member, &members->room, members->name.n,
@@ -102,18 +96,26 @@ take_member(struct members *members, struct archive *archive,
     members->member[i] = member;
 }
 
+static struct archive *
+new_archive(void)
+{
+    struct archive *archive = archive_read_new();
+
+    REQUIRE(archive);
+    archive_read_support_filter_none(archive);
+    archive_read_support_format_tar(archive);
+    return archive;
+}
+
 /* Reads the headers of an archive, up to any damage. */
 static struct members *
 read_members(const char *path)
 {
     struct members *members = mem_array(1, sizeof *members);
-    struct archive *archive = archive_read_new();
+    struct archive *archive = new_archive();
     struct archive_entry *entry;
     int got;
 
-    REQUIRE(archive);
-    archive_read_support_filter_none(archive);
-    archive_read_support_format_tar(archive);
     got = archive_read_open_filename(archive, path, READ_AHEAD);
     while (!got || got == ARCHIVE_WARN) {
         got = archive_read_next_header(archive, &entry);
@@ -122,18 +124,6 @@ read_members(const char *path)
     }
     archive_read_free(archive);
     return members;
-}
-
-static void
-free_members(struct members *members)
-{
-    if (!members)
-        return;
-    for (size_t i = 0; i < members->name.n; i++)
-        free(members->member[i].target);
-    free(members->member);
-    text_lexicon_release(&members->name);
-    free(members);
 }
 
 /* Follows a link to a plain file: 1 with the position of its contents, or 0. */
@@ -187,37 +177,31 @@ check_start(struct data_tar *tar, struct err *err)
     return 0;
 }
 
-static int
-start_archive(struct data_tar *tar, struct err *err)
-{
-    tar->archive = archive_read_new();
-    REQUIRE(tar->archive);
-    archive_read_support_filter_none(tar->archive);
-    archive_read_support_format_tar(tar->archive);
-    if (archive_read_open_fd(tar->archive, tar->fd, READ_AHEAD))
-        return err_set(err,
-                       "'%s' is not a tar archive (%s): want a tar, a folder "
-                       "of images or a table",
-                       tar->path, archive_error_string(tar->archive));
-    return 0;
-}
-
 struct data_tar *
 data_tar_open(const char *path, struct err *err)
 {
     struct data_tar *tar = mem_array(1, sizeof *tar);
     struct stat st;
+    int rc;
 
     tar->path = mem_text(path);
     tar->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (tar->fd < 0 || fstat(tar->fd, &st)) {
-        err_sys(err, "cannot open '%s'", path);
+        rc = err_sys(err, "cannot open '%s'", path);
     } else if (!S_ISREG(st.st_mode)) {
-        err_set(err, "'%s' is not a file", path);
+        rc = err_set(err, "'%s' is not a file", path);
     } else {
         tar->bytes = (uint64_t)st.st_size;
-        if (!check_start(tar, err) && !start_archive(tar, err))
+        rc = check_start(tar, err);
+    }
+    if (!rc) {
+        tar->archive = new_archive();
+        if (!archive_read_open_fd(tar->archive, tar->fd, READ_AHEAD))
             return tar;
+        err_set(err,
+                "'%s' is not a tar archive (%s): want a tar, a folder of "
+                "images or a table",
+                path, archive_error_string(tar->archive));
     }
     data_tar_close(tar);
     return NULL;
@@ -226,10 +210,19 @@ data_tar_open(const char *path, struct err *err)
 void
 data_tar_close(struct data_tar *tar)
 {
+    struct members *members;
+
     if (!tar)
         return;
+    members = tar->members;
     archive_read_free(tar->archive);
-    free_members(tar->members);
+    for (size_t i = 0; members && i < members->name.n; i++)
+        free(members->member[i].target);
+    if (members) {
+        free(members->member);
+        text_lexicon_release(&members->name);
+    }
+    free(members);
     if (tar->fd >= 0)
         close(tar->fd);
     free(tar->path);
@@ -253,18 +246,6 @@ check_tar_end(const struct data_tar *tar, struct err *err)
     return err_set(err, "'%s' is cut off: it has no end mark", tar->path);
 }
 
-static int
-check_member(struct data_tar *tar, const struct data_member *member,
-             struct err *err)
-{
-    if (member->offset % BLOCK || member->offset > tar->bytes ||
-        member->bytes > tar->bytes - member->offset)
-        return err_set(err, "'%s' is cut off within its member '%s'", tar->path,
-                       member->name);
-    tar->end = (member->offset + member->bytes + BLOCK - 1) / BLOCK * BLOCK;
-    return 0;
-}
-
 /* Returns 1 if a folder in the path of a file begins with a dot; ".." does not
  * count. */
 static int
@@ -274,20 +255,6 @@ is_in_hidden(const char *name)
         if (*name == '.' && strncmp(name, "./", 2) && strncmp(name, "../", 3))
             return 1;
     return 0;
-}
-
-/* Reports why no header could be read: libarchive uses only these numbers for
- * faults within the archive; others are an errno. */
-static int
-explain_failure(const struct data_tar *tar, struct err *err)
-{
-    const int error = archive_errno(tar->archive);
-    const char *why = archive_error_string(tar->archive);
-
-    if (error <= 0 || error == EILSEQ || error == EINVAL)
-        return err_set(err, "'%s' is damaged or cut off: %s", tar->path, why);
-    err_set(err, "cannot read '%s': %s", tar->path, why);
-    return DATA_UNREAD;
 }
 
 /* Returns 1 if an index takes an entry as a file; a symbolic link counts if its
@@ -340,8 +307,11 @@ take_entry(struct data_tar *tar, struct archive_entry *entry,
     };
     if (!member->name)
         return err_set(err, "'%s' has a member without a name", tar->path);
-    if (check_member(tar, member, err))
-        return -1;
+    if (member->offset % BLOCK || member->offset > tar->bytes ||
+        member->bytes > tar->bytes - member->offset)
+        return err_set(err, "'%s' is cut off within its member '%s'", tar->path,
+                       member->name);
+    tar->end = (member->offset + member->bytes + BLOCK - 1) / BLOCK * BLOCK;
     if (!is_file(entry, member->name))
         return 0;
     if (is_in_hidden(member->name)) {
@@ -357,7 +327,7 @@ int
 data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
 {
     struct archive_entry *entry;
-    int got;
+    int got, error;
 
     while ((got = archive_read_next_header(tar->archive, &entry)) ==
                ARCHIVE_OK ||
@@ -369,5 +339,13 @@ data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
     }
     if (got == ARCHIVE_EOF)
         return check_tar_end(tar, err);
-    return explain_failure(tar, err);
+    // libarchive uses only these numbers for faults within the archive; others
+    // are an errno
+    error = archive_errno(tar->archive);
+    if (error <= 0 || error == EILSEQ || error == EINVAL)
+        return err_set(err, "'%s' is damaged or cut off: %s", tar->path,
+                       archive_error_string(tar->archive));
+    err_set(err, "cannot read '%s': %s", tar->path,
+            archive_error_string(tar->archive));
+    return DATA_UNREAD;
 }

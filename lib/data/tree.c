@@ -252,16 +252,6 @@ add_entry(struct tree *tree, const char *name, const char *why)
         (struct tree_entry){at, why ? add_text(tree, why) : 0};
 }
 
-static void
-add_folder(struct tree *tree, const char *name, const struct tree_state *state)
-{
-    size_t at = add_text(tree, name);
-
-    mem_grow(&tree->folder, &tree->folder_room, tree->folders + 1,
-             sizeof *tree->folder);
-    tree->folder[tree->folders++] = (struct tree_folder){at, *state};
-}
-
 /* A folder that is being read, and its parent. */
 struct level {
     const struct level *up;
@@ -331,7 +321,10 @@ walk_folder(struct tree *tree, const char *root, const char *below,
     free(folder);
     if (rc)
         return rc;
-    add_folder(tree, below, &state);
+    mem_grow(&tree->folder, &tree->folder_room, tree->folders + 1,
+             sizeof *tree->folder);
+    tree->folder[tree->folders++] =
+        (struct tree_folder){add_text(tree, below), state};
     tree->hidden += names.hidden;
     for (size_t i = 0; !rc && i < names.n; i++) {
         char *name = mem_format("%s%s", below, names.entry[i].name);
