@@ -13,27 +13,6 @@ struct weight_pair {
     int32_t high, low;
 };
 
-static struct weight_pair
-pair_weights(size_t taps, const int32_t *k)
-{
-    const int32_t a = taps > 0 ? k[0] : 0, b = taps > 1 ? k[1] : 0;
-
-    return (struct weight_pair){(b >> 8) * 65536 + (a >> 8),
-                                (b & 255) * 65536 + (a & 255)};
-}
-
-/* Returns the number of pairs for each pixel, equal for all, some of them
- * zeros: branches on a changing number would be mispredicted. */
-static size_t
-count_pairs(const struct image_axis *axis)
-{
-    size_t most = 0;
-
-    for (size_t i = 0; i < axis->n; i++)
-        most = axis->tap[i].n > most ? axis->tap[i].n : most;
-    return (most + 1) / 2;
-}
-
 /* Pixels computed at once. */
 enum { SOME = 4 };
 
@@ -56,9 +35,14 @@ fill_plan(const struct image_across *job, size_t pairs,
         const struct image_tap *tap = axis->tap + (job->flip ? n - 1 - at : at);
 
         from[at] = (uint32_t)(3 * (tap->start - axis->tap[0].start));
-        for (size_t t = 0; t < 2 * pairs; t += 2)
-            *pair++ = pair_weights(tap->n > t ? tap->n - t : 0,
-                                   axis->weight + tap->k + t);
+        for (size_t t = 0; t < 2 * pairs; t += 2) {
+            const int32_t *k = axis->weight + tap->k + t;
+            const int32_t a = t < tap->n ? k[0] : 0;
+            const int32_t b = t + 1 < tap->n ? k[1] : 0;
+
+            *pair++ = (struct weight_pair){(b >> 8) * 65536 + (a >> 8),
+                                           (b & 255) * 65536 + (a & 255)};
+        }
     }
 }
 
@@ -202,12 +186,21 @@ mix_wide(const struct image_across *job, struct image_scratch **scratch)
 {
     const int vnni =
         util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vnni");
-    const size_t n = job->axis->n, pairs = count_pairs(job->axis);
-    const size_t room = 3 * job->width + 6 * pairs + 8;
-    struct weight_pair *pair = (void *)image_scratch_bytes(
-        scratch, IMAGE_PAIRS, n * (pairs * sizeof *pair + sizeof(uint32_t)));
-    uint32_t *from = (void *)(pair + n * pairs);
-    uint8_t *copy = image_scratch_bytes(scratch, IMAGE_ENDS, 2 * room);
+    const size_t n = job->axis->n;
+    size_t pairs = 0, room;
+    struct weight_pair *pair;
+    uint32_t *from;
+    uint8_t *copy;
+
+    // equal for all pixels: branches on a changing number are mispredicted
+    for (size_t i = 0; i < n; i++)
+        if ((job->axis->tap[i].n + 1) / 2 > pairs)
+            pairs = (job->axis->tap[i].n + 1) / 2;
+    room = 3 * job->width + 6 * pairs + 8;
+    copy = image_scratch_bytes(scratch, IMAGE_ENDS, 2 * room);
+    pair = (void *)image_scratch_bytes(
+        scratch, IMAGE_PAIRS, n * (pairs * sizeof *pair + sizeof *from));
+    from = (void *)(pair + n * pairs);
     const struct plan plan = {n, pairs, from, pair};
 
     fill_plan(job, pairs, pair, from);

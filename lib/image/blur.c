@@ -80,30 +80,23 @@ box_some(size_t m, const struct box *box, size_t taps,
     }
 }
 
-/* A pass of `taps` taps; with a constant number of pixels each inner loop is a
- * few instructions. */
-static inline void
-box_line(size_t n, const struct box *box, size_t taps, const uint16_t *in,
-         size_t step, uint16_t *out)
-{
-    size_t i = 0;
-
-    for (; i + RUN <= n; i += RUN)
-        box_some(RUN, box, taps, in + i, step, out + i);
-    box_some(n - i, box, taps, in + i, step, out + i);
-}
-
 static UTIL_CLONES(void, box_pass,
                    (size_t n, const struct box *box, const uint16_t *in,
                     size_t step, uint16_t *out),
                    (n, box, in, step, out))
 {
-    if (box->radius == 0)
+    const size_t taps = 2 * box->radius + 1;
+    size_t i = 0;
+
+    if (box->radius == 0) {
         box_small(n, box, 0, in, step, out);
-    else if (box->radius == 1)
+    } else if (box->radius == 1) {
         box_small(n, box, 1, in, step, out);
-    else
-        box_line(n, box, 2 * box->radius + 1, in, step, out);
+    } else { // a constant number of pixels takes few instructions
+        for (; i + RUN <= n; i += RUN)
+            box_some(RUN, box, taps, in + i, step, out + i);
+        box_some(n - i, box, taps, in + i, step, out + i);
+    }
 }
 
 /* Convert up to RUN pixels of each of `height` lines, `apart` from each other,

@@ -57,12 +57,4 @@ void image_color_hue(size_t n, double shift, uint8_t *plane);
 /* image_color_grey() sets all three planes to the grey. */
 void image_color_grey(size_t n, uint8_t *plane);
 
-/*
- * image_hue_turn() rotates the hue of n pixels by `shift` of 255 steps, in
- * place, in PIL's HSV of 8 bits.
- *   plane  [3,n]
- *   shift  -127 .. 127
- */
-void image_hue_turn(size_t n, int shift, uint8_t *plane);
-
 #endif

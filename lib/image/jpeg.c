@@ -145,18 +145,6 @@ begin_jpeg(struct image_decoder *decoder, struct image_source *from)
         fail_because(decoder, "is neither grey nor RGB nor CMYK");
 }
 
-/* Sets the policy and the error handlers of the decompressor. */
-static void
-arm_decoder(struct image_decoder *decoder, enum image_policy policy)
-{
-    decoder->policy = policy;
-    decoder->jpeg.err = jpeg_std_error(&decoder->error);
-    decoder->error.error_exit = fail_jpeg;
-    decoder->error.emit_message = refuse_damage;
-    decoder->progress.progress_monitor = on_progress;
-    decoder->jpeg.client_data = decoder;
-}
-
 static int
 orientation_of(const struct jpeg_decompress_struct *jpeg)
 {
@@ -217,15 +205,6 @@ pad_off(struct image_decoder *decoder, size_t padding)
     size_t *left = &decoder->jpeg.src->bytes_in_buffer;
 
     *left -= *left < padding ? *left : padding;
-}
-
-/* Multiplies each ink by black, c k / 255, to the nearest. */
-static void
-rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
-{
-    for (size_t i = 0; i < n; i++, cmyk += 4, rgb += 3)
-        for (size_t c = 0; c < 3; c++)
-            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
 }
 
 /*
@@ -297,7 +276,11 @@ read_image(struct image_decoder *decoder, const struct image_region *region,
     if (inks) {
         mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
         read_jpeg_rows(jpeg, jpeg->output_height, decoder->inks.data, w * 4);
-        rgb_from_inks(w * h, decoder->inks.data, image->pixel);
+        for (size_t i = 0; i < 3 * w * h; i++) { // ink by black, rounded
+            const uint8_t *cmyk = decoder->inks.data + i / 3 * 4;
+
+            image->pixel[i] = (uint8_t)((cmyk[i % 3] * cmyk[3] + 127) / 255);
+        }
     } else {
         read_box(jpeg, &box, image);
     }
@@ -314,7 +297,12 @@ image_jpeg_read(struct image_decoder **reused, struct image_source *from,
     int orientation;
 
     *reused = decoder;
-    arm_decoder(decoder, from->policy);
+    decoder->policy = from->policy;
+    decoder->jpeg.err = jpeg_std_error(&decoder->error);
+    decoder->error.error_exit = fail_jpeg;
+    decoder->error.emit_message = refuse_damage;
+    decoder->progress.progress_monitor = on_progress;
+    decoder->jpeg.client_data = decoder;
     if (setjmp(decoder->failed)) {
         jpeg_destroy_decompress(&decoder->jpeg);
         return err_set(err, "%s", decoder->why);

@@ -106,41 +106,6 @@ read_bytes(png_structp png, png_bytep to, size_t n)
     reader->at += n;
 }
 
-/* Starts libpng; 0, or -1 on error. */
-static int
-start_reader(struct reader *reader)
-{
-    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader,
-                                         fail_png_decoding, ignore_warning);
-    reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
-    if (!reader->info)
-        return err_set(reader->err, "cannot start libpng");
-    png_set_read_fn(reader->png, reader, read_bytes);
-    png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    return 0;
-}
-
-static void
-end_reader(struct reader *reader)
-{
-    png_destroy_read_struct(&reader->png, &reader->info, NULL);
-    free(reader->pixel);
-    free(reader->row);
-}
-
-/* Reads and checks the header. */
-static int
-read_header(struct reader *reader)
-{
-    struct image_source *from = reader->from;
-
-    png_read_info(reader->png, reader->info);
-    from->width = png_get_image_width(reader->png, reader->info);
-    from->height = png_get_image_height(reader->png, reader->info);
-    return image_opaque_check(from->width, from->height, from->max_pixels,
-                              reader->err);
-}
-
 /* Reads all pixel formats as 8 bits of RGB or RGBA. */
 static void
 read_pixels(struct reader *reader)
@@ -166,13 +131,24 @@ read_pixels(struct reader *reader)
 static int
 run_reader(struct reader *reader)
 {
-    if (start_reader(reader))
-        return -1;
+    struct image_source *const from = reader->from;
+
+    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader,
+                                         fail_png_decoding, ignore_warning);
+    reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
+    if (!reader->info)
+        return err_set(reader->err, "cannot start libpng");
     if (setjmp(png_jmpbuf(reader->png)))
         return -1;
-    if (read_header(reader))
+    png_set_read_fn(reader->png, reader, read_bytes);
+    png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_read_info(reader->png, reader->info);
+    from->width = png_get_image_width(reader->png, reader->info);
+    from->height = png_get_image_height(reader->png, reader->info);
+    if (image_opaque_check(from->width, from->height, from->max_pixels,
+                           reader->err))
         return -1;
-    if (reader->from->image)
+    if (from->image)
         read_pixels(reader);
     return 0;
 }
@@ -191,6 +167,8 @@ image_png_read(struct image_source *from, struct err *err)
         else
             memcpy(from->image->pixel, reader.pixel, 3 * n);
     }
-    end_reader(&reader);
+    png_destroy_read_struct(&reader.png, &reader.info, NULL);
+    free(reader.pixel);
+    free(reader.row);
     return rc;
 }

@@ -53,18 +53,6 @@ equalize_levels(size_t n, uint8_t *x)
     map_levels(n, table, x);
 }
 
-/* Returns the pixel with weight 5 and its neighbours with weight 1, to the
- * nearest. */
-static int
-smooth_pixel(size_t size, const uint8_t *x)
-{
-    int sum = 4 * x[0];
-
-    for (size_t k = 0; k < 9; k++)
-        sum += (x - size - 1)[k / 3 * size + k % 3];
-    return (2 * sum + 13) / 26;
-}
-
 static void
 sharpen_plane(size_t size, double factor, uint8_t *x, uint8_t *copy)
 {
@@ -72,17 +60,14 @@ sharpen_plane(size_t size, double factor, uint8_t *x, uint8_t *copy)
     for (size_t i = 1; i + 1 < size; i++)
         for (size_t j = 1; j + 1 < size; j++) {
             const size_t at = i * size + j;
+            int sum = 4 * copy[at]; // weight 5, its neighbours 1
 
-            x[at] = image_color_mix(smooth_pixel(size, copy + at), copy[at],
-                                    (float)factor);
+            for (size_t k = 0; k < 9; k++)
+                sum += copy[at - size - 1 + k / 3 * size + k % 3];
+            x[at] =
+                image_color_mix((2 * sum + 13) / 26, copy[at], (float)factor);
         }
 }
-
-/* The source of (x, y): x' = a[0] x + a[1] y + a[2], y' = a[3] x + a[4] y +
- * a[5], in fixed point, so that all machines round alike. */
-struct warp {
-    int64_t a[6];
-};
 
 static int64_t
 read_pixel(size_t size, const uint8_t *x, int64_t row, int64_t column)
@@ -116,10 +101,12 @@ read_between(size_t size, const uint8_t *x, int64_t row, int64_t column)
                      (SUB * SUB));
 }
 
+/* Reads each pixel (x, y) at x' = a[0] x + a[1] y + a[2], y' = a[3] x + a[4] y
+ * + a[5], in fixed point, so that all machines round alike. */
 static void
-warp_plane(size_t size, const struct warp *warp, uint8_t *x, uint8_t *copy)
+warp_plane(size_t size, const int64_t a[6], uint8_t *x, uint8_t *copy)
 {
-    const int64_t step = (int64_t)one / SUB, *a = warp->a;
+    const int64_t step = (int64_t)one / SUB;
 
     memcpy(copy, x, size * size);
     for (size_t i = 0; i < size; i++)
@@ -133,36 +120,33 @@ warp_plane(size_t size, const struct warp *warp, uint8_t *x, uint8_t *copy)
         }
 }
 
-/* Rotates by an angle around the centre, ((size - 1) / 2, (size - 1) / 2). */
-static struct warp
-rotate_by(double angle, size_t size)
+/* Applies the warp of an operation; m is its magnitude, with a sign. */
+static void
+warp_by(enum image_op_kind kind, double m, size_t size, uint8_t *x,
+        uint8_t *copy)
 {
-    const int64_t c = (int64_t)rint(one * cos(angle));
-    const int64_t s = (int64_t)rint(one * sin(angle));
-    const int64_t last = (int64_t)size - 1, whole = (int64_t)one;
+    const int64_t whole = (int64_t)one, last = (int64_t)size - 1;
+    const int64_t shear = (int64_t)rint(one * .03 * m);
+    const int64_t shift = (int64_t)rint(one * m * (double)size / 256);
+    const double angle = m * acos(-1) / 60; // around the centre, last / 2
+    int64_t a[6] = {whole, 0, 0, 0, whole, 0};
 
-    return (struct warp){
-        {c, s, last * (whole - c - s) / 2, -s, c, last * (whole - c + s) / 2}};
-}
-
-/* Returns the warp of an operation; m is its magnitude, with a sign. */
-static struct warp
-find_warp(enum image_op_kind kind, double m, size_t size)
-{
-    const int64_t whole = (int64_t)one;
-    struct warp warp = {{whole, 0, 0, 0, whole, 0}};
-
-    if (kind == IMAGE_SHEAR_X)
-        warp.a[1] = (int64_t)rint(one * .03 * m);
-    else if (kind == IMAGE_SHEAR_Y)
-        warp.a[3] = (int64_t)rint(one * .03 * m);
-    else if (kind == IMAGE_TRANSLATE_X)
-        warp.a[2] = (int64_t)rint(one * m * (double)size / 256);
-    else if (kind == IMAGE_TRANSLATE_Y)
-        warp.a[5] = (int64_t)rint(one * m * (double)size / 256);
-    else
-        warp = rotate_by(m * acos(-1) / 60, size);
-    return warp;
+    if (kind == IMAGE_SHEAR_X) {
+        a[1] = shear;
+    } else if (kind == IMAGE_SHEAR_Y) {
+        a[3] = shear;
+    } else if (kind == IMAGE_TRANSLATE_X) {
+        a[2] = shift;
+    } else if (kind == IMAGE_TRANSLATE_Y) {
+        a[5] = shift;
+    } else {
+        a[0] = a[4] = (int64_t)rint(one * cos(angle));
+        a[1] = (int64_t)rint(one * sin(angle));
+        a[3] = -a[1];
+        a[2] = last * (whole - a[0] - a[1]) / 2;
+        a[5] = last * (whole - a[0] + a[1]) / 2;
+    }
+    warp_plane(size, a, x, copy);
 }
 
 /* Applies an operation to one plane. */
@@ -172,7 +156,6 @@ change_plane(enum image_op_kind kind, double m, size_t size, uint8_t *x,
 {
     const size_t n = size * size;
     uint8_t table[LEVELS];
-    struct warp warp;
 
     if (kind == IMAGE_AUTOCONTRAST) {
         stretch_levels(n, x);
@@ -188,8 +171,7 @@ change_plane(enum image_op_kind kind, double m, size_t size, uint8_t *x,
                                                   : v);
         map_levels(n, table, x);
     } else {
-        warp = find_warp(kind, m, size);
-        warp_plane(size, &warp, x, copy);
+        warp_by(kind, m, size, x, copy);
     }
 }
 

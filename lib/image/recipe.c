@@ -116,31 +116,15 @@ image_recipe_field(size_t i)
     return i < FIELDS ? &fields[i].is : NULL;
 }
 
-static double
-get_field(const struct image_recipe *recipe, const struct field *field)
-{
-    const char *at = (const char *)recipe + field->offset;
-
-    return field->kind >= WHOLE ? (double)*(const size_t *)at
-                                : *(const double *)at;
-}
-
 double
 image_recipe_get(const struct image_recipe *recipe, size_t i)
 {
+    const char *at;
+
     REQUIRE(i < FIELDS);
-    return get_field(recipe, &fields[i]);
-}
-
-static void
-set_field(struct image_recipe *recipe, const struct field *field, double x)
-{
-    char *at = (char *)recipe + field->offset;
-
-    if (field->kind >= WHOLE)
-        *(size_t *)at = (size_t)x;
-    else
-        *(double *)at = x;
+    at = (const char *)recipe + fields[i].offset;
+    return fields[i].kind >= WHOLE ? (double)*(const size_t *)at
+                                   : *(const double *)at;
 }
 
 /* Checks the value x of a field, without regard to other fields. */
@@ -165,14 +149,16 @@ image_recipe_check(const struct image_recipe *recipe, struct err *err)
     if (!recipe->size || recipe->size > IMAGE_SIZE_MAX)
         return err_set(err, "recipe: size is %zu, want 1 .. %d", recipe->size,
                        IMAGE_SIZE_MAX);
-    for (const struct field *f = fields; f < fields + FIELDS; f++)
-        if (check_field(f, get_field(recipe, f), err))
+    for (size_t i = 0; i < FIELDS; i++)
+        if (check_field(&fields[i], image_recipe_get(recipe, i), err))
             return -1;
-    for (const struct field *f = fields; f < fields + FIELDS; f++)
-        if (f->kind == LEAST && get_field(recipe, f) > get_field(recipe, f + 1))
+    for (size_t i = 0; i < FIELDS; i++)
+        if (fields[i].kind == LEAST &&
+            image_recipe_get(recipe, i) > image_recipe_get(recipe, i + 1))
             return err_set(err, "recipe: %s is %g, want at most %s, %g",
-                           f->is.name, get_field(recipe, f), f[1].is.name,
-                           get_field(recipe, f + 1));
+                           fields[i].is.name, image_recipe_get(recipe, i),
+                           fields[i + 1].is.name,
+                           image_recipe_get(recipe, i + 1));
     return 0;
 }
 
@@ -180,18 +166,6 @@ static int
 is_name(const char *name, const char *text, size_t len)
 {
     return strlen(name) == len && !memcmp(name, text, len);
-}
-
-static int
-find_recipe(const char *name, size_t len, struct image_recipe *recipe,
-            struct err *err)
-{
-    for (size_t i = 0; i < RECIPES; i++)
-        if (is_name(recipes[i].name, name, len)) {
-            *recipe = recipes[i].recipe;
-            return 0;
-        }
-    return err_name(err, "recipe", name, len, image_recipe_name);
 }
 
 static const char *
@@ -202,29 +176,21 @@ name_field(size_t i)
     return field ? field->name : NULL;
 }
 
-static const struct field *
-find_field(const char *name, size_t len, struct err *err)
-{
-    for (const struct field *f = fields; f < fields + FIELDS; f++)
-        if (is_name(f->is.name, name, len))
-            return f;
-    err_name(err, "field", name, len, name_field);
-    return NULL;
-}
-
 /* Takes one FIELD=X, up to its end; `seen` has a bit for each field. */
 static int
 change_field(struct image_recipe *recipe, const char **text, unsigned *seen,
              struct err *err)
 {
     const size_t len = strcspn(*text, "=,");
-    const struct field *field = find_field(*text, len, err);
+    const struct field *field = fields;
     const char *number = *text + len + ((*text)[len] == '=');
-    char *end;
+    char *end, *at;
     double x = strtod(number, &end);
 
-    if (!field)
-        return -1;
+    while (field < fields + FIELDS && !is_name(field->is.name, *text, len))
+        field++;
+    if (field == fields + FIELDS)
+        return err_name(err, "field", *text, len, name_field);
     if (*seen >> (field - fields) & 1)
         return err_set(err, "recipe: %s is given twice", field->is.name);
     *seen |= 1U << (field - fields);
@@ -234,8 +200,12 @@ change_field(struct image_recipe *recipe, const char **text, unsigned *seen,
                        field->is.min, field->is.max);
     if (check_field(field, x, err))
         return -1;
-    set_field(recipe, field,
-              x + 0); // -0 becomes 0: equal recipes have equal bytes
+    x += 0; // -0 becomes 0: equal recipes have equal bytes
+    at = (char *)recipe + field->offset;
+    if (field->kind >= WHOLE)
+        *(size_t *)at = (size_t)x;
+    else
+        *(double *)at = x;
     *text = end;
     return 0;
 }
@@ -244,12 +214,17 @@ int
 image_recipe_find(const char *spec, struct image_recipe *recipe,
                   struct err *err)
 {
-    const char *at = spec + strcspn(spec, ",");
+    const size_t len = strcspn(spec, ",");
+    const char *at = spec + len;
     struct image_recipe made;
     unsigned seen = 0;
+    size_t i = 0;
 
-    if (find_recipe(spec, (size_t)(at - spec), &made, err))
-        return -1;
+    while (i < RECIPES && !is_name(recipes[i].name, spec, len))
+        i++;
+    if (i == RECIPES)
+        return err_name(err, "recipe", spec, len, image_recipe_name);
+    made = recipes[i].recipe;
     while (*at == ',') {
         at++;
         if (change_field(&made, &at, &seen, err))

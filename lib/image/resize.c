@@ -84,24 +84,6 @@ fill_triangle(const struct image_axis *axis, size_t i, double *w, int32_t *k)
     return tap;
 }
 
-static void
-axis_fill(struct image_axis *axis)
-{
-    size_t most = 2 * (axis->in / axis->out + 2) + 1, used = 0;
-    double *w = mem_array(most, sizeof *w);
-
-    mem_grow(&axis->tap, &axis->tap_room, axis->n, sizeof *axis->tap);
-    for (size_t i = 0; i < axis->n; i++) {
-        mem_grow(&axis->weight, &axis->weight_room, used + most,
-                 sizeof *axis->weight);
-        axis->tap[i] =
-            fill_triangle(axis, axis->first + i, w, axis->weight + used);
-        axis->tap[i].k = used;
-        used += axis->tap[i].n;
-    }
-    free(w);
-}
-
 /* Returns the weights of an axis, cached from the last time if they are
  * equal. */
 static const struct image_axis *
@@ -109,6 +91,8 @@ axis_get(struct image_axis *table, size_t in, size_t out, size_t first,
          size_t n)
 {
     struct image_axis *axis = table + in % IMAGE_AXES;
+    const size_t most = 2 * (in / out + 2) + 1;
+    double *w;
 
     if (axis->in == in && axis->out == out && axis->first == first &&
         axis->n == n)
@@ -117,7 +101,16 @@ axis_get(struct image_axis *table, size_t in, size_t out, size_t first,
     axis->out = out;
     axis->first = first;
     axis->n = n;
-    axis_fill(axis);
+    mem_grow(&axis->tap, &axis->tap_room, n, sizeof *axis->tap);
+    w = mem_array(most, sizeof *w);
+    for (size_t i = 0, used = 0; i < n; i++) {
+        mem_grow(&axis->weight, &axis->weight_room, used + most,
+                 sizeof *axis->weight);
+        axis->tap[i] = fill_triangle(axis, first + i, w, axis->weight + used);
+        axis->tap[i].k = used;
+        used += axis->tap[i].n;
+    }
+    free(w);
     return axis;
 }
 

@@ -199,27 +199,16 @@ make_tokens(struct text_vocabulary *vocabulary, const char *word, size_t n)
     return tokens;
 }
 
-/* Caches the tokens of the new word i. */
-static void
-cache_tokens(struct text_vocabulary *v, size_t i, const struct tokens *made)
-{
-    mem_grow(&v->cached_word, &v->cached_room, i + 1, sizeof *v->cached_word);
-    v->cached_word[i] =
-        (struct cached_word){v->cached_tokens.n, (uint32_t)made->n};
-    for (size_t k = 0; k < made->n; k++)
-        text_tokens_add(&v->cached_tokens, made->id[k]);
-}
-
 /* Returns the tokens of a word, *count of them, valid until the next call. */
 static const int32_t *
 tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
 {
     const struct cached_word *found;
+    const struct tokens *made;
     int64_t i;
 
     if (n > MAX_WORD) {
-        const struct tokens *made = make_tokens(v, word, n);
-
+        made = make_tokens(v, word, n);
         *count = made->n;
         return made->id;
     }
@@ -230,7 +219,13 @@ tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
             v->cached_tokens.n = 0;
         }
         i = (int64_t)text_lexicon_add(&v->cached, word, n);
-        cache_tokens(v, (size_t)i, make_tokens(v, word, n));
+        made = make_tokens(v, word, n);
+        mem_grow(&v->cached_word, &v->cached_room, v->cached.n,
+                 sizeof *v->cached_word);
+        v->cached_word[i] =
+            (struct cached_word){v->cached_tokens.n, (uint32_t)made->n};
+        for (size_t k = 0; k < made->n; k++)
+            text_tokens_add(&v->cached_tokens, made->id[k]);
     }
     found = &v->cached_word[i];
     *count = found->n;

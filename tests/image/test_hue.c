@@ -15,11 +15,11 @@ main(void)
     for (size_t n = 1; n < MOST; n += 11) {
         for (size_t i = 0; i < sizeof all; i++)
             all[i] = was[i] = (uint8_t)(i * i / 7 + i);
-        image_hue_turn(n, 40, all);
+        image_color_hue(n, 40.5 / 255, all);
         for (size_t i = 0; i < n; i++) {
             uint8_t one[3] = {was[i], was[n + i], was[2 * n + i]};
 
-            image_hue_turn(1, 40, one);
+            image_color_hue(1, 40.5 / 255, one);
             for (size_t c = 0; c < 3; c++)
                 wrong += one[c] != all[c * n + i];
         }
