@@ -18,31 +18,6 @@ body_bytes(const struct layout_head *head)
            head->marks * sizeof(struct data_layout_mark) + head->text;
 }
 
-static int
-are_counts(const struct layout_head *head)
-{
-    return head->files <= LAYOUT_MAX_FILES &&
-           head->classes <= LAYOUT_MAX_CLASSES &&
-           head->samples <= LAYOUT_MAX_SAMPLES &&
-           head->marks <= LAYOUT_MAX_MARKS && head->text <= LAYOUT_MAX_TEXT &&
-           head->text >= 1 && head->samples >= 1;
-}
-
-/* Sets the tables of the set, after so many digests of parts. */
-static void
-find_tables(struct data_set *set, size_t parts)
-{
-    const struct layout_head *head = set->head;
-
-    set->part = (const void *)((const struct layout_head *)set->map + 1);
-    set->body = (const void *)(set->part + parts);
-    set->file = (const void *)set->body;
-    set->class = (const void *)(set->file + head->files);
-    set->sample = (const void *)(set->class + head->classes);
-    set->mark = (const void *)(set->sample + head->samples);
-    set->text = (const void *)(set->mark + head->marks);
-}
-
 int
 data_check_head(struct data_set *set, struct err *err)
 {
@@ -65,14 +40,23 @@ data_check_head(struct data_set *set, struct err *err)
     if (head->bytes > set->bytes)
         return err_set(err, "'%s' is cut off", set->path);
     if (memcmp(&digest, &head->head, sizeof digest) ||
-        head->bytes < set->bytes || !are_counts(head))
+        head->bytes < set->bytes || head->files > LAYOUT_MAX_FILES ||
+        head->classes > LAYOUT_MAX_CLASSES || head->samples < 1 ||
+        head->samples > LAYOUT_MAX_SAMPLES || head->marks > LAYOUT_MAX_MARKS ||
+        head->text < 1 || head->text > LAYOUT_MAX_TEXT)
         return err_set(err, "the head of '%s' is damaged", set->path);
     bytes = body_bytes(head);
     parts = data_layout_parts(bytes);
     if (head->bytes !=
         sizeof *head + bytes + (old ? 0 : parts * sizeof *set->part))
         return err_set(err, "the head of '%s' is damaged", set->path);
-    find_tables(set, old ? 0 : parts);
+    set->part = (const void *)((const struct layout_head *)set->map + 1);
+    set->body = (const void *)(set->part + (old ? 0 : parts));
+    set->file = (const void *)set->body;
+    set->class = (const void *)(set->file + head->files);
+    set->sample = (const void *)(set->class + head->classes);
+    set->mark = (const void *)(set->sample + head->samples);
+    set->text = (const void *)(set->mark + head->marks);
     digest = old ? digest_bytes(set->body, bytes)
                  : digest_bytes(set->part, parts * sizeof *set->part);
     if (memcmp(&digest, &head->body, sizeof digest))

@@ -171,20 +171,6 @@ read_name(char *line, size_t len)
     return NULL;
 }
 
-/* Returns -1 if two classes have one name. */
-static int
-check_classes(const struct data_classes *classes, struct err *err)
-{
-    struct entry *sorted = sort_entries(classes);
-    int rc = 0;
-
-    for (size_t i = 1; !rc && i < classes->n; i++)
-        if (!strcmp(sorted[i - 1].name, sorted[i].name))
-            rc = err_set(err, "two classes are called '%s'", sorted[i].name);
-    free(sorted);
-    return rc;
-}
-
 /* Reads the lines of classes->text. */
 static int
 read_lines(struct data_classes *classes, size_t len, struct err *err)
@@ -213,11 +199,19 @@ int
 data_classes_parse(struct data_classes *classes, const char *text, size_t len,
                    struct err *err)
 {
+    struct entry *sorted;
+    int rc;
+
     *classes = (struct data_classes){.text = mem_array(len + 1, 1)};
     if (len)
         memcpy(classes->text, text, len);
-    if (!read_lines(classes, len, err) && !check_classes(classes, err))
-        return 0;
-    data_classes_release(classes);
-    return -1;
+    rc = read_lines(classes, len, err);
+    sorted = sort_entries(classes);
+    for (size_t i = 1; !rc && i < classes->n; i++)
+        if (!strcmp(sorted[i - 1].name, sorted[i].name))
+            rc = err_set(err, "two classes are called '%s'", sorted[i].name);
+    free(sorted);
+    if (rc)
+        data_classes_release(classes);
+    return rc;
 }

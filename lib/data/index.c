@@ -215,17 +215,14 @@ take_image(struct data_index *index, const struct input_item *item,
     return 0;
 }
 
-/* Reads the class of its sibling images, earlier or later ones. */
+/* Assigns the class in index->bytes to its sibling images, earlier or later
+ * ones. */
 static int
-take_class(struct data_index *index, const struct input_item *item,
-           struct err *err)
+take_class(struct data_index *index, struct err *err)
 {
     struct siblings *siblings = &index->siblings;
     struct data_bytes *bytes = &index->bytes;
-    const int rc = data_input_read(index->input, item, bytes, err);
 
-    if (rc)
-        return rc;
     if (bytes->len > MAX_CLASS)
         return err_set(err, "is longer than %d bytes", MAX_CLASS);
     siblings->class =
@@ -234,23 +231,6 @@ take_class(struct data_index *index, const struct input_item *item,
     index->explicit |= siblings->class != 0;
     for (size_t i = siblings->first; i < index->parts.samples; i++)
         index->class[i] = siblings->class;
-    return 0;
-}
-
-/* Reads the captions of its sibling images. */
-static int
-take_captions(struct data_index *index, const struct input_item *item,
-              enum data_kind kind, struct err *err)
-{
-    struct siblings *siblings = &index->siblings;
-    const struct data_bytes *bytes = &index->bytes;
-    const int rc = data_input_read(index->input, item, &index->bytes, err);
-
-    if (rc)
-        return rc;
-    data_siblings_captions(siblings, kind == DATA_KIND_JSON,
-                           (char *)bytes->data, bytes->len);
-    data_siblings_assign(siblings, &index->parts, &index->captions);
     return 0;
 }
 
@@ -284,6 +264,7 @@ static int
 take_file(struct data_index *index, const struct input_item *item,
           enum data_kind kind, struct err *err)
 {
+    struct siblings *siblings = &index->siblings;
     int rc;
 
     if (item->bad)
@@ -298,10 +279,16 @@ take_file(struct data_index *index, const struct input_item *item,
     }
     if (kind == DATA_KIND_IMAGE)
         return take_image(index, item, err);
-    rc = kind == DATA_KIND_CLASS ? take_class(index, item, err)
-                                 : take_captions(index, item, kind, err);
+    rc = data_input_read(index->input, item, &index->bytes, err);
+    if (!rc && kind == DATA_KIND_CLASS) {
+        rc = take_class(index, err);
+    } else if (!rc) {
+        data_siblings_captions(siblings, kind == DATA_KIND_JSON,
+                               (char *)index->bytes.data, index->bytes.len);
+        data_siblings_assign(siblings, &index->parts, &index->captions);
+    }
     if (!rc) {
-        text_append(&index->siblings.files, item->name, strlen(item->name) + 1);
+        text_append(&siblings->files, item->name, strlen(item->name) + 1);
         index->sidecars++;
     }
     return rc;

@@ -59,24 +59,10 @@ read_input_list(struct input *input, const char *path, struct err *err)
 }
 
 static int
-open_list(struct input *input, const char *path, struct err *err)
-{
-    char *copy = mem_text(path);
-
-    input->root = mem_text(dirname(copy));
-    free(copy);
-    input->list_path = mem_text(path);
-    input->list_state.time = data_tree_time(path);
-    if (read_input_list(input, path, err))
-        return -1;
-    data_tree_text_state(input->list, input->list_bytes, &input->list_state);
-    return 0;
-}
-
-static int
 open_any(struct input *input, const char *path, struct err *err)
 {
     struct stat st;
+    char *copy;
     int text;
 
     if (!strcmp(path, "-")) {
@@ -94,11 +80,20 @@ open_any(struct input *input, const char *path, struct err *err)
     text = is_text(path, err);
     if (text < 0)
         return -1;
-    if (text)
-        return open_list(input, path, err);
-    input->root = mem_text(path);
-    input->tar = data_tar_open(path, err);
-    return input->tar ? 0 : -1;
+    if (!text) {
+        input->root = mem_text(path);
+        input->tar = data_tar_open(path, err);
+        return input->tar ? 0 : -1;
+    }
+    copy = mem_text(path);
+    input->root = mem_text(dirname(copy));
+    free(copy);
+    input->list_path = mem_text(path);
+    input->list_state.time = data_tree_time(path);
+    if (read_input_list(input, path, err))
+        return -1;
+    data_tree_text_state(input->list, input->list_bytes, &input->list_state);
+    return 0;
 }
 
 struct input *

@@ -128,38 +128,29 @@ parse_label(const char *text)
     return x < (long)LAYOUT_MAX_CLASSES ? x : TOO_LARGE;
 }
 
-/* The first label of each kind, or NULL: [0] a number or NONE, then the kinds
- * above. */
-struct kinds {
-    const char *first[KINDS];
-    size_t classes; // of numbers: the highest plus one
-};
-
-static struct kinds
-kinds_of(const struct names *names)
+/* Returns 1 if labels are numbers, 0 if they are names, -1 if neither; the
+ * highest number plus one goes to *classes. */
+static int
+are_numbers(const struct names *names, size_t *classes,
+            struct data_notes *notes, struct err *err)
 {
-    struct kinds k = {0};
+    const char *first[KINDS] = {NULL}; // [0] a number or NONE, then the kinds
+    const char *number, *word, *small, *large;
 
+    *classes = 0;
     for (size_t i = 0; i < names->n; i++) {
         const long x = parse_label(names->name[i]);
         const size_t kind = x < NONE ? (size_t)(NONE - x) : 0;
 
-        if (!k.first[kind])
-            k.first[kind] = names->name[i];
-        if (x >= 0 && (size_t)x >= k.classes)
-            k.classes = (size_t)x + 1;
+        if (!first[kind])
+            first[kind] = names->name[i];
+        if (x >= 0 && (size_t)x >= *classes)
+            *classes = (size_t)x + 1;
     }
-    return k;
-}
-
-/* Returns 1 if labels are numbers, 0 if they are names, -1 if neither. */
-static int
-are_numbers(const struct kinds *k, struct data_notes *notes, struct err *err)
-{
-    const char *number = k->first[0], *word = k->first[NONE - NO_NUMBER];
-    const char *small = k->first[NONE - TOO_SMALL];
-    const char *large = k->first[NONE - TOO_LARGE];
-
+    number = first[0];
+    word = first[NONE - NO_NUMBER];
+    small = first[NONE - TOO_SMALL];
+    large = first[NONE - TOO_LARGE];
     if (word && number)
         data_notes_add(notes,
                        mem_format("labels are numbers (such as '%s') and words "
@@ -242,7 +233,7 @@ data_labels_assign(struct layout_parts *parts, const uint64_t *class,
                    int explicit, struct data_notes *notes, struct err *err)
 {
     struct names names = {0};
-    struct kinds kinds;
+    size_t classes = 0;
     int rc = 0;
 
     REQUIRE(!parts->class);
@@ -253,13 +244,12 @@ data_labels_assign(struct layout_parts *parts, const uint64_t *class,
     if (names.n > LAYOUT_MAX_CLASSES)
         rc = err_set(err, "there are more than %zu classes",
                      (size_t)LAYOUT_MAX_CLASSES);
-    kinds = kinds_of(&names);
     if (!rc && !explicit)
         note_splits(&names, notes);
     if (!rc && explicit)
-        rc = are_numbers(&kinds, notes, err);
+        rc = are_numbers(&names, &classes, notes, err);
     if (rc > 0)
-        number_classes(parts, class, kinds.classes);
+        number_classes(parts, class, classes);
     else if (!rc)
         rank_classes(parts, class, &names);
     data_names_release(&names);

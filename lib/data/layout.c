@@ -313,22 +313,6 @@ digest_parts(const struct body_table table[TABLES], size_t parts)
     return part;
 }
 
-static void
-fill_head(struct layout_head *head, const struct layout_parts *parts)
-{
-    memset(head, 0, sizeof *head);
-    memcpy(head->magic, LAYOUT_MAGIC, sizeof head->magic);
-    head->version = LAYOUT_VERSION;
-    head->order = LAYOUT_ORDER;
-    head->files = parts->files;
-    head->classes = parts->classes;
-    head->samples = parts->samples;
-    head->marks = parts->marks;
-    head->text = parts->text_len;
-    head->images = digest_images(parts);
-    head->data = digest_data(parts, &head->images);
-}
-
 /* Fills in the size and the last digests, and writes. */
 static void
 write_all(FILE *file, struct layout_head *head,
@@ -357,7 +341,9 @@ int
 data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
 {
     struct file_draft draft = {0};
-    struct layout_head head;
+    struct layout_head head = {.magic = LAYOUT_MAGIC,
+                               .version = LAYOUT_VERSION,
+                               .order = LAYOUT_ORDER};
 
     if (set_file_paths(parts, path, err) || file_draft_open(&draft, path, err))
         return -1;
@@ -369,7 +355,13 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
         {parts->text, parts->text_len},
     };
 
-    fill_head(&head, parts);
+    head.files = parts->files;
+    head.classes = parts->classes;
+    head.samples = parts->samples;
+    head.marks = parts->marks;
+    head.text = parts->text_len;
+    head.images = digest_images(parts);
+    head.data = digest_data(parts, &head.images);
     write_all(draft.file, &head, table);
     return file_draft_keep(&draft, err);
 }

@@ -101,10 +101,10 @@ put_names(FILE *to, const struct data_features *f, size_t from, size_t n)
 static void
 put_run(FILE *to, size_t count, int level)
 {
-    if (count)
-        put_compact(to, count << 1);
-    if (count)
-        putc(level, to);
+    if (!count)
+        return;
+    put_compact(to, count << 1);
+    putc(level, to);
 }
 
 static void
@@ -202,21 +202,6 @@ write_bytes(struct parquet *p, FILE *stream, char **bytes, const size_t *len)
     *bytes = NULL;
 }
 
-static void
-put_page(FILE *to, size_t bytes, size_t values)
-{
-    put_whole(to, 1, THRIFT_INT32, 0); // a page of data
-    put_whole(to, 1, THRIFT_INT32, bytes);
-    put_whole(to, 1, THRIFT_INT32, bytes);
-    put_field(to, 2, THRIFT_STRUCT);
-    put_whole(to, 1, THRIFT_INT32, values);
-    put_whole(to, 1, THRIFT_INT32, PLAIN);
-    put_whole(to, 1, THRIFT_INT32, RLE);
-    put_whole(to, 1, THRIFT_INT32, RLE);
-    end_struct(to);
-    end_struct(to);
-}
-
 /* Writes the values of a column of a group, as one page. */
 static void
 write_chunk(struct parquet *p, size_t group, const struct column *column)
@@ -233,7 +218,16 @@ write_chunk(struct parquet *p, size_t group, const struct column *column)
     chunk->values = column->type == TYPE_FLOAT ? n * p->f->d : n;
     put_values(values, p->f, column, group * p->rows, n);
     REQUIRE(!fflush(values));
-    put_page(page, body_len, chunk->values);
+    put_whole(page, 1, THRIFT_INT32, 0); // a page of data
+    put_whole(page, 1, THRIFT_INT32, body_len);
+    put_whole(page, 1, THRIFT_INT32, body_len);
+    put_field(page, 2, THRIFT_STRUCT);
+    put_whole(page, 1, THRIFT_INT32, chunk->values);
+    put_whole(page, 1, THRIFT_INT32, PLAIN);
+    put_whole(page, 1, THRIFT_INT32, RLE);
+    put_whole(page, 1, THRIFT_INT32, RLE);
+    end_struct(page);
+    end_struct(page);
     write_bytes(p, page, &head, &head_len);
     write_bytes(p, values, &body, &body_len);
     chunk->bytes = p->at - chunk->at;
@@ -317,23 +311,10 @@ put_group(FILE *to, const struct parquet *p, size_t group)
 }
 
 static void
-put_about(FILE *to, const json_t *about)
-{
-    char *text = about ? json_text(about, JSON_COMPACT) : NULL;
-
-    put_array(to, 1, THRIFT_STRUCT, text ? 1 : 0);
-    if (text) {
-        put_string(to, 1, "foil");
-        put_string(to, 1, text);
-        end_struct(to);
-    }
-    free(text);
-}
-
-static void
 write_foot(struct parquet *p)
 {
-    char *bytes = NULL;
+    const json_t *about = p->f->about;
+    char *bytes = NULL, *text = about ? json_text(about, JSON_COMPACT) : NULL;
     size_t len = 0;
     FILE *to = open_memstream(&bytes, &len);
 
@@ -344,7 +325,13 @@ write_foot(struct parquet *p)
     put_array(to, 1, THRIFT_STRUCT, p->groups);
     for (size_t i = 0; i < p->groups; i++)
         put_group(to, p, i);
-    put_about(to, p->f->about);
+    put_array(to, 1, THRIFT_STRUCT, text ? 1 : 0);
+    if (text) {
+        put_string(to, 1, "foil");
+        put_string(to, 1, text);
+        end_struct(to);
+    }
+    free(text);
     put_string(to, 1, "foil");
     end_struct(to);
     REQUIRE(!fflush(to));

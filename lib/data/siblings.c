@@ -25,27 +25,19 @@ data_captions_tidy(char *text, size_t n)
     return len;
 }
 
-static size_t
-count_lines(const struct data_bytes *lines)
-{
-    size_t n = lines->len > 0;
-
-    for (size_t i = 0; i < lines->len; i++)
-        n += lines->data[i] == '\n';
-    return n;
-}
-
 void
 data_captions_line(const char *text, size_t n, struct data_bytes *lines,
                    struct data_index_captions *notes)
 {
     char *copy = mem_array(n + 1, 1);
-    size_t len, start;
+    size_t len, start, count = lines->len > 0;
 
+    for (size_t i = 0; i < lines->len; i++)
+        count += lines->data[i] == '\n';
     if (n)
         memcpy(copy, text, n);
     len = data_captions_tidy(copy, n);
-    if (len && count_lines(lines) == TEXT_CAPTIONS_MAX) {
+    if (len && count == TEXT_CAPTIONS_MAX) {
         notes->many++;
     } else if (len) {
         if (lines->len)

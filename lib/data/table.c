@@ -195,6 +195,26 @@ struct table_names {
     size_t room;
 };
 
+/* A row that names a sample; its caption points into the text of the table. */
+struct row {
+    size_t sample, line;
+    char *caption;
+    size_t len;
+};
+
+struct table {
+    struct layout_parts *parts;
+    const struct data_columns *columns; /* as the user described them */
+    struct data_notes *notes;
+    char *text;
+    size_t len;
+    struct data_cells cells;
+    size_t name, caption; /* columns */
+    struct table_names names[WAYS];
+    struct row *row; /* [n] */
+    size_t n, room;
+};
+
 static void
 fill_names(struct table_names *names, const struct layout_parts *parts,
            enum way way)
@@ -218,9 +238,10 @@ fill_names(struct table_names *names, const struct layout_parts *parts,
 
 /* Returns the sample of a name in a table, LEXICON_NONE or UNCLEAR. */
 static int64_t
-find_sample(struct table_names names[WAYS], const struct layout_parts *parts,
-            const char *cell, size_t len)
+find_sample(struct table *table, const char *cell, size_t len)
 {
+    struct table_names *names = table->names;
+
     while (len > 2 && !memcmp(cell, "./", 2)) {
         cell += 2;
         len -= 2;
@@ -229,7 +250,7 @@ find_sample(struct table_names names[WAYS], const struct layout_parts *parts,
         int64_t number;
 
         if (!names[way].lexicon.n)
-            fill_names(&names[way], parts, way);
+            fill_names(&names[way], table->parts, way);
         number = text_lexicon_find(&names[way].lexicon, cell, len);
         if (number >= 0)
             return names[way].sample[number];
@@ -237,31 +258,16 @@ find_sample(struct table_names names[WAYS], const struct layout_parts *parts,
     return LEXICON_NONE;
 }
 
-/* A row that names a sample; its caption points into the text of the table. */
-struct row {
-    size_t sample, line;
-    char *caption;
-    size_t len;
-};
-
-struct table {
-    char *text;
-    size_t len;
-    size_t name, caption; /* columns */
-    struct table_names names[WAYS];
-    struct row *row; /* [n] */
-    size_t n, room;
-};
-
 /* Returns 1 if a cell of the record names a sample, or an image file. */
 static int
-names_sample(struct table *table, const struct layout_parts *parts,
-             const struct data_cells *cells)
+names_sample(struct table *table)
 {
+    const struct data_cells *cells = &table->cells;
+
     for (size_t i = 0; i < cells->n; i++)
         if (data_kind_of(cells->cell[i].text) == DATA_KIND_IMAGE ||
-            find_sample(table->names, parts, cells->cell[i].text,
-                        cells->cell[i].len) != LEXICON_NONE)
+            find_sample(table, cells->cell[i].text, cells->cell[i].len) !=
+                LEXICON_NONE)
             return 1;
     return 0;
 }
@@ -269,26 +275,23 @@ names_sample(struct table *table, const struct layout_parts *parts,
 /* Finds the columns: 1 if the first record is a heading, 0 if not, -1 on
  * error. */
 static int
-read_heading(struct table *table, const struct layout_parts *parts,
-             const struct data_columns *columns, const struct data_cells *cells,
-             struct data_notes *notes, struct err *err)
+read_heading(struct table *table, struct err *err)
 {
     size_t at[DATA_COLUMNS] = {
         [DATA_COLUMN_LABEL] = SIZE_MAX, [DATA_COLUMN_CAPTION] = 1};
-    int heading =
-        data_columns_find(columns, cells, DATA_COLUMN_CAPTION, at, err);
+    int heading = data_columns_find(table->columns, &table->cells,
+                                    DATA_COLUMN_CAPTION, at, err);
 
-    if (!heading && !columns->spec && !names_sample(table, parts, cells))
-        return data_columns_refuse(cells, "sample", err);
+    if (!heading && !table->columns->spec && !names_sample(table))
+        return data_columns_refuse(&table->cells, "sample", err);
     if (heading > 0 && at[DATA_COLUMN_NAME] == SIZE_MAX)
         at[DATA_COLUMN_NAME] = at[DATA_COLUMN_CAPTION] == 0;
     table->name = at[DATA_COLUMN_NAME];
     table->caption = at[DATA_COLUMN_CAPTION];
-    if (heading <= 0)
-        return heading;
     at[DATA_COLUMN_LABEL] = SIZE_MAX;
-    data_columns_unused(cells, at, notes);
-    return 1;
+    if (heading > 0)
+        data_columns_unused(&table->cells, at, table->notes);
+    return heading;
 }
 
 /* Replaces the escapes \n, \t and \\ in place; returns the new length. */
@@ -318,9 +321,9 @@ count_line(size_t *n, size_t *first, size_t line)
 }
 
 static void
-read_row(struct table *table, const struct layout_parts *parts,
-         const struct data_cells *cells, struct data_index_rows *rows)
+read_row(struct table *table, struct data_index_rows *rows)
 {
+    const struct data_cells *cells = &table->cells;
     const struct data_cell name = data_cells_get(cells, table->name);
     const struct data_cell caption = data_cells_get(cells, table->caption);
     int64_t sample;
@@ -329,7 +332,7 @@ read_row(struct table *table, const struct layout_parts *parts,
         count_line(&rows->empty, &rows->empty_line, cells->line);
         return;
     }
-    sample = find_sample(table->names, parts, name.text, name.len);
+    sample = find_sample(table, name.text, name.len);
     if (sample == LEXICON_NONE) {
         count_line(&rows->unknown, &rows->unknown_line, cells->line);
     } else if (sample == UNCLEAR) {
@@ -342,28 +345,20 @@ read_row(struct table *table, const struct layout_parts *parts,
 }
 
 static int
-read_table_rows(struct table *table, const struct layout_parts *parts,
-                const char *path, const struct data_columns *columns,
-                struct data_notes *notes, struct data_index_rows *rows,
+read_table_rows(struct table *table, struct data_index_rows *rows,
                 struct err *err)
 {
-    struct data_cells cells;
     int first = 1, rc;
 
-    data_cells_init(&cells, path, table->text, table->len);
-    while ((rc = data_cells_next(&cells, err)) > 0) {
-        const int heading =
-            first ? read_heading(table, parts, columns, &cells, notes, err) : 0;
+    while ((rc = data_cells_next(&table->cells, err)) > 0) {
+        const int heading = first ? read_heading(table, err) : 0;
 
         first = 0;
-        if (heading < 0) {
-            rc = heading;
-            break;
-        }
+        if (heading < 0)
+            return heading;
         if (!heading)
-            read_row(table, parts, &cells, rows);
+            read_row(table, rows);
     }
-    data_cells_release(&cells);
     return rc;
 }
 
@@ -379,9 +374,9 @@ by_sample(const void *a, const void *b)
 
 /* Assigns to each sample the captions of its rows. */
 static void
-assign_captions(struct table *table, struct layout_parts *parts,
-                struct data_index_captions *notes)
+assign_captions(struct table *table, struct data_index_captions *notes)
 {
+    struct layout_parts *parts = table->parts;
     struct data_bytes lines = {0};
 
     if (table->n)
@@ -423,7 +418,7 @@ data_table_read(struct layout_parts *parts, const char *path,
                 struct data_index_captions *captions, struct data_notes *notes,
                 struct data_index_rows *rows, struct err *err)
 {
-    struct table table = {.n = 0};
+    struct table table = {.parts = parts, .columns = columns, .notes = notes};
     int rc;
 
     *rows = (struct data_index_rows){0};
@@ -431,7 +426,8 @@ data_table_read(struct layout_parts *parts, const char *path,
         return err_set(err, "a table of captions has no column of labels");
     if (read_text(&table, path, err))
         return -1;
-    rc = read_table_rows(&table, parts, path, columns, notes, rows, err);
+    data_cells_init(&table.cells, path, table.text, table.len);
+    rc = read_table_rows(&table, rows, err);
     rows->used = table.n;
     if (!rc && !table.n)
         rc = err_set(err,
@@ -441,11 +437,12 @@ data_table_read(struct layout_parts *parts, const char *path,
                      parts->samples ? parts->text + parts->sample->name
                                     : "a/1.jpg");
     if (!rc)
-        assign_captions(&table, parts, captions);
+        assign_captions(&table, captions);
     for (enum way way = NAME; way < WAYS; way++) {
         text_lexicon_release(&table.names[way].lexicon);
         free(table.names[way].sample);
     }
+    data_cells_release(&table.cells);
     free(table.row);
     free(table.text);
     return rc;
