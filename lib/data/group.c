@@ -6,7 +6,10 @@
 #include "util/forest.h"
 #include "util/mem.h"
 
+#include "text/lexicon.h"
 #include "text/text.h"
+
+#include "tree.h"
 
 /* Numbers the trees of a forest as groups, and frees the forest. */
 static size_t
@@ -23,125 +26,100 @@ number_trees(size_t n, size_t *up, int64_t *group)
     return groups;
 }
 
-/* A text that samples may share. */
-struct text {
-    const char *start;
-    size_t len, sample;
-};
-
-struct texts {
-    struct text *text;
-    size_t n, room;
+/* Samples that are grouped by texts that they share. */
+struct sharing {
+    size_t *up; /* forest of the samples */
+    struct lexicon texts;
+    size_t *first; /* [texts.n] the first sample with each */
+    size_t room;
 };
 
 static void
-texts_add(struct texts *texts, const char *start, size_t len, size_t sample)
+add_text_of(struct sharing *s, size_t sample, const void *text, size_t len)
 {
-    mem_grow(&texts->text, &texts->room, texts->n + 1, sizeof *texts->text);
-    texts->text[texts->n++] = (struct text){start, len, sample};
+    const size_t known = s->texts.n;
+    const size_t i = text_lexicon_add(&s->texts, text, len);
+
+    mem_grow(&s->first, &s->room, s->texts.n, sizeof *s->first);
+    if (i == known)
+        s->first[i] = sample;
+    forest_unite(s->up, s->first[i], sample);
 }
 
-static int
-compare_texts(const void *a, const void *b)
-{
-    const struct text *x = a, *y = b;
-    int order = memcmp(x->start, y->start, x->len < y->len ? x->len : y->len);
-
-    return order ? order : (x->len > y->len) - (x->len < y->len);
-}
-
-/* Groups n samples by the texts that they share; frees the texts. */
 static size_t
-group_texts(size_t n, struct texts *texts, int64_t *group)
+end_sharing(size_t n, struct sharing *s, int64_t *group)
 {
-    size_t *up = forest_new(n);
-
-    if (texts->n)
-        qsort(texts->text, texts->n, sizeof *texts->text, compare_texts);
-    for (size_t i = 1; i < texts->n; i++)
-        if (!compare_texts(&texts->text[i - 1], &texts->text[i]))
-            forest_unite(up, texts->text[i - 1].sample, texts->text[i].sample);
-    free(texts->text);
-    return number_trees(n, up, group);
+    text_lexicon_release(&s->texts);
+    free(s->first);
+    return number_trees(n, s->up, group);
 }
 
-/* Appends the normal form of a line to `all`; returns its length. */
-static size_t
+/* Writes the normal form of a line. */
+static void
 fold_line(const char *line, size_t len, struct data_bytes *fold,
           struct data_bytes *all)
 {
-    const size_t before = all->len;
     const char *word;
     size_t at = 0, n;
 
+    all->len = 0;
     while (text_word(line, len, &at, &word, &n)) {
         text_fold(word, n, fold);
-        if (all->len > before)
+        if (all->len)
             text_append(all, " ", 1);
         text_append(all, fold->data, fold->len);
     }
-    return all->len - before;
 }
 
 size_t
 data_group_caption(const struct data_set *set, int64_t *group)
 {
+    const size_t n = data_size(set);
+    struct sharing sharing = {.up = forest_new(n)};
     struct data_bytes fold = {0}, all = {0};
-    struct texts texts = {0};
-    size_t from = 0;
 
-    for (size_t i = 0; i < data_size(set); i++)
+    for (size_t i = 0; i < n; i++)
         for (const char *at = data_caption(set, i); *at;) {
             const size_t len = strcspn(at, "\n");
-            const size_t n = fold_line(at, len, &fold, &all);
 
-            if (n)
-                texts_add(&texts, NULL, n, i);
+            fold_line(at, len, &fold, &all);
+            if (all.len)
+                add_text_of(&sharing, i, all.data, all.len);
             at += len + (at[len] == '\n');
         }
-    for (size_t i = 0; i < texts.n; i++) { // the texts do not move any more
-        texts.text[i].start = (const char *)all.data + from;
-        from += texts.text[i].len;
-    }
-    from = group_texts(data_size(set), &texts, group);
     data_bytes_release(&fold);
     data_bytes_release(&all);
-    return from;
+    return end_sharing(n, &sharing, group);
 }
 
 size_t
 data_group_file(const struct data_set *set, int64_t *group)
 {
-    struct texts texts = {0};
+    const size_t n = data_size(set);
+    struct sharing sharing = {.up = forest_new(n)};
 
-    for (size_t i = 0; i < data_size(set); i++) {
-        const char *name = data_name(set, i), *slash = strrchr(name, '/');
+    for (size_t i = 0; i < n; i++) {
+        const char *name = data_name(set, i);
 
-        name = slash ? slash + 1 : name;
-        texts_add(&texts, name, strlen(name), i);
+        name += data_kind_folders(name);
+        add_text_of(&sharing, i, name, strlen(name));
     }
-    return group_texts(data_size(set), &texts, group);
+    return end_sharing(n, &sharing, group);
 }
 
 size_t
 data_group_label(const struct data_set *set, int64_t *group)
 {
-    const size_t n = data_size(set), classes = data_classes(set);
-    size_t *first = mem_array(classes, sizeof *first), *up = forest_new(n);
+    const size_t n = data_size(set);
+    struct sharing sharing = {.up = forest_new(n)};
 
-    for (size_t c = 0; c < classes; c++)
-        first[c] = n;
     for (size_t i = 0; i < n; i++) {
         const int label = data_label(set, i);
 
-        if (label < 0)
-            continue;
-        if (first[label] == n)
-            first[label] = i;
-        forest_unite(up, first[label], i);
+        if (label >= 0)
+            add_text_of(&sharing, i, &label, sizeof label);
     }
-    free(first);
-    return number_trees(n, up, group);
+    return end_sharing(n, &sharing, group);
 }
 
 static int

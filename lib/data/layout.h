@@ -9,7 +9,6 @@
 #include "util/digest.h"
 #include "util/err.h"
 
-#include "layout.h"
 #include "tree.h"
 
 /*
