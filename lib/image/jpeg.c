@@ -65,8 +65,7 @@ enum {
     ROWS = 4,        // rows requested at a time: libjpeg returns one or two
     MARGIN = 4,      // columns around a region; upsampling reads fewer
     COLUMNS = 32,    // libjpeg converts so many at once; a remainder is slower
-    SMALL = 1 << 14, // images of fewer pixels are always decoded whole
-    PADDING = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * 8 // bytes added by pad_on()
+    SMALL = 1 << 14  // images of fewer pixels are always decoded whole
 };
 
 /*
@@ -80,9 +79,8 @@ struct image_decoder {
     enum image_policy policy;
     jmp_buf failed;
     char why[JMSG_LENGTH_MAX];
-    struct image stored;      // before the orientation is applied
-    struct data_bytes inks;   // rows of CMYK
-    struct data_bytes padded; // the data after the header, and PADDING bytes
+    struct image stored;    // before the orientation is applied
+    struct data_bytes inks; // rows of CMYK
 };
 
 _Noreturn static void
@@ -175,39 +173,6 @@ read_jpeg_rows(struct jpeg_decompress_struct *jpeg, JDIMENSION end,
 }
 
 /*
- * libjpeg decodes the last MCUs slowly, with checks for the end of the data:
- * for a small file that is most of it.  So PADDING bytes are added, which it
- * does not reach, as the EOI comes before them; pad_off() removes them before
- * any read that may skip.  Returns how many were added.
- */
-static size_t
-pad_on(struct image_decoder *decoder)
-{
-    struct jpeg_source_mgr *src = decoder->jpeg.src;
-    const size_t n = src->bytes_in_buffer;
-    struct data_bytes *padded = &decoder->padded;
-
-    if (n < 2 || src->next_input_byte[n - 2] != 0xff ||
-        src->next_input_byte[n - 1] != JPEG_EOI ||
-        jpeg_has_multiple_scans(&decoder->jpeg))
-        return 0;
-    mem_grow(&padded->data, &padded->room, n + PADDING, 1);
-    memcpy(padded->data, src->next_input_byte, n);
-    memset(padded->data + n, 0, PADDING);
-    src->next_input_byte = padded->data;
-    src->bytes_in_buffer = n + PADDING;
-    return PADDING;
-}
-
-static void
-pad_off(struct image_decoder *decoder, size_t padding)
-{
-    size_t *left = &decoder->jpeg.src->bytes_in_buffer;
-
-    *left -= *left < padding ? *left : padding;
-}
-
-/*
  * Returns the box of a region, or the whole image if a partial decode is not
  * possible or does not pay: rows before and after it are read, too, and so are
  * whole MCUs.
@@ -267,11 +232,9 @@ read_image(struct image_decoder *decoder, const struct image_region *region,
     const size_t w = jpeg->image_width, h = jpeg->image_height;
     const int inks = jpeg->num_components == 4;
     const struct image_box box = box_to_read(jpeg, region);
-    size_t padding;
 
     jpeg->out_color_space = inks ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(jpeg);
-    padding = pad_on(decoder);
     image_size(image, w, h);
     if (inks) {
         mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
@@ -284,7 +247,6 @@ read_image(struct image_decoder *decoder, const struct image_region *region,
     } else {
         read_box(jpeg, &box, image);
     }
-    pad_off(decoder, padding);
     jpeg_finish_decompress(jpeg);
 }
 
@@ -326,6 +288,5 @@ image_jpeg_free(struct image_decoder *decoder)
         return;
     image_release(&decoder->stored);
     data_bytes_release(&decoder->inks);
-    data_bytes_release(&decoder->padded);
     free(decoder);
 }
