@@ -46,23 +46,14 @@ fill_plan(const struct image_across *job, size_t pairs,
     }
 }
 
-/* sum + x by, of pairs of words: two instructions, or one with VNNI. */
-typedef __m256i add_products(__m256i sum, __m256i x, __m256i by);
-
 #define AVX2 __attribute__((target("avx2")))
-#define VNNI __attribute__((target("avx2,avx512vl,avx512vnni")))
 #define INLINE __attribute__((always_inline)) static inline
 
+/* Returns sum + x by, of pairs of words. */
 AVX2 INLINE __m256i
-add_by_two(__m256i sum, __m256i x, __m256i by)
+add_products(__m256i sum, __m256i x, __m256i by)
 {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(x, by));
-}
-
-VNNI INLINE __m256i
-add_by_one(__m256i sum, __m256i x, __m256i by)
-{
-    return _mm256_dpwssd_epi32(sum, x, by);
 }
 
 /* A pixel of each of two lines, as three whole numbers in each half: 256 high +
@@ -72,8 +63,8 @@ struct sums {
 };
 
 AVX2 INLINE void
-add_pair(add_products *add, struct sums *sums, const struct weight_pair *pair,
-         const uint8_t *a, const uint8_t *b)
+add_pair(struct sums *sums, const struct weight_pair *pair, const uint8_t *a,
+         const uint8_t *b)
 {
     const __m256i words = _mm256_broadcastsi128_si256(_mm_setr_epi8(
         0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
@@ -81,32 +72,26 @@ add_pair(add_products *add, struct sums *sums, const struct weight_pair *pair,
     const __m128i y = _mm_loadl_epi64((const void *)b);
     const __m256i both = _mm256_shuffle_epi8(_mm256_set_m128i(y, x), words);
 
-    sums->high = add(sums->high, both, _mm256_set1_epi32(pair->high));
-    sums->low = add(sums->low, both, _mm256_set1_epi32(pair->low));
+    sums->high = add_products(sums->high, both, _mm256_set1_epi32(pair->high));
+    sums->low = add_products(sums->low, both, _mm256_set1_epi32(pair->low));
 }
 
-/* The first pairs are unrolled: compilers do not unroll loops of few rounds. */
 AVX2 INLINE __m256i
-sum_pixel(add_products *add, size_t pairs, const struct weight_pair *pair,
-          const uint8_t *a, const uint8_t *b)
+sum_pixel(size_t pairs, const struct weight_pair *pair, const uint8_t *a,
+          const uint8_t *b)
 {
     struct sums sums = {_mm256_setzero_si256(), _mm256_set1_epi32(1 << 21)};
 
-    add_pair(add, &sums, pair, a, b);
-    if (pairs > 1)
-        add_pair(add, &sums, pair + 1, a + 6, b + 6);
-    if (pairs > 2)
-        add_pair(add, &sums, pair + 2, a + 12, b + 12);
-    for (size_t p = 3; p < pairs; p++)
-        add_pair(add, &sums, pair + p, a + 6 * p, b + 6 * p);
+    for (size_t p = 0; p < pairs; p++)
+        add_pair(&sums, pair + p, a + 6 * p, b + 6 * p);
     return _mm256_srai_epi32(
         _mm256_add_epi32(sums.low, _mm256_slli_epi32(sums.high, 8)), 22);
 }
 
 /* Returns SOME pixels of both lines, in the first twelve bytes of each half. */
 AVX2 INLINE __m256i
-mix_some(add_products *add, const struct plan *plan, size_t pairs, size_t at,
-         const uint8_t *a, const uint8_t *b)
+mix_some(const struct plan *plan, size_t pairs, size_t at, const uint8_t *a,
+         const uint8_t *b)
 {
     const __m256i squeeze = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
@@ -114,7 +99,7 @@ mix_some(add_products *add, const struct plan *plan, size_t pairs, size_t at,
     __m256i x[SOME];
 
     for (size_t i = 0; i < SOME; i++)
-        x[i] = sum_pixel(add, pairs, pair + i * pairs, a + plan->from[at + i],
+        x[i] = sum_pixel(pairs, pair + i * pairs, a + plan->from[at + i],
                          b + plan->from[at + i]);
     return _mm256_shuffle_epi8(
         _mm256_packus_epi16(_mm256_packs_epi32(x[0], x[1]),
@@ -126,8 +111,8 @@ mix_some(add_products *add, const struct plan *plan, size_t pairs, size_t at,
  * overwrite; at the end of a line exact stores are used.  The last pixels may
  * be computed twice. */
 AVX2 INLINE void
-mix_two_lines(add_products *add, struct plan plan, size_t pairs,
-              const uint8_t *const in[2], uint8_t *const out[2])
+mix_two_lines(struct plan plan, size_t pairs, const uint8_t *const in[2],
+              uint8_t *const out[2])
 {
     const uint8_t *a = in[0], *b = in[1];
     uint8_t *to_a = out[0], *to_b = out[1];
@@ -135,7 +120,7 @@ mix_two_lines(add_products *add, struct plan plan, size_t pairs,
 
     for (size_t at = 0; at < plan.n; at += SOME) {
         const size_t i = at < last ? at : last;
-        const __m256i x = mix_some(add, &plan, pairs, i, a, b);
+        const __m256i x = mix_some(&plan, pairs, i, a, b);
         const __m128i pixel[2] = {_mm256_castsi256_si128(x),
                                   _mm256_extracti128_si256(x, 1)};
 
@@ -151,32 +136,18 @@ mix_two_lines(add_products *add, struct plan plan, size_t pairs,
 
 /* Calls with a constant number of pairs, so that the compiler unrolls the
  * loop. */
-AVX2 INLINE void
-mix_pairs(add_products *add, const struct plan *plan,
-          const uint8_t *const in[2], uint8_t *const out[2])
+AVX2 static void
+mix_pairs(const struct plan *plan, const uint8_t *const in[2],
+          uint8_t *const out[2])
 {
     if (plan->pairs == 1)
-        mix_two_lines(add, *plan, 1, in, out);
+        mix_two_lines(*plan, 1, in, out);
     else if (plan->pairs == 2)
-        mix_two_lines(add, *plan, 2, in, out);
+        mix_two_lines(*plan, 2, in, out);
     else if (plan->pairs == 3)
-        mix_two_lines(add, *plan, 3, in, out);
+        mix_two_lines(*plan, 3, in, out);
     else
-        mix_two_lines(add, *plan, plan->pairs, in, out);
-}
-
-AVX2 static void
-mix_lines_by_two(const struct plan *plan, const uint8_t *const in[2],
-                 uint8_t *const out[2])
-{
-    mix_pairs(add_by_two, plan, in, out);
-}
-
-VNNI static void
-mix_lines_by_vnni(const struct plan *plan, const uint8_t *const in[2],
-                  uint8_t *const out[2])
-{
-    mix_pairs(add_by_one, plan, in, out);
+        mix_two_lines(*plan, plan->pairs, in, out);
 }
 
 /* Computes all lines.  Bytes read after the end of a line have no weight, but
@@ -184,8 +155,6 @@ mix_lines_by_vnni(const struct plan *plan, const uint8_t *const in[2],
 static void
 mix_wide(const struct image_across *job, struct image_scratch **scratch)
 {
-    const int vnni =
-        util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vnni");
     const size_t n = job->axis->n;
     size_t pairs = 0, room;
     struct weight_pair *pair;
@@ -214,10 +183,7 @@ mix_wide(const struct image_across *job, struct image_scratch **scratch)
             in[0] = memcpy(copy, in[0], 3 * job->width);
             in[1] = memcpy(copy + room, in[1], 3 * job->width);
         }
-        if (vnni)
-            mix_lines_by_vnni(&plan, in, out);
-        else
-            mix_lines_by_two(&plan, in, out);
+        mix_pairs(&plan, in, out);
     }
 }
 

@@ -69,7 +69,7 @@ struct image_across {
  *
  *     out = (2^21 + sum_t k[t] in[start + t]) >> 22, at most 255,
  *
- * with AVX2 two lines at a time, with fewer instructions with AVX-512 VNNI.
+ * with AVX2 two lines at a time.
  */
 void image_across(const struct image_across *job,
                   struct image_scratch **scratch);
