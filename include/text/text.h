@@ -24,6 +24,10 @@
 int text_word(const char *text, size_t len, size_t *at, const char **word,
               size_t *n);
 
+/* text_line() returns the line from *at < len on, of *n bytes without its end,
+ * LF or CR LF, and moves *at after it. */
+const char *text_line(const char *text, size_t len, size_t *at, size_t *n);
+
 /* text_fold() writes the normal form of a word of n >= 1 bytes to *fold, which
  * it overwrites. */
 void text_fold(const char *word, size_t n, struct data_bytes *fold);

@@ -156,21 +156,12 @@ static const struct {
                               "alttext"}},
 };
 
-/* Returns the number of a column, or 0 if the text is no number. */
-static size_t
-parse_column_number(const char *text)
-{
-    char *end;
-    const unsigned long n = strtoul(text, &end, 10);
-
-    return isdigit((unsigned char)*text) && !*end && n < SIZE_MAX ? n : 0;
-}
-
 static int
 read_part(struct data_columns *columns, char *part, struct err *err)
 {
-    char *equals = strchr(part, '=');
+    char *equals = strchr(part, '='), *end;
     enum data_column c = DATA_COLUMN_NAME;
+    unsigned long n;
 
     if (!equals || !equals[1])
         return err_set(err, "'%s': want WHAT=COLUMN", part);
@@ -184,7 +175,9 @@ read_part(struct data_columns *columns, char *part, struct err *err)
     if (columns->called[c])
         return err_set(err, "two columns are to be the %s", known[c].option);
     columns->called[c] = equals + 1;
-    columns->number[c] = parse_column_number(equals + 1);
+    n = strtoul(equals + 1, &end, 10);
+    if (isdigit((unsigned char)equals[1]) && !*end && n < SIZE_MAX)
+        columns->number[c] = n;
     return 0;
 }
 
@@ -238,22 +231,19 @@ is_word(const struct data_cell *cell, const char *word)
     return !*word;
 }
 
+/* Returns the cell that the user named, or that has a usual name; SIZE_MAX if
+ * there is none. */
 static size_t
-find_known(const struct data_cells *cells, enum data_column column)
+find_cell(const struct data_cells *cells, enum data_column column,
+          const char *called)
 {
-    for (size_t k = 0; k < WORDS && known[column].word[k]; k++)
+    for (size_t i = 0; called && i < cells->n; i++)
+        if (!strcmp(cells->cell[i].text, called))
+            return i;
+    for (size_t k = 0; !called && k < WORDS && known[column].word[k]; k++)
         for (size_t i = 0; i < cells->n; i++)
             if (is_word(&cells->cell[i], known[column].word[k]))
                 return i;
-    return SIZE_MAX;
-}
-
-static size_t
-find_called(const struct data_cells *cells, const char *called)
-{
-    for (size_t i = 0; i < cells->n; i++)
-        if (!strcmp(cells->cell[i].text, called))
-            return i;
     return SIZE_MAX;
 }
 
@@ -296,7 +286,7 @@ data_columns_find(const struct data_columns *columns,
         const char *called = columns->called[c];
 
         user_named |= called != NULL;
-        found[c] = called ? find_called(cells, called) : find_known(cells, c);
+        found[c] = find_cell(cells, c, called);
         if (called && found[c] == SIZE_MAX) {
             char *all = name_others(cells, NULL);
 

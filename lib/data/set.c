@@ -407,31 +407,22 @@ read_member(struct data_set *set, const struct layout_sample *sample,
     return DATA_UNREAD;
 }
 
-static int
-read_sample(struct data_set *set, const struct layout_sample *sample,
-            struct data_bytes *bytes, struct err *err)
-{
-    int rc, tried = 0;
-
-    if (set->file[sample->file].kind == LAYOUT_FOLDER)
-        return read_own(set, sample, bytes, err);
-    do
-        rc = read_member(set, sample, bytes, err);
-    while (rc == DATA_UNREAD && data_layout_retry(tried++));
-    return rc;
-}
-
 int
 data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
           struct err *err)
 {
     const struct layout_sample *sample = &set->sample[id];
     struct digest digest;
-    int rc;
+    int rc, tried = 0;
 
     if (data_touch(set, id, err))
         return DATA_UNREAD;
-    rc = read_sample(set, sample, bytes, err);
+    if (set->file[sample->file].kind == LAYOUT_FOLDER)
+        rc = read_own(set, sample, bytes, err);
+    else
+        do
+            rc = read_member(set, sample, bytes, err);
+        while (rc == DATA_UNREAD && data_layout_retry(tried++));
     if (rc)
         return rc;
     digest = digest_bytes(bytes->data, bytes->len);

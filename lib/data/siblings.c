@@ -56,12 +56,10 @@ void
 data_captions_text(const char *text, size_t n, struct data_bytes *lines,
                    struct data_index_captions *notes)
 {
-    for (size_t at = 0; at < n;) {
-        const char *end = memchr(text + at, '\n', n - at);
-        const size_t len = end ? (size_t)(end - text) - at : n - at;
+    for (size_t at = 0, len; at < n;) {
+        const char *line = text_line(text, n, &at, &len);
 
-        data_captions_line(text + at, len, lines, notes);
-        at += len + 1;
+        data_captions_line(line, len, lines, notes);
     }
 }
 

@@ -10,35 +10,23 @@
 
 enum { MAX_LIST = 1 << 30 };
 
-/* Returns 1 if the index was made of this file, rather than of a larger
- * input. */
-static int
-is_origin(const struct data_set *set, const char *path)
-{
-    struct stat own, place;
-
-    if (set->head->files != 1 || stat(path, &own))
-        return 0;
-    if (set->head->marks && set->mark[0].list)
-        return S_ISREG(own.st_mode);
-    return !stat(set->place[0], &place) && own.st_dev == place.st_dev &&
-           own.st_ino == place.st_ino;
-}
-
 char *
 data_layout_advice(const struct data_set *set)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
-    char *data, *advice;
+    const int suffixed = n > end && !strcmp(set->path + n - end, LAYOUT_SUFFIX);
+    char *data = mem_format("%.*s", suffixed ? (int)(n - end) : 0, set->path);
+    char *advice = NULL;
+    struct stat own;
 
-    if (n <= end || strcmp(set->path + n - end, LAYOUT_SUFFIX))
-        return mem_format("make the index '%s' again", set->path);
-    data = mem_format("%.*s", (int)(n - end), set->path);
-    advice = is_origin(set, data)
-                 ? mem_format("run 'foil data index %s'", data)
-                 : mem_format("make the index '%s' again", set->path);
+    // of this file alone: of a list, or of the file or folder itself
+    if (suffixed && set->head->files == 1 &&
+        (set->head->marks && set->mark[0].list
+             ? !stat(data, &own) && S_ISREG(own.st_mode)
+             : file_same(data, set->place[0])))
+        advice = mem_format("run 'foil data index %s'", data);
     free(data);
-    return advice;
+    return advice ? advice : mem_format("make the index '%s' again", set->path);
 }
 
 /* A folder, or a list, that has changed. */

@@ -19,14 +19,6 @@ read_u16(const struct tiff *tiff, size_t at)
     return tiff->big ? a << 8 | b : b << 8 | a;
 }
 
-static size_t
-read_u32(const struct tiff *tiff, size_t at)
-{
-    size_t a = read_u16(tiff, at), b = read_u16(tiff, at + 2);
-
-    return tiff->big ? a << 16 | b : b << 16 | a;
-}
-
 int
 image_exif_orientation(const uint8_t *bytes, size_t len)
 {
@@ -38,7 +30,9 @@ image_exif_orientation(const uint8_t *bytes, size_t len)
     tiff = (struct tiff){bytes + 6, len - 6, bytes[6] == 'M'};
     if (memcmp(tiff.at, tiff.big ? "MM\0*" : "II*", 4))
         return 1;
-    directory = read_u32(&tiff, 4);
+    directory = tiff.big
+                    ? (size_t)read_u16(&tiff, 4) << 16 | read_u16(&tiff, 6)
+                    : (size_t)read_u16(&tiff, 6) << 16 | read_u16(&tiff, 4);
     if (directory > tiff.len - 2)
         return 1;
     n = (tiff.len - directory - 2) / ENTRY;

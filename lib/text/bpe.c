@@ -155,15 +155,12 @@ text_bpe_parse(struct bpe *bpe, const char *text, size_t len, struct err *err)
 
     text_bpe_init(bpe);
     for (size_t at = 0; at < len && bpe->merges.n < BPE_MERGES_MAX;) {
-        const char *line = text + at, *end = memchr(line, '\n', len - at);
-        const size_t n = end ? (size_t)(end - line) : len - at;
-        const size_t m = n - (n && line[n - 1] == '\r');
-        const char *why;
+        size_t n;
+        const char *line = text_line(text, len, &at, &n), *why;
 
-        at += n + 1;
-        if (!number++ && memmem(line, m, "#version", 8))
+        if (!number++ && memmem(line, n, "#version", 8))
             continue;
-        why = read_merge(bpe, line, m);
+        why = read_merge(bpe, line, n);
         if (why)
             return err_set(err, "line %zu %s", number, why);
     }

@@ -72,6 +72,17 @@ text_word(const char *text, size_t len, size_t *at, const char **word,
     return *n > 0;
 }
 
+const char *
+text_line(const char *text, size_t len, size_t *at, size_t *n)
+{
+    const char *line = text + *at, *end = memchr(line, '\n', len - *at);
+
+    *n = end ? (size_t)(end - line) : len - *at;
+    *at += *n + 1;
+    *n -= *n && line[*n - 1] == '\r';
+    return line;
+}
+
 void
 text_append(struct data_bytes *text, const void *from, size_t n)
 {

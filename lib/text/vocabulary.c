@@ -32,27 +32,6 @@ struct text_vocabulary {
     struct data_bytes fold;
 };
 
-/* Returns 1 if the text has a line; a list of merges has no line without a
- * space. */
-static int
-has_line(const char *text, size_t len, const char *wanted)
-{
-    const size_t n = strlen(wanted);
-
-    for (size_t at = 0; at + n <= len;) {
-        const char *end;
-
-        if (!memcmp(text + at, wanted, n) &&
-            (at + n == len || text[at + n] == '\n' || text[at + n] == '\r'))
-            return 1;
-        end = memchr(text + at, '\n', len - at);
-        if (!end)
-            return 0;
-        at = (size_t)(end - text) + 1;
-    }
-    return 0;
-}
-
 struct text_vocabulary *
 text_vocabulary_parse(const char *text, size_t len, struct err *err)
 {
@@ -60,7 +39,12 @@ text_vocabulary_parse(const char *text, size_t len, struct err *err)
     char *own;
     int rc;
 
-    vocabulary->is_wordpiece = has_line(text, len, "[UNK]");
+    for (size_t at = 0, n; at < len && !vocabulary->is_wordpiece;) {
+        const char *line = text_line(text, len, &at, &n);
+
+        // a list of merges has no line without a space
+        vocabulary->is_wordpiece = n == 5 && !memcmp(line, "[UNK]", n);
+    }
     rc = vocabulary->is_wordpiece
              ? text_wordpiece_parse(&vocabulary->wordpiece, text, len, err)
              : text_bpe_parse(&vocabulary->bpe, text, len, err);

@@ -30,16 +30,14 @@ text_wordpiece_parse(struct wordpiece *wordpiece, const char *text, size_t len,
     size_t number = 0;
 
     for (size_t at = 0; at < len;) {
-        const char *line = text + at, *end = memchr(line, '\n', len - at);
-        const size_t n = end ? (size_t)(end - line) : len - at;
-        const size_t m = n - (n && line[n - 1] == '\r');
+        size_t n;
+        const char *line = text_line(text, len, &at, &n);
 
-        at += n + 1;
-        if (!m)
+        if (!n)
             return err_set(err, "line %zu is empty", number + 1);
         if (number == WORDPIECE_MAX)
             return err_set(err, "line %zu is one too many", number + 1);
-        if (text_lexicon_add(token, line, m) != number++)
+        if (text_lexicon_add(token, line, n) != number++)
             return err_set(err, "line %zu has a token that is there already",
                            number);
     }
