@@ -75,30 +75,6 @@ open_next(struct data_import *import, struct err *err)
     return import->file ? 0 : -1;
 }
 
-/* Takes the shape from a header. */
-static int
-take_size(struct data_import *import, size_t rank, const size_t size[4],
-          struct err *err)
-{
-    const char *path = import->settings.file[0];
-    struct form *form = &import->form;
-
-    if (rank < 3 || (rank == 4 && size[3] != 3))
-        return err_set(err,
-                       "'%s' holds no images: want n x rows x columns, "
-                       "or these x 3",
-                       path);
-    if (size[0] < 1 || size[1] < 1 || size[2] < 1 || size[1] > MAX_SIDE ||
-        size[2] > MAX_SIDE || size[1] * size[2] > IMAGE_MAX_PIXELS)
-        return err_set(err, "'%s' claims %zu images of %zux%zu", path, size[0],
-                       size[2], size[1]);
-    import->n = size[0];
-    form->height = size[1];
-    form->width = size[2];
-    form->channels = rank == 4 ? 3 : 1;
-    return 0;
-}
-
 /* Reads the head of an idx file: 0, 0, 8 (bytes), the rank 1 .. 4, and the
  * big-endian size of each dimension. */
 static int
@@ -126,34 +102,24 @@ read_idx_head(struct gzFile_s *file, const char *path, size_t size[4],
 }
 
 static int
-open_idx(struct data_import *import, struct err *err)
+read_npy_head(struct gzFile_s *file, const char *path, size_t size[4],
+              size_t *rank, struct err *err)
 {
-    size_t size[4] = {0}, rank;
-
-    if (read_idx_head(import->file, import->settings.file[0], size, &rank, err))
-        return -1;
-    return take_size(import, rank, size, err);
-}
-
-static int
-open_npy(struct data_import *import, struct err *err)
-{
-    const char *path = import->settings.file[0];
     uint8_t start[DATA_NPY_HEAD];
     struct data_npy head;
     struct err why;
     size_t len, place;
 
-    if (data_gz_take(import->file, path, start, sizeof start, &len, err))
+    if (data_gz_take(file, path, start, sizeof start, &len, err))
         return -1;
     if (data_npy_head(start, len, &head, &place, &why))
         return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
     if (head.type != DTYPE_U1)
         return err_set(err, "'%s' holds no bytes: save .astype('u1') of it",
                        path);
-    if (data_gz_seek(import->file, path, place, err))
-        return -1;
-    return take_size(import, head.rank, head.shape, err);
+    *rank = head.rank;
+    memcpy(size, head.shape, sizeof head.shape);
+    return data_gz_seek(file, path, place, err);
 }
 
 /* Reads all labels of a file, without allocating by the count in its
@@ -229,6 +195,36 @@ read_npy_labels(struct data_import *import, const char *path, struct err *err)
     return rc ? err_set(err, "'%s' holds no labels: %s", path, why.msg) : 0;
 }
 
+/* Takes the shape from the header of a file of images, if its form has one. */
+static int
+read_shape(struct data_import *import, struct err *err)
+{
+    const char *path = import->settings.file[0];
+    const enum data_form which = import->settings.form;
+    struct form *form = &import->form;
+    size_t size[4] = {0}, rank;
+
+    if (which != DATA_IDX && which != DATA_NPY)
+        return 0;
+    if (which == DATA_IDX ? read_idx_head(import->file, path, size, &rank, err)
+                          : read_npy_head(import->file, path, size, &rank, err))
+        return -1;
+    if (rank < 3 || (rank == 4 && size[3] != 3))
+        return err_set(err,
+                       "'%s' holds no images: want n x rows x columns, "
+                       "or these x 3",
+                       path);
+    if (size[0] < 1 || size[1] < 1 || size[2] < 1 || size[1] > MAX_SIDE ||
+        size[2] > MAX_SIDE || size[1] * size[2] > IMAGE_MAX_PIXELS)
+        return err_set(err, "'%s' claims %zu images of %zux%zu", path, size[0],
+                       size[2], size[1]);
+    import->n = size[0];
+    form->height = size[1];
+    form->width = size[2];
+    form->channels = rank == 4 ? 3 : 1;
+    return 0;
+}
+
 static int
 open_labels(struct data_import *import, struct err *err)
 {
@@ -301,8 +297,7 @@ start_import(struct data_import *import, struct err *err)
     if (apart && import->settings.files > 2)
         return err_set(err, "%s wants a file of images and one of labels",
                        import->form.name);
-    if (open_next(import, err) || (form == DATA_IDX && open_idx(import, err)) ||
-        (form == DATA_NPY && open_npy(import, err)) ||
+    if (open_next(import, err) || read_shape(import, err) ||
         (apart && import->settings.files == 2 && open_labels(import, err)) ||
         name_classes(import, err))
         return -1;

@@ -49,17 +49,6 @@ data_letters_count(const char *text)
     return n;
 }
 
-static void
-write_letter(char c, size_t zoom, size_t width, uint8_t *pixel)
-{
-    const uint64_t rows = dots[(c >= FIRST && c <= LAST ? c : '?') - FIRST];
-
-    for (size_t y = 0; y < zoom * LETTER_HEIGHT; y++)
-        for (size_t x = 0; x < zoom * LETTER_WIDTH; x++)
-            if (rows >> (8 * (LETTER_HEIGHT - y / zoom) - 4 - x / zoom) & 1)
-                memset(pixel + CHANNELS * (y * width + x), 0, CHANNELS);
-}
-
 void
 data_letters_write(const char *text, size_t most, size_t zoom, size_t width,
                    uint8_t *pixel)
@@ -67,10 +56,16 @@ data_letters_write(const char *text, size_t most, size_t zoom, size_t width,
     const size_t n = data_letters_count(text), shown = n < most ? n : most;
 
     for (size_t i = 0; i < shown; text++) {
+        const char c = n > most && i + 2 >= most ? '.' : *text;
+        const uint64_t rows = dots[(c >= FIRST && c <= LAST ? c : '?') - FIRST];
+
         if (is_continuation(*text))
             continue;
-        write_letter(n > most && i + 2 >= most ? '.' : *text, zoom, width,
-                     pixel + CHANNELS * zoom * LETTER_STEP * i);
+        for (size_t y = 0; y < zoom * LETTER_HEIGHT; y++)
+            for (size_t x = 0; x < zoom * LETTER_WIDTH; x++)
+                if (rows >> (8 * (LETTER_HEIGHT - y / zoom) - 4 - x / zoom) & 1)
+                    memset(pixel + CHANNELS * (y * width + x), 0, CHANNELS);
+        pixel += CHANNELS * zoom * LETTER_STEP;
         i++;
     }
 }

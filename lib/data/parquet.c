@@ -154,22 +154,6 @@ put_values(FILE *to, const struct data_features *f, const struct column *column,
             fwrite(&(int64_t){(int64_t)i}, 8, 1, to);
 }
 
-static size_t
-list_columns(const struct data_features *f, struct column *column)
-{
-    size_t n = 0;
-
-    column[n++] = (struct column){"id", TYPE_INT64, f->ids};
-    if (f->labels)
-        column[n++] = (struct column){"label", TYPE_INT64, f->labels};
-    if (f->same)
-        column[n++] = (struct column){"same", TYPE_INT64, f->same};
-    if (f->classes.n)
-        column[n++] = (struct column){"class", TYPE_TEXT, NULL};
-    column[n++] = (struct column){"x", TYPE_FLOAT, NULL};
-    return n;
-}
-
 /* Position of the values of a column of a group of rows. */
 struct chunk {
     uint64_t at, bytes, values;
@@ -350,7 +334,14 @@ data_parquet_write(const char *path, const struct data_features *f,
     if (file_draft_open(&draft, path, err))
         return -1;
     p.file = draft.file;
-    p.columns = list_columns(f, p.column);
+    p.column[p.columns++] = (struct column){"id", TYPE_INT64, f->ids};
+    if (f->labels)
+        p.column[p.columns++] = (struct column){"label", TYPE_INT64, f->labels};
+    if (f->same)
+        p.column[p.columns++] = (struct column){"same", TYPE_INT64, f->same};
+    if (f->classes.n)
+        p.column[p.columns++] = (struct column){"class", TYPE_TEXT, NULL};
+    p.column[p.columns++] = (struct column){"x", TYPE_FLOAT, NULL};
     p.rows = FLOATS_MOST / f->d;
     p.rows = p.rows < 1 ? 1 : p.rows > ROWS_MOST ? ROWS_MOST : p.rows;
     p.groups = (f->n + p.rows - 1) / p.rows;

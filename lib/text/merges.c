@@ -294,22 +294,6 @@ add_symbols(struct training *t, size_t size, size_t min)
     }
 }
 
-static void
-release_training(struct training *t)
-{
-    for (size_t i = 0; i < t->pairs.n; i++)
-        free(t->pair[i].piece);
-    text_lexicon_release(&t->pieces);
-    text_bpe_release(&t->bpe);
-    text_lexicon_release(&t->pairs);
-    free(t->count);
-    free(t->symbol);
-    free(t->start);
-    free(t->n);
-    free(t->pair);
-    free(t->heap);
-}
-
 char *
 text_merges_train(const struct text_merges *merges, size_t size, size_t min,
                   size_t *len)
@@ -329,7 +313,17 @@ text_merges_train(const struct text_merges *merges, size_t size, size_t min,
         queue_pair(&t, i);
     add_symbols(&t, size, min);
     text_bpe_text(&t.bpe, &text);
-    release_training(&t);
+    for (size_t i = 0; i < t.pairs.n; i++)
+        free(t.pair[i].piece);
+    text_lexicon_release(&t.pieces);
+    text_bpe_release(&t.bpe);
+    text_lexicon_release(&t.pairs);
+    free(t.count);
+    free(t.symbol);
+    free(t.start);
+    free(t.n);
+    free(t.pair);
+    free(t.heap);
     *len = text.len;
     return (char *)text.data;
 }
