@@ -15,7 +15,7 @@
  *
  *     x.npy         [n,d] f4  a row for each sample
  *     x.ids.npy     [n]   i8  the id of the sample in the data set
- *     x.labels.npy  [n] i8 its class, -1 if it has none
+ *     x.labels.npy  [n]   i8  its class, -1 if it has none
  *     x.same.npy    [n]   i8  rows of captions: equal numbers mean equal texts
  *     x.classes               the names of the classes (data/classes.h)
  *     x.json                  how they were made, an object

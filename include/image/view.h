@@ -134,8 +134,8 @@ struct image_box image_view_box(const struct image_recipe *recipe, size_t width,
  * image_plain() writes the view for evaluation: the short side resized to
  * `size` (antialiased bilinear), the long one to trunc(size long / short), and
  * the centre cropped, as torchvision's Resize and CenterCrop.  An image of size
- * x size is copied; one without pixels is a bug of the caller.  out
- * [size,size,3]
+ * x size is copied; one without pixels is a bug of the caller.
+ *   out  [size,size,3]
  */
 void image_plain(size_t size, const struct image *image,
                  struct image_scratch **scratch, uint8_t *out);

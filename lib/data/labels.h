@@ -30,11 +30,11 @@ void data_labels_from_folders(struct layout_parts *parts, size_t first,
 /*
  * data_labels_assign() converts the class texts of all samples to labels and
  * the table of classes.
- *   explicit   the texts are from files, not from folders: if all are whole
- *           numbers these are the labels, and -1 is none; other negative
- *           numbers and too large ones are errors
- *   notes   warnings: labels that are partly numbers, folders that are called
- *           as splits
+ *   explicit  the texts are from files, not from folders: if all are whole
+ *             numbers these are the labels, and -1 is none; other negative
+ *             numbers and too large ones are errors
+ *   notes     warnings: labels that are partly numbers, folders that are called
+ *             as splits
  */
 int data_labels_assign(struct layout_parts *parts, const uint64_t *class,
                        int explicit, struct data_notes *notes, struct err *err);

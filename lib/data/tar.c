@@ -215,14 +215,14 @@ data_tar_close(struct data_tar *tar)
     if (!tar)
         return;
     members = tar->members;
-    archive_read_free(tar->archive);
-    for (size_t i = 0; members && i < members->name.n; i++)
-        free(members->member[i].target);
     if (members) {
+        for (size_t i = 0; i < members->name.n; i++)
+            free(members->member[i].target);
         free(members->member);
         text_lexicon_release(&members->name);
+        free(members);
     }
-    free(members);
+    archive_read_free(tar->archive);
     if (tar->fd >= 0)
         close(tar->fd);
     free(tar->path);
