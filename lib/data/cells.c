@@ -270,16 +270,17 @@ name_others(const struct data_cells *cells, const size_t at[DATA_COLUMNS])
     return series_end(&all);
 }
 
-int
-data_columns_find(const struct data_columns *columns,
-                  const struct data_cells *cells, enum data_column key,
-                  size_t at[DATA_COLUMNS], struct err *err)
+/* Finds the columns by the first record: 1 if it is a heading, 0, or -1. */
+static int
+find_columns(struct data_rows *rows, struct err *err)
 {
+    const struct data_columns *columns = rows->columns;
+    const struct data_cells *cells = &rows->cells;
     size_t found[DATA_COLUMNS];
     int user_named = 0;
 
     for (size_t c = 0; c < DATA_COLUMNS && columns->number[0]; c++)
-        at[c] = columns->number[c] ? columns->number[c] - 1 : SIZE_MAX;
+        rows->at[c] = columns->number[c] ? columns->number[c] - 1 : SIZE_MAX;
     if (columns->number[0])
         return 0;
     for (enum data_column c = DATA_COLUMN_NAME; c < DATA_COLUMNS; c++) {
@@ -296,41 +297,55 @@ data_columns_find(const struct data_columns *columns,
             return -1;
         }
     }
-    if (found[key] == SIZE_MAX && user_named)
+    if (found[rows->key] == SIZE_MAX && user_named)
         return err_set(err, "'%s': name the column with --columns %s=...",
-                       cells->path, known[key].option);
-    if (found[key] == SIZE_MAX)
+                       cells->path, known[rows->key].option);
+    if (found[rows->key] == SIZE_MAX)
         return 0;
-    memcpy(at, found, sizeof found);
+    if (found[DATA_COLUMN_NAME] == SIZE_MAX)
+        found[DATA_COLUMN_NAME] = found[rows->key] == 0;
+    for (size_t c = 0; c < DATA_COLUMNS; c++)
+        rows->at[c] = rows->at[c] == SIZE_MAX ? SIZE_MAX : found[c];
     return 1;
 }
 
-void
-data_columns_unused(const struct data_cells *cells,
-                    const size_t at[DATA_COLUMNS], struct data_notes *notes)
+/* Reads the first record: 1 if it is a heading, 0, or -1. */
+static int
+read_heading(struct data_rows *rows, struct err *err)
 {
-    char *unused = name_others(cells, at);
+    const struct data_cells *cells = &rows->cells;
+    int heading = find_columns(rows, err);
+    char *names;
 
-    if (*unused)
-        data_notes_add(notes,
+    if (heading < 0 ||
+        (!heading && (rows->columns->spec || rows->names(rows->of, cells))))
+        return heading;
+    names = name_others(cells, heading ? rows->at : NULL);
+    if (heading && *names)
+        data_notes_add(rows->notes,
                        mem_format("columns of '%s' that are not used: %s",
-                                  cells->path, unused));
-    free(unused);
-}
-
-int
-data_columns_refuse(const struct data_cells *cells, const char *what,
-                    struct err *err)
-{
-    char *all = name_others(cells, NULL);
-
-    err_set(err,
+                                  cells->path, names));
+    if (!heading)
+        heading = err_set(
+            err,
             "line %zu of '%s' names no %s, and no columns that are known: %s; "
             "describe them, as in --columns name=A,label=B,caption=C, or by "
             "numbers if no line names them",
-            cells->line, cells->path, what, all);
-    free(all);
-    return -1;
+            cells->line, cells->path, rows->what, names);
+    free(names);
+    return heading;
+}
+
+int
+data_rows_next(struct data_rows *rows, struct err *err)
+{
+    int got, heading;
+
+    do {
+        got = data_cells_next(&rows->cells, err);
+        heading = got > 0 && !rows->begun++ ? read_heading(rows, err) : 0;
+    } while (heading > 0);
+    return heading ? heading : got;
 }
 
 void

@@ -82,30 +82,34 @@ int data_columns_parse(struct data_columns *columns, const char *spec,
 void data_columns_release(struct data_columns *columns);
 
 /*
- * data_columns_find() finds the columns in a table's first record.  A column
- * that the user did not describe is found by the words in cells.c, in either
- * case, with '_', '-' or blanks between their parts; of two such cells the one
- * with the earlier word counts.
- *   key   a record without this column is not a heading
- *   at    in: the columns if there is no heading; out: the columns, SIZE_MAX
- *         for none
- * Returns 1: it is a heading; 0: it is not; -1: it lacks a column that the user
- * named.
+ * A table of samples, row by row.  Initialise the members up to at[], where the
+ * columns are that a table without a heading has, and ->cells by
+ * data_cells_init().
+ *
+ * A heading is a first record with the column ->key.  A column that the user
+ * did not describe is found by the words in cells.c, in either case, with '_',
+ * '-' or blanks between their parts; of two such cells the one with the earlier
+ * word counts.  A heading without names has them in its first other cell; a
+ * column that is SIZE_MAX in at[] stays so.
  */
-int data_columns_find(const struct data_columns *columns,
-                      const struct data_cells *cells, enum data_column key,
-                      size_t at[DATA_COLUMNS], struct err *err);
+struct data_rows {
+    const struct data_columns *columns; /* as the user described them */
+    struct data_notes *notes;           /* for a note about unused cells */
+    enum data_column key;
+    const char *what; /* what a row names, "file" */
+    int (*names)(void *of, const struct data_cells *cells); /* 1: it does */
+    void *of;
+    size_t at[DATA_COLUMNS]; /* the cell of each column; SIZE_MAX: none */
+
+    int begun;
+    struct data_cells cells; /* of the row */
+};
 
 /*
- * data_columns_unused() adds a note about the cells that are not in at[].
+ * data_rows_next() reads the next row: 1, 0 at the end, or -1: as
+ * data_cells_next(), a heading without a column that the user named, or a first
+ * record that is no heading and names nothing.
  */
-void data_columns_unused(const struct data_cells *cells,
-                         const size_t at[DATA_COLUMNS],
-                         struct data_notes *notes);
-
-/* data_columns_refuse() reports a first record that is neither a heading nor
- * names an existing file or sample, and returns -1. */
-int data_columns_refuse(const struct data_cells *cells, const char *what,
-                        struct err *err);
+int data_rows_next(struct data_rows *rows, struct err *err);
 
 #endif

@@ -114,7 +114,7 @@ end_input(struct data_index *index)
             mem_format("%zu row%s of '%s' without a name (such as line %zu): "
                        "not used",
                        input->nameless, plural(input->nameless),
-                       input->cells.path, input->nameless_line));
+                       input->rows.cells.path, input->nameless_line));
     index->hidden += input->tar ? input->tar->hidden : input->tree.hidden;
     data_input_close(input);
     index->input = NULL;

@@ -53,8 +53,8 @@ read_input_list(struct input *input, const char *path, struct err *err)
     input->list = file_read(from, MAX_LIST, &input->list_bytes, err);
     if (!input->list)
         return -1;
-    data_cells_init(&input->cells, path, input->list, input->list_bytes);
-    input->cells.comments = 1;
+    data_cells_init(&input->rows.cells, path, input->list, input->list_bytes);
+    input->rows.cells.comments = 1;
     return 0;
 }
 
@@ -96,14 +96,36 @@ open_any(struct input *input, const char *path, struct err *err)
     return 0;
 }
 
+/* Returns 1 if a cell of the first record is an existing file or has the name
+ * of an image, or if its only cell looks like several. */
+static int
+names_file(void *of, const struct data_cells *cells)
+{
+    const struct input *input = of;
+    int named = cells->n == 1 && strpbrk(cells->cell->text, " ,");
+
+    for (size_t i = 0; i < cells->n && !named; i++) {
+        char *path = data_layout_path(input->root, cells->cell[i].text);
+
+        named = data_kind_of(path) == DATA_KIND_IMAGE || file_exists(path);
+        free(path);
+    }
+    return named;
+}
+
 struct input *
 data_input_open(const char *path, const struct data_columns *columns,
                 struct data_notes *notes, struct err *err)
 {
     struct input *input = mem_array(1, sizeof *input);
 
-    input->columns = columns;
-    input->notes = notes;
+    input->rows = (struct data_rows){.columns = columns,
+                                     .notes = notes,
+                                     .key = DATA_COLUMN_NAME,
+                                     .what = "file",
+                                     .names = names_file,
+                                     .of = input,
+                                     .at = {0, 1, 2}};
     if (!open_any(input, path, err))
         return input;
     data_input_close(input);
@@ -117,62 +139,26 @@ data_input_close(struct input *input)
         return;
     data_tar_close(input->tar);
     data_tree_release(&input->tree);
-    data_cells_release(&input->cells);
+    data_cells_release(&input->rows.cells);
     free(input->list);
     free(input->list_path);
     free(input->root);
     free(input);
 }
 
-/* Returns 1 if a cell of the first record is an existing file or has the name
- * of an image, or if its only cell looks like several. */
-static int
-names_file(const struct input *input)
-{
-    const struct data_cells *cells = &input->cells;
-    int named = cells->n == 1 && strpbrk(cells->cell->text, " ,");
-
-    for (size_t i = 0; i < cells->n && !named; i++) {
-        char *path = data_layout_path(input->root, cells->cell[i].text);
-
-        named = data_kind_of(path) == DATA_KIND_IMAGE || file_exists(path);
-        free(path);
-    }
-    return named;
-}
-
-/* Finds the columns: by the first record if it is a heading, else path, label,
- * caption.  Returns 1 if it is a heading, 0, or DATA_UNREAD. */
-static int
-read_heading(struct input *input, struct err *err)
-{
-    size_t *at = input->at_cell;
-    int heading;
-
-    for (size_t c = 0; c < DATA_COLUMNS; c++)
-        at[c] = c;
-    heading = data_columns_find(input->columns, &input->cells, DATA_COLUMN_NAME,
-                                at, err);
-    if (!heading && !input->columns->spec && !names_file(input))
-        heading = data_columns_refuse(&input->cells, "file", err);
-    if (heading > 0)
-        data_columns_unused(&input->cells, at, input->notes);
-    return heading < 0 ? DATA_UNREAD : heading;
-}
-
 /* Reads the sample of a record; 0 if it names none. */
 static int
 read_record(struct input *input, struct input_item *item)
 {
-    const struct data_cells *cells = &input->cells;
-    const size_t *at = input->at_cell;
+    const struct data_cells *cells = &input->rows.cells;
+    const size_t *at = input->rows.at;
     const char *name = data_cells_get(cells, at[DATA_COLUMN_NAME]).text;
 
     while (name && !strncmp(name, "./", 2))
         name += 2;
     if (!name || !*name) {
         if (!input->nameless++)
-            input->nameless_line = input->cells.line;
+            input->nameless_line = cells->line;
         return 0;
     }
     *item = (struct input_item){
@@ -183,30 +169,18 @@ read_record(struct input *input, struct input_item *item)
     return 1;
 }
 
-static int
-next_line(struct input *input, struct input_item *item, struct err *err)
-{
-    int got;
-
-    while ((got = data_cells_next(&input->cells, err)) > 0) {
-        const int heading = input->begun++ ? 0 : read_heading(input, err);
-
-        if (heading < 0)
-            return heading;
-        if (!heading && read_record(input, item))
-            return 1;
-    }
-    return got < 0 ? DATA_UNREAD : 0;
-}
-
 int
 data_input_next(struct input *input, struct input_item *item, struct err *err)
 {
     struct data_member member;
     int got;
 
-    if (input->list)
-        return next_line(input, item, err);
+    if (input->list) {
+        do
+            got = data_rows_next(&input->rows, err);
+        while (got > 0 && !read_record(input, item));
+        return got < 0 ? DATA_UNREAD : got;
+    }
     *item = (struct input_item){0};
     if (!input->tar) {
         const struct tree_entry *entry;
@@ -271,6 +245,6 @@ data_input_share(const struct input *input)
     if (input->tar)
         return (double)input->tar->end / (double)input->tar->bytes;
     if (input->list)
-        return (double)input->cells.at / (double)(input->list_bytes + 1);
+        return (double)input->rows.cells.at / (double)(input->list_bytes + 1);
     return (double)input->at / (double)(input->tree.n + 1);
 }

@@ -33,13 +33,9 @@ struct input {
 
     char *list; /* of a list: its text */
     size_t list_bytes;
-    struct data_cells cells;      /* of that text */
-    size_t at_cell[DATA_COLUMNS]; /* the cell of each column */
-    const struct data_columns *columns;
-    struct data_notes *notes;
+    struct data_rows rows;          /* of that text */
     size_t nameless, nameless_line; /* records, and line of the first */
-    int begun;
-    char *list_path; /* file of the list; NULL: standard input */
+    char *list_path;                /* file of the list; NULL: standard input */
     struct tree_state list_state;
 };
 

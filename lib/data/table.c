@@ -204,12 +204,8 @@ struct row {
 
 struct table {
     struct layout_parts *parts;
-    const struct data_columns *columns; /* as the user described them */
-    struct data_notes *notes;
     char *text;
     size_t len;
-    struct data_cells cells;
-    size_t name, caption; /* columns */
     struct table_names names[WAYS];
     struct row *row; /* [n] */
     size_t n, room;
@@ -260,38 +256,14 @@ find_sample(struct table *table, const char *cell, size_t len)
 
 /* Returns 1 if a cell of the record names a sample, or an image file. */
 static int
-names_sample(struct table *table)
+names_sample(void *of, const struct data_cells *cells)
 {
-    const struct data_cells *cells = &table->cells;
-
     for (size_t i = 0; i < cells->n; i++)
         if (data_kind_of(cells->cell[i].text) == DATA_KIND_IMAGE ||
-            find_sample(table, cells->cell[i].text, cells->cell[i].len) !=
+            find_sample(of, cells->cell[i].text, cells->cell[i].len) !=
                 LEXICON_NONE)
             return 1;
     return 0;
-}
-
-/* Finds the columns: 1 if the first record is a heading, 0 if not, -1 on
- * error. */
-static int
-read_heading(struct table *table, struct err *err)
-{
-    size_t at[DATA_COLUMNS] = {
-        [DATA_COLUMN_LABEL] = SIZE_MAX, [DATA_COLUMN_CAPTION] = 1};
-    int heading = data_columns_find(table->columns, &table->cells,
-                                    DATA_COLUMN_CAPTION, at, err);
-
-    if (!heading && !table->columns->spec && !names_sample(table))
-        return data_columns_refuse(&table->cells, "sample", err);
-    if (heading > 0 && at[DATA_COLUMN_NAME] == SIZE_MAX)
-        at[DATA_COLUMN_NAME] = at[DATA_COLUMN_CAPTION] == 0;
-    table->name = at[DATA_COLUMN_NAME];
-    table->caption = at[DATA_COLUMN_CAPTION];
-    at[DATA_COLUMN_LABEL] = SIZE_MAX;
-    if (heading > 0)
-        data_columns_unused(&table->cells, at, table->notes);
-    return heading;
 }
 
 /* Replaces the escapes \n, \t and \\ in place; returns the new length. */
@@ -321,11 +293,14 @@ count_line(size_t *n, size_t *first, size_t line)
 }
 
 static void
-read_row(struct table *table, struct data_index_rows *rows)
+read_row(struct table *table, const struct data_rows *row,
+         struct data_index_rows *rows)
 {
-    const struct data_cells *cells = &table->cells;
-    const struct data_cell name = data_cells_get(cells, table->name);
-    const struct data_cell caption = data_cells_get(cells, table->caption);
+    const struct data_cells *cells = &row->cells;
+    const struct data_cell name =
+        data_cells_get(cells, row->at[DATA_COLUMN_NAME]);
+    const struct data_cell caption =
+        data_cells_get(cells, row->at[DATA_COLUMN_CAPTION]);
     int64_t sample;
 
     if (!name.text || !caption.len) {
@@ -342,24 +317,6 @@ read_row(struct table *table, struct data_index_rows *rows)
         table->row[table->n++] = (struct row){(size_t)sample, cells->line,
                                               caption.text, caption.len};
     }
-}
-
-static int
-read_table_rows(struct table *table, struct data_index_rows *rows,
-                struct err *err)
-{
-    int first = 1, rc;
-
-    while ((rc = data_cells_next(&table->cells, err)) > 0) {
-        const int heading = first ? read_heading(table, err) : 0;
-
-        first = 0;
-        if (heading < 0)
-            return heading;
-        if (!heading)
-            read_row(table, rows);
-    }
-    return rc;
 }
 
 static int
@@ -418,7 +375,14 @@ data_table_read(struct layout_parts *parts, const char *path,
                 struct data_index_captions *captions, struct data_notes *notes,
                 struct data_index_rows *rows, struct err *err)
 {
-    struct table table = {.parts = parts, .columns = columns, .notes = notes};
+    struct table table = {.parts = parts};
+    struct data_rows row = {.columns = columns,
+                            .notes = notes,
+                            .key = DATA_COLUMN_CAPTION,
+                            .what = "sample",
+                            .names = names_sample,
+                            .of = &table,
+                            .at = {0, SIZE_MAX, 1}};
     int rc;
 
     *rows = (struct data_index_rows){0};
@@ -426,8 +390,9 @@ data_table_read(struct layout_parts *parts, const char *path,
         return err_set(err, "a table of captions has no column of labels");
     if (read_text(&table, path, err))
         return -1;
-    data_cells_init(&table.cells, path, table.text, table.len);
-    rc = read_table_rows(&table, rows, err);
+    data_cells_init(&row.cells, path, table.text, table.len);
+    while ((rc = data_rows_next(&row, err)) > 0)
+        read_row(&table, &row, rows);
     rows->used = table.n;
     if (!rc && !table.n)
         rc = err_set(err,
@@ -442,7 +407,7 @@ data_table_read(struct layout_parts *parts, const char *path,
         text_lexicon_release(&table.names[way].lexicon);
         free(table.names[way].sample);
     }
-    data_cells_release(&table.cells);
+    data_cells_release(&row.cells);
     free(table.row);
     free(table.text);
     return rc;
