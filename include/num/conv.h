@@ -49,8 +49,8 @@ struct num_conv_spec {
     size_t kernel, stride, pad;
     int bias;
     enum num_conv_how how;
-    int train;     /* 1: prepare num_conv_back_weights() */
-    int back_data; /* 1: prepare num_conv_back_data() */
+    int train;     /* 1: prepare NUM_CONV_BACK_WEIGHTS */
+    int back_data; /* 1: prepare NUM_CONV_BACK_DATA */
     int relu;      /* only without train: y = max(y, 0) at the end */
     int add;       /* only without train: adds to y, before relu */
 };
@@ -78,20 +78,6 @@ size_t num_conv_scratch(const struct num_conv *conv);
 const char *num_conv_name(const struct num_conv *conv, enum num_conv_pass pass);
 
 /*
- * The three passes write y from x, dx from dy, and dw and db from x and dy.
- *   x, dx  maps as spec.in;  y, dy  maps as num_conv_out()
- *   w, dw  [out,in,kernel,kernel];  b, db [out], NULL without bias
- *   accumulate = 1 adds to dw and db, 0 overwrites
- */
-void num_conv_forward(const struct num_conv *conv, const void *x,
-                      const float *w, const float *b, void *y, void *scratch);
-void num_conv_back_data(const struct num_conv *conv, const void *dy,
-                        const float *w, void *dx, void *scratch);
-void num_conv_back_weights(const struct num_conv *conv, const void *x,
-                           const void *dy, float *dw, float *db, int accumulate,
-                           void *scratch);
-
-/*
  * A norm with ReLU before a convolution can be fused into it: the two passes
  * that read x use
  *
@@ -108,8 +94,13 @@ struct num_conv_norm {
 
 int num_conv_fuses_norm(const struct num_conv *conv);
 
-/* A task to run for image i.  The maps that it reads, `bytes` per image, are
- * prefetched before; NULL ends their list. */
+/*
+ * A task for each image after a pass has written it to y or dx, while it is in
+ * the caches, by any thread and in any order.  The maps that it reads, `bytes`
+ * per image, are prefetched before; NULL ends their list.  num_conv_by_image()
+ * returns 1 if a pass writes one image after the other; else a task is not
+ * allowed.
+ */
 enum { NUM_CONV_PREFETCHES = 3 };
 
 struct num_conv_task {
@@ -119,29 +110,22 @@ struct num_conv_task {
     size_t bytes;
 };
 
-/*
- * Work fused into a pass: a norm before it, and a task for each image after the
- * pass has written it, while it is in the caches, by any thread and in any
- * order.  num_conv_by_image() returns 1 if a pass writes one image after the
- * other; else `after` is not allowed.
- */
-struct num_conv_fused {
-    const struct num_conv_norm *norm; /* or NULL */
-    struct num_conv_task after;
-};
-
 int num_conv_by_image(const struct num_conv *conv, enum num_conv_pass pass);
 
-/* num_conv_forward_fused() is num_conv_forward(), num_conv_backward_fused() is
- * both backward passes; `after` is for dx, which may be NULL. */
-void num_conv_forward_fused(const struct num_conv *conv,
-                            const struct num_conv_fused *fused, const void *x,
-                            const float *w, const float *b, void *y,
-                            void *scratch);
-void num_conv_backward_fused(const struct num_conv *conv,
-                             const struct num_conv_fused *fused, const void *x,
-                             const void *dy, const float *w, float *dw,
-                             float *db, int accumulate, void *dx,
-                             void *scratch);
+/* num_conv_run() runs a pass: it writes y from x, w and b; or dx from dy and w;
+ * or dw and db from x and dy. */
+struct num_conv_args {
+    const void *x, *dy; /* maps as spec.in, and as num_conv_out() */
+    void *y, *dx;
+    const float *w, *b;               /* [out,in,kernel,kernel], [out] */
+    float *dw, *db;                   /* b and db: only with bias */
+    int accumulate;                   /* 1: adds to dw and db; 0: overwrites */
+    const struct num_conv_norm *norm; /* of x, or NULL */
+    struct num_conv_task after;       /* for y and dx */
+    void *scratch;                    /* [num_conv_scratch()] */
+};
+
+void num_conv_run(const struct num_conv *conv, enum num_conv_pass pass,
+                  const struct num_conv_args *args);
 
 #endif

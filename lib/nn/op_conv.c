@@ -124,32 +124,35 @@ bias_of(const struct nn_call *call)
     return set->bias ? nn_param(call, 1) : NULL;
 }
 
-/* Other work of a pass: *norm of the step before, and sums of a neighbour. */
-static struct num_conv_fused
-fused_of(const struct nn_call *call, int back, struct num_conv_norm *norm)
+/* The arguments of a pass, with other work: *norm of the step before, and sums
+ * of a neighbour. */
+static struct num_conv_args
+args_of(const struct nn_call *call, int back, struct num_conv_norm *norm)
 {
     const struct nn_step *fused_input = call->step->fused_input;
     const struct nn_call *sums_for = call->sums_for;
-    struct num_conv_fused fused = {.norm = NULL};
+    struct num_conv_args args = {.x = call->x[0],
+                                 .w = nn_param(call, 0),
+                                 .b = bias_of(call),
+                                 .y = call->y,
+                                 .scratch = call->scratch};
 
     if (fused_input) {
         *norm = fused_input->op.is->fused_norm(call);
-        fused.norm = norm;
+        args.norm = norm;
     }
     if (sums_for)
-        fused.after = sums_for->step->op.is->sums(sums_for, back);
-    return fused;
+        args.after = sums_for->step->op.is->sums(sums_for, back);
+    return args;
 }
 
 static void
 conv_forward(const struct nn_call *call)
 {
     struct num_conv_norm norm;
-    const struct num_conv_fused fused = fused_of(call, 0, &norm);
+    const struct num_conv_args args = args_of(call, 0, &norm);
 
-    num_conv_forward_fused(call->step->made, &fused, call->x[0],
-                           nn_param(call, 0), bias_of(call), call->y,
-                           call->scratch);
+    num_conv_run(call->step->made, NUM_CONV_FORWARD, &args);
 }
 
 /*
@@ -176,20 +179,28 @@ conv_infer(const struct nn_call *call)
     num_scale_rows(out, t->count / out, scale, nn_param(call, 0), fw);
     for (size_t o = 0; b && o < out; o++)
         shift[o] += scale[o] * b[o];
-    num_conv_forward(call->step->made, call->x[0], fw, shift, call->y,
-                     call->scratch);
+    num_conv_run(call->step->made, NUM_CONV_FORWARD,
+                 &(struct num_conv_args){.x = call->x[0],
+                                         .w = fw,
+                                         .b = shift,
+                                         .y = call->y,
+                                         .scratch = call->scratch});
 }
 
 static void
 conv_backward(const struct nn_call *call)
 {
     struct num_conv_norm norm;
-    const struct num_conv_fused fused = fused_of(call, 1, &norm);
-    float *dw = nn_grad(call, 0), *db = bias_of(call) ? nn_grad(call, 1) : NULL;
+    struct num_conv_args args = args_of(call, 1, &norm);
 
-    num_conv_backward_fused(call->step->made, &fused, call->x[0], call->dy,
-                            nn_param(call, 0), dw, db, call->add, call->dx[0],
-                            call->scratch);
+    args.dy = call->dy;
+    args.dw = nn_grad(call, 0);
+    args.db = args.b ? nn_grad(call, 1) : NULL;
+    args.accumulate = call->add;
+    args.dx = call->dx[0];
+    num_conv_run(call->step->made, NUM_CONV_BACK_WEIGHTS, &args);
+    if (args.dx)
+        num_conv_run(call->step->made, NUM_CONV_BACK_DATA, &args);
 }
 
 /* The algorithm of each pass. */

@@ -18,23 +18,8 @@ struct num_conv {
     struct num_winograd winograd;
     struct num_taps taps;
     struct num_tiles tiles;
-    enum by { BY_direct, BY_winograd, BY_taps, BY_tiles } by[3]; /* of a pass */
+    enum by { BY_DIRECT, BY_WINOGRAD, BY_TAPS, BY_TILES } by[3]; /* of a pass */
 };
-
-/* Cases of a switch over `by` that call a function of the kernel; `to` is
- * "result =" or empty.  A new kernel needs a line here and in num_conv_name().
- */
-#define CASE(kernel, to, what, ...)                           \
-    case BY_##kernel:                                         \
-        to num_##kernel##_##what(&conv->kernel, __VA_ARGS__); \
-        break;
-#define OWN_KERNELS(...)        \
-    CASE(winograd, __VA_ARGS__) \
-    CASE(taps, __VA_ARGS__)     \
-    CASE(tiles, __VA_ARGS__)
-#define KERNELS(...)          \
-    CASE(direct, __VA_ARGS__) \
-    OWN_KERNELS(__VA_ARGS__)
 
 /*
  * The table: with AMX, bfloat16 maps use tiles, which take .08 to .5 of the
@@ -95,15 +80,15 @@ choose_pass(struct num_conv *conv, enum num_conv_pass pass, int winograd,
     const enum num_conv_how how = spec->how;
 
     if (tiles && (how == NUM_CONV_TILES || how == NUM_CONV_TABLE))
-        conv->by[pass] = BY_tiles;
+        conv->by[pass] = BY_TILES;
     else if (taps && num_taps_does(&conv->taps, pass) &&
              (how == NUM_CONV_TAPS ||
               (how == NUM_CONV_TABLE && taps_pay(spec, pass))))
-        conv->by[pass] = BY_taps;
+        conv->by[pass] = BY_TAPS;
     else if (winograd && num_winograd_does(&conv->winograd, pass) &&
              (how == NUM_CONV_WINOGRAD ||
               (how == NUM_CONV_TABLE && winograd_pays(spec))))
-        conv->by[pass] = BY_winograd;
+        conv->by[pass] = BY_WINOGRAD;
 }
 
 static void
@@ -117,7 +102,7 @@ choose_kernels(struct num_conv *conv)
     const int tiles = !num_tiles_init(&conv->tiles, spec, num_tile_kernel());
 
     for (int i = 0; i < 3; i++) {
-        conv->by[i] = BY_direct;
+        conv->by[i] = BY_DIRECT;
         if (wanted[i])
             choose_pass(conv, (enum num_conv_pass)i, winograd, taps, tiles);
     }
@@ -141,12 +126,12 @@ make_passes(struct num_conv *conv)
     const int wanted[3] = {1, conv->spec.back_data, conv->spec.train};
 
     for (int i = 0; i < 3; i++) {
-        if (!wanted[i] || conv->by[i] != BY_direct)
+        if (!wanted[i] || conv->by[i] != BY_DIRECT)
             continue;
         if (num_direct_make(&conv->direct, (enum num_conv_pass)i))
             return -1;
         if (is_slow(conv, (enum num_conv_pass)i))
-            conv->by[i] = BY_taps;
+            conv->by[i] = BY_TAPS;
     }
     return 0;
 }
@@ -203,15 +188,29 @@ sum_bias(const struct num_conv_spec *spec, const void *dy, float *db,
     }
 }
 
+static size_t
+pass_scratch(const struct num_conv *conv, enum num_conv_pass pass)
+{
+    switch (conv->by[pass]) {
+    case BY_WINOGRAD:
+        return num_winograd_scratch(&conv->winograd, pass);
+    case BY_TAPS:
+        return num_taps_scratch(&conv->taps, pass);
+    case BY_TILES:
+        return num_tiles_scratch(&conv->tiles, pass);
+    default:
+        return num_direct_scratch(&conv->direct, pass);
+    }
+}
+
 size_t
 num_conv_scratch(const struct num_conv *conv)
 {
-    size_t most = 0, bytes = 0;
+    size_t most = 0;
 
     for (int i = 0; i < 3; i++) {
-        switch (conv->by[i]) {
-            KERNELS(bytes =, scratch, (enum num_conv_pass)i)
-        }
+        const size_t bytes = pass_scratch(conv, (enum num_conv_pass)i);
+
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -221,99 +220,54 @@ const char *
 num_conv_name(const struct num_conv *conv, enum num_conv_pass pass)
 {
     switch (conv->by[pass]) {
-    case BY_winograd:
+    case BY_WINOGRAD:
         return conv->winograd.isa->name;
-    case BY_taps:
+    case BY_TAPS:
         return conv->taps.isa->taps;
-    case BY_tiles:
+    case BY_TILES:
         return conv->tiles.kernel->name;
     default:
         return num_direct_name(&conv->direct, pass);
     }
 }
 
-void
-num_conv_forward(const struct num_conv *conv, const void *x, const float *w,
-                 const float *b, void *y, void *scratch)
-{
-    switch (conv->by[NUM_CONV_FORWARD]) {
-        KERNELS(, forward, x, w, b, y, scratch)
-    }
-}
-
-void
-num_conv_back_data(const struct num_conv *conv, const void *dy, const float *w,
-                   void *dx, void *scratch)
-{
-    switch (conv->by[NUM_CONV_BACK_DATA]) {
-        KERNELS(, back_data, dy, w, dx, scratch)
-    }
-}
-
-void
-num_conv_back_weights(const struct num_conv *conv, const void *x,
-                      const void *dy, float *dw, float *db, int accumulate,
-                      void *scratch)
-{
-    switch (conv->by[NUM_CONV_BACK_WEIGHTS]) {
-    case BY_direct:
-        num_direct_back_weights(&conv->direct, x, dy, dw, db, accumulate,
-                                scratch);
-        return;
-        OWN_KERNELS(, back_weights, x, dy, dw, accumulate, scratch)
-    }
-    if (conv->spec.bias)
-        sum_bias(&conv->spec, dy, db, accumulate);
-}
-
 int
 num_conv_fuses_norm(const struct num_conv *conv)
 {
-    return conv->by[NUM_CONV_FORWARD] == BY_winograd &&
-           conv->by[NUM_CONV_BACK_WEIGHTS] == BY_winograd;
+    return conv->by[NUM_CONV_FORWARD] == BY_WINOGRAD &&
+           conv->by[NUM_CONV_BACK_WEIGHTS] == BY_WINOGRAD;
 }
 
 int
 num_conv_by_image(const struct num_conv *conv, enum num_conv_pass pass)
 {
-    return conv->by[pass] == BY_winograd &&
-           num_winograd_by_image(&conv->winograd, pass);
+    return conv->by[pass] == BY_WINOGRAD && conv->winograd.pass[pass].by_image;
 }
 
 void
-num_conv_forward_fused(const struct num_conv *conv,
-                       const struct num_conv_fused *fused, const void *x,
-                       const float *w, const float *b, void *y, void *scratch)
+num_conv_run(const struct num_conv *conv, enum num_conv_pass pass,
+             const struct num_conv_args *args)
 {
-    if (conv->by[NUM_CONV_FORWARD] == BY_winograd) {
-        num_winograd_forward_fused(&conv->winograd, fused, x, w, b, y, scratch);
-    } else {
-        REQUIRE(!fused->norm && !fused->after.run);
-        num_conv_forward(conv, x, w, b, y, scratch);
-    }
-}
+    const int sums = pass == NUM_CONV_BACK_WEIGHTS;
 
-void
-num_conv_backward_fused(const struct num_conv *conv,
-                        const struct num_conv_fused *fused, const void *x,
-                        const void *dy, const float *w, float *dw, float *db,
-                        int accumulate, void *dx, void *scratch)
-{
-    if (conv->by[NUM_CONV_BACK_WEIGHTS] == BY_winograd) {
-        num_winograd_norm_back_weights(&conv->winograd, x, fused->norm, dy, dw,
-                                       accumulate, scratch);
-        if (conv->spec.bias)
-            sum_bias(&conv->spec, dy, db, accumulate);
-    } else {
-        REQUIRE(!fused->norm);
-        num_conv_back_weights(conv, x, dy, dw, db, accumulate, scratch);
+    if (conv->by[pass] != BY_WINOGRAD) {
+        REQUIRE(!args->norm || pass == NUM_CONV_BACK_DATA);
+        REQUIRE(!args->after.run || sums);
     }
-    if (dx && conv->by[NUM_CONV_BACK_DATA] == BY_winograd) {
-        num_winograd_back_data_fused(&conv->winograd, fused, dy, w, dx,
-                                     scratch);
-    } else {
-        REQUIRE(!fused->after.run);
-        if (dx)
-            num_conv_back_data(conv, dy, w, dx, scratch);
+    switch (conv->by[pass]) {
+    case BY_DIRECT:
+        num_direct_run(&conv->direct, pass, args);
+        return;
+    case BY_WINOGRAD:
+        num_winograd_run(&conv->winograd, pass, args);
+        break;
+    case BY_TAPS:
+        num_taps_run(&conv->taps, pass, args);
+        break;
+    case BY_TILES:
+        num_tiles_run(&conv->tiles, pass, args);
+        break;
     }
+    if (sums && conv->spec.bias)
+        sum_bias(&conv->spec, args->dy, args->db, args->accumulate);
 }

@@ -249,31 +249,19 @@ num_direct_scratch(const struct num_direct *d, enum num_conv_pass pass)
            scratch_each(d, pass);
 }
 
-/* Converts weights to the layout of a pass and runs it. */
+/* Forward and back_data: converts weights to the layout of the pass. */
 static void
 run_with_weights(const struct num_direct *d, enum num_conv_pass pass,
-                 const void *from, const float *w, const float *b, void *to,
-                 void *scratch)
+                 const struct num_conv_args *args)
 {
-    void *own = scratch, *rest = (char *)scratch + num_align(d->weights);
+    const int back = pass == NUM_CONV_BACK_DATA;
+    void *w = args->scratch, *rest = (char *)w + num_align(d->weights);
 
-    num_dnn_op_run(&d->to[pass], d->dnn, (void *[]){(void *)w, own}, rest);
+    num_dnn_op_run(&d->to[pass], d->dnn, (void *[]){(void *)args->w, w}, rest);
     num_dnn_op_run(&d->pass[pass], d->dnn,
-                   (void *[]){(void *)from, own, to, (void *)b}, rest);
-}
-
-void
-num_direct_forward(const struct num_direct *d, const void *x, const float *w,
-                   const float *b, void *y, void *scratch)
-{
-    run_with_weights(d, NUM_CONV_FORWARD, x, w, b, y, scratch);
-}
-
-void
-num_direct_back_data(const struct num_direct *d, const void *dy, const float *w,
-                     void *dx, void *scratch)
-{
-    run_with_weights(d, NUM_CONV_BACK_DATA, dy, w, NULL, dx, scratch);
+                   (void *[]){(void *)(back ? args->dy : args->x), w,
+                              back ? args->dx : args->y, (void *)args->b},
+                   rest);
 }
 
 /* Adds the sums of other parts to those of the first. */
@@ -286,31 +274,40 @@ add_parts(const struct num_direct *d, size_t each, size_t n, float *first)
             first[k] += first[i * each / sizeof *first + k];
 }
 
-void
-num_direct_back_weights(const struct num_direct *d, const void *x,
-                        const void *dy, float *dw, float *db, int accumulate,
-                        void *scratch)
+static void
+write_gradient(const struct num_direct *d, const struct num_conv_args *args)
 {
     const struct num_map y = num_conv_out(&d->spec);
     const size_t each = scratch_each(d, NUM_CONV_BACK_WEIGHTS);
     const size_t from = num_map_bytes(&d->spec.in) / d->parts;
     const size_t to = num_map_bytes(&y) / d->parts;
-    float *bias = (void *)((char *)scratch + num_align(d->weights));
+    char *scratch = args->scratch;
+    float *bias = (void *)(scratch + num_align(d->weights));
     void *rest = (char *)bias + bias_bytes(d);
 
 #pragma omp parallel for num_threads((int)d->parts) if (d->parts > 1)
     for (size_t i = 0; i < d->parts; i++)
         num_dnn_op_run(&d->part[i].op, d->part[i].dnn,
-                       (void *[]){(char *)x + i * from,
-                                  (char *)scratch + i * each,
-                                  (char *)dy + i * to, (char *)bias + i * each},
+                       (void *[]){(char *)args->x + i * from,
+                                  scratch + i * each, (char *)args->dy + i * to,
+                                  (char *)bias + i * each},
                        (char *)rest + i * each);
-    add_parts(d, each, d->weights / sizeof(float), scratch);
-    num_dnn_op_run(&d->from[!!accumulate], d->dnn, (void *[]){scratch, dw},
-                   rest);
+    add_parts(d, each, d->weights / sizeof(float), args->scratch);
+    num_dnn_op_run(&d->from[!!args->accumulate], d->dnn,
+                   (void *[]){scratch, args->dw}, rest);
     if (!d->spec.bias)
         return;
     add_parts(d, each, d->spec.out, bias);
     for (size_t o = 0; o < d->spec.out; o++)
-        db[o] = (accumulate ? db[o] : 0) + bias[o];
+        args->db[o] = (args->accumulate ? args->db[o] : 0) + bias[o];
+}
+
+void
+num_direct_run(const struct num_direct *d, enum num_conv_pass pass,
+               const struct num_conv_args *args)
+{
+    if (pass == NUM_CONV_BACK_WEIGHTS)
+        write_gradient(d, args);
+    else
+        run_with_weights(d, pass, args);
 }

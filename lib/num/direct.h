@@ -45,13 +45,8 @@ const char *num_direct_name(const struct num_direct *direct,
 size_t num_direct_scratch(const struct num_direct *direct,
                           enum num_conv_pass pass);
 
-/* The passes, as in num/conv.h. */
-void num_direct_forward(const struct num_direct *direct, const void *x,
-                        const float *w, const float *b, void *y, void *scratch);
-void num_direct_back_data(const struct num_direct *direct, const void *dy,
-                          const float *w, void *dx, void *scratch);
-void num_direct_back_weights(const struct num_direct *direct, const void *x,
-                             const void *dy, float *dw, float *db,
-                             int accumulate, void *scratch);
+/* num_direct_run() runs a pass, as num_conv_run() does. */
+void num_direct_run(const struct num_direct *direct, enum num_conv_pass pass,
+                    const struct num_conv_args *args);
 
 #endif

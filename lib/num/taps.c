@@ -304,11 +304,17 @@ make_lines(const struct work *work, size_t first,
         }
 }
 
+/* Forward and back_data. */
 static void
-run_pass(const struct work *all, const void *from, const float *w,
-         const struct winograd_sink *sink)
+run_pass(const struct work *all, const struct num_conv_args *args)
 {
     const struct num_taps *t = all->t;
+    const struct num_conv_spec *spec = &t->spec;
+    const void *from = all->back ? args->dy : args->x;
+    const struct winograd_sink sink =
+        all->back
+            ? (struct winograd_sink){.y = args->dx}
+            : (struct winograd_sink){args->y, args->b, spec->add, spec->relu};
     const struct taps_weights weights = weights_of(all);
     const size_t images = all->read->n, group = all->now;
 
@@ -318,32 +324,14 @@ run_pass(const struct work *all, const void *from, const float *w,
 
 #pragma omp for schedule(dynamic)
         for (size_t panel = 0; panel < work.panels; panel++)
-            t->isa->taps_in(&weights, w, panel, weights_at(all, panel, 0));
+            t->isa->taps_in(&weights, args->w, panel,
+                            weights_at(all, panel, 0));
         for (size_t i = 0; i < images; i += group) {
             set_group(&work, num_least(group, images - i));
             gather_images(&work, work.read, &work.from, from, i, work.rows);
-            make_lines(&work, i, sink);
+            make_lines(&work, i, &sink);
         }
     }
-}
-
-void
-num_taps_forward(const struct num_taps *t, const void *x, const float *w,
-                 const float *b, void *y, void *scratch)
-{
-    const struct work work = work_of(t, NUM_CONV_FORWARD, scratch);
-
-    run_pass(&work, x, w,
-             &(struct winograd_sink){y, b, t->spec.add, t->spec.relu});
-}
-
-void
-num_taps_back_data(const struct num_taps *t, const void *dy, const float *w,
-                   void *dx, void *scratch)
-{
-    const struct work work = work_of(t, NUM_CONV_BACK_DATA, scratch);
-
-    run_pass(&work, dy, w, &(struct winograd_sink){.y = dx});
 }
 
 /* Adds a group of images to the sums of a tap and panel. */
@@ -371,22 +359,21 @@ add_group(const struct work *work, size_t panel, size_t tap, int add)
     }
 }
 
-void
-num_taps_back_weights(const struct num_taps *t, const void *x, const void *dy,
-                      float *dw, int accumulate, void *scratch)
+static void
+write_gradient(const struct work *all, const struct num_conv_args *args)
 {
-    const struct work all = work_of(t, NUM_CONV_BACK_WEIGHTS, scratch);
-    const struct taps_weights weights = weights_of(&all);
-    const size_t images = t->spec.in.n, group = all.now;
+    const struct num_taps *t = all->t;
+    const struct taps_weights weights = weights_of(all);
+    const size_t images = t->spec.in.n, group = all->now;
 
 #pragma omp parallel num_threads((int)t->threads)
     {
-        struct work work = all;
+        struct work work = *all;
 
         for (size_t i = 0; i < images; i += group) {
             set_group(&work, num_least(group, images - i));
-            gather_images(&work, work.read, &work.from, x, i, work.rows);
-            gather_images(&work, work.write, &work.to, dy, i, work.more);
+            gather_images(&work, work.read, &work.from, args->x, i, work.rows);
+            gather_images(&work, work.write, &work.to, args->dy, i, work.more);
 #pragma omp for collapse(2) schedule(dynamic)
             for (size_t panel = 0; panel < work.panels; panel++)
                 for (size_t tap = 0; tap < count_taps(t); tap++)
@@ -395,6 +382,18 @@ num_taps_back_weights(const struct num_taps *t, const void *x, const void *dy,
 #pragma omp for schedule(dynamic)
         for (size_t panel = 0; panel < work.panels; panel++)
             t->isa->taps_out(&weights, weights_at(&work, panel, 0), panel,
-                             accumulate, dw);
+                             args->accumulate, args->dw);
     }
+}
+
+void
+num_taps_run(const struct num_taps *t, enum num_conv_pass pass,
+             const struct num_conv_args *args)
+{
+    const struct work work = work_of(t, pass, args->scratch);
+
+    if (pass == NUM_CONV_BACK_WEIGHTS)
+        write_gradient(&work, args);
+    else
+        run_pass(&work, args);
 }

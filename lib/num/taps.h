@@ -48,13 +48,8 @@ int num_taps_does(const struct num_taps *taps, enum num_conv_pass pass);
 /* Bytes of scratch, 64-aligned, of a pass. */
 size_t num_taps_scratch(const struct num_taps *taps, enum num_conv_pass pass);
 
-/* The passes, as in num/conv.h, without db. */
-void num_taps_forward(const struct num_taps *taps, const void *x,
-                      const float *w, const float *b, void *y, void *scratch);
-void num_taps_back_data(const struct num_taps *taps, const void *dy,
-                        const float *w, void *dx, void *scratch);
-void num_taps_back_weights(const struct num_taps *taps, const void *x,
-                           const void *dy, float *dw, int accumulate,
-                           void *scratch);
+/* num_taps_run() runs a pass, as num_conv_run() does, without db. */
+void num_taps_run(const struct num_taps *taps, enum num_conv_pass pass,
+                  const struct num_conv_args *args);
 
 #endif

@@ -404,54 +404,33 @@ make_panel_of(const struct tiles_pass *pass, const struct block *b,
 /* Distributes blocks and panels over threads; each thread gathers the blocks
  * that it needs. */
 static void
-run_blocks(const struct tiles_pass *pass, const void *from, const float *w,
-           const struct tiles_sink *sink)
+run_blocks(const struct tiles_pass *pass, const struct num_conv_args *args)
 {
     const struct num_tiles *t = pass->t;
+    const void *from = pass->back ? args->dy : args->x;
+    const struct tiles_sink sink =
+        pass->back ? (struct tiles_sink){.map = pass->write, .y = args->dx}
+                   : (struct tiles_sink){pass->write, args->y, args->b,
+                                         t->spec.add, t->spec.relu};
     const struct tiles_weights shape = shape_of(pass);
     const size_t each = shape.taps * pass->depth * 2 * TILE_WORDS;
+    uint32_t *rows = pass->rows + (size_t)omp_get_thread_num() * pass->room;
+    size_t held = pass->blocks;
+    struct block b = {0};
 
-#pragma omp parallel num_threads((int)t->threads)
-    {
-        uint32_t *rows = pass->rows + (size_t)omp_get_thread_num() * pass->room;
-        size_t held = pass->blocks;
-        struct block b = {0};
-
-        t->kernel->begin();
 #pragma omp for schedule(static)
-        for (size_t panel = 0; panel < pass->panels; panel++)
-            num_tiles_weights(&shape, w, panel, pass->weights + panel * each);
+    for (size_t panel = 0; panel < pass->panels; panel++)
+        num_tiles_weights(&shape, args->w, panel, pass->weights + panel * each);
 #pragma omp for schedule(static) collapse(2)
-        for (size_t at = 0; at < pass->blocks; at++)
-            for (size_t panel = 0; panel < pass->panels; panel++) {
-                if (held != at) {
-                    held = at;
-                    b = block_of(pass, at);
-                    gather_block(pass, &b, from, rows);
-                }
-                make_panel_of(pass, &b, panel, rows, sink);
+    for (size_t at = 0; at < pass->blocks; at++)
+        for (size_t panel = 0; panel < pass->panels; panel++) {
+            if (held != at) {
+                held = at;
+                b = block_of(pass, at);
+                gather_block(pass, &b, from, rows);
             }
-        t->kernel->end();
-    }
-}
-
-void
-num_tiles_forward(const struct num_tiles *t, const void *x, const float *w,
-                  const float *b, void *y, void *scratch)
-{
-    const struct tiles_pass pass = pass_of(t, NUM_CONV_FORWARD, scratch);
-
-    run_blocks(&pass, x, w,
-               &(struct tiles_sink){&t->out, y, b, t->spec.add, t->spec.relu});
-}
-
-void
-num_tiles_back_data(const struct num_tiles *t, const void *dy, const float *w,
-                    void *dx, void *scratch)
-{
-    const struct tiles_pass pass = pass_of(t, NUM_CONV_BACK_DATA, scratch);
-
-    run_blocks(&pass, dy, w, &(struct tiles_sink){.map = &t->spec.in, .y = dx});
+            make_panel_of(pass, &b, panel, rows, &sink);
+        }
 }
 
 /* One of the threads that share a block: number `at` of `of`. */
@@ -469,12 +448,13 @@ begin_share(const struct worker *worker, size_t things, size_t next)
 
 /* Gathers both operands of a block. */
 static void
-gather_both(const struct tiles_pass *pass, const struct block *b, const void *x,
-            const void *dy, const struct worker *worker)
+gather_both(const struct tiles_pass *pass, const struct block *b,
+            const struct num_conv_args *args, const struct worker *worker)
 {
-    const struct tiles_lines from = describe_lines(pass, b, x);
-    const struct tiles_lines to = {
-        pass->write, dy, b->image, b->live, b->now, {1, 1, 0, pass->write->w}};
+    const struct tiles_lines from = describe_lines(pass, b, args->x);
+    const struct tiles_lines to = {pass->write, args->dy,
+                                   b->image,    b->live,
+                                   b->now,      {1, 1, 0, pass->write->w}};
     const size_t reads = b->read_end - b->read, lines = b->end - b->line;
     const size_t pairs = pass->read->c / TILE_SIDE * reads;
     const size_t all = pairs + pass->write->c / TILE_SIDE * lines;
@@ -556,32 +536,25 @@ add_block(const struct tiles_pass *pass, const struct block *b,
     }
 }
 
-/* The output of gradients. */
-struct tiles_gradient {
-    struct tiles_weights shape;
-    int accumulate;
-    float *dw;
-};
-
 /* Adds the parts of a task, in order, and writes the gradient. */
 static void
 finish_task(const struct tiles_pass *pass, const struct tile_task *task,
-            const struct tiles_gradient *to)
+            const struct num_conv_args *to)
 {
+    const struct tiles_weights shape = shape_of(pass);
     const size_t kernel = pass->t->spec.kernel;
     const size_t each = count_tasks(pass) * kernel * TILE_SUMS;
 
     for (size_t part = 1; part < pass->parts; part++)
         for (size_t i = 0; i < kernel * TILE_SUMS; i++)
             task->sums[i] += task->sums[part * each + i];
-    num_tiles_gradient(&to->shape, task->sums, task->panel, task->plane,
+    num_tiles_gradient(&shape, task->sums, task->panel, task->plane,
                        task->row * kernel, kernel, to->accumulate, to->dw);
 }
 
 /* All threads work on one block after the other. */
 static void
-share_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
-             const struct tiles_gradient *to)
+share_blocks(const struct tiles_pass *pass, const struct num_conv_args *args)
 {
     const struct worker worker = {(size_t)omp_get_thread_num(),
                                   (size_t)omp_get_num_threads(), pass->rows};
@@ -589,7 +562,7 @@ share_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
     for (size_t at = 0; at < pass->blocks; at++) {
         const struct block b = block_of(pass, at);
 
-        gather_both(pass, &b, x, dy, &worker);
+        gather_both(pass, &b, args, &worker);
 #pragma omp barrier
 #pragma omp for schedule(static)
         for (size_t i = 0; i < count_tasks(pass); i++) {
@@ -597,15 +570,14 @@ share_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
 
             add_block(pass, &b, &task, worker.rows, at > 0);
             if (at + 1 == pass->blocks)
-                finish_task(pass, &task, to);
+                finish_task(pass, &task, args);
         }
     }
 }
 
 /* Each thread works on its own blocks. */
 static void
-divide_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
-              const struct tiles_gradient *to)
+divide_blocks(const struct tiles_pass *pass, const struct num_conv_args *args)
 {
     const size_t room = pass->room + pass->more;
     const struct worker worker = {
@@ -616,7 +588,7 @@ divide_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
         for (size_t at = part; at < pass->blocks; at += pass->parts) {
             const struct block b = block_of(pass, at);
 
-            gather_both(pass, &b, x, dy, &worker);
+            gather_both(pass, &b, args, &worker);
             for (size_t i = 0; i < count_tasks(pass); i++) {
                 const struct tile_task task = find_task(pass, part, i);
 
@@ -627,24 +599,25 @@ divide_blocks(const struct tiles_pass *pass, const void *x, const void *dy,
     for (size_t i = 0; i < count_tasks(pass); i++) {
         const struct tile_task task = find_task(pass, 0, i);
 
-        finish_task(pass, &task, to);
+        finish_task(pass, &task, args);
     }
 }
 
 void
-num_tiles_back_weights(const struct num_tiles *t, const void *x, const void *dy,
-                       float *dw, int accumulate, void *scratch)
+num_tiles_run(const struct num_tiles *t, enum num_conv_pass which,
+              const struct num_conv_args *args)
 {
-    const struct tiles_pass pass = pass_of(t, NUM_CONV_BACK_WEIGHTS, scratch);
-    const struct tiles_gradient to = {shape_of(&pass), accumulate, dw};
+    const struct tiles_pass pass = pass_of(t, which, args->scratch);
 
 #pragma omp parallel num_threads((int)t->threads)
     {
         t->kernel->begin();
-        if (pass.parts > 1)
-            divide_blocks(&pass, x, dy, &to);
+        if (!pass.sums)
+            run_blocks(&pass, args);
+        else if (pass.parts > 1)
+            divide_blocks(&pass, args);
         else
-            share_blocks(&pass, x, dy, &to);
+            share_blocks(&pass, args);
         t->kernel->end();
     }
 }

@@ -47,13 +47,8 @@ int num_tiles_init(struct num_tiles *tiles, const struct num_conv_spec *spec,
 size_t num_tiles_scratch(const struct num_tiles *tiles,
                          enum num_conv_pass pass);
 
-/* The passes, as in num/conv.h, without db. */
-void num_tiles_forward(const struct num_tiles *tiles, const void *x,
-                       const float *w, const float *b, void *y, void *scratch);
-void num_tiles_back_data(const struct num_tiles *tiles, const void *dy,
-                         const float *w, void *dx, void *scratch);
-void num_tiles_back_weights(const struct num_tiles *tiles, const void *x,
-                            const void *dy, float *dw, int accumulate,
-                            void *scratch);
+/* num_tiles_run() runs a pass, as num_conv_run() does, without db. */
+void num_tiles_run(const struct num_tiles *tiles, enum num_conv_pass pass,
+                   const struct num_conv_args *args);
 
 #endif

@@ -54,7 +54,7 @@ enum { WINOGRAD_ISAS = 3 };
 struct winograd_isa;
 const struct winograd_isa *num_winograd_isa(size_t i);
 
-/* The units of work of a pass (winograd_work.h).  c is the number of input
+/* The units of work of a pass.  c is the number of input
  * channels, o that of output channels. */
 struct winograd_pass {
     struct num_map from, to; /* the two maps */
@@ -62,7 +62,8 @@ struct winograd_pass {
     size_t depth;            /* c, of all phases */
     size_t group;            /* tiles at a time */
     size_t take;             /* tiles of a thread's share, some groups */
-    int by_image;            /* 1: shares are whole images */
+    int by_image;            /* 1: shares are whole images, with up to about 32
+                                channels and enough images for all threads */
     int together;            /* 1: threads share a group; 0: each has its own */
 };
 
@@ -88,34 +89,9 @@ int num_winograd_does(const struct num_winograd *wino, enum num_conv_pass pass);
 size_t num_winograd_scratch(const struct num_winograd *wino,
                             enum num_conv_pass pass);
 
-/* The passes, as in num/conv.h, without db. */
-void num_winograd_forward(const struct num_winograd *wino, const void *x,
-                          const float *w, const float *b, void *y,
-                          void *scratch);
-void num_winograd_back_data(const struct num_winograd *wino, const void *dy,
-                            const float *w, void *dx, void *scratch);
-void num_winograd_back_weights(const struct num_winograd *wino, const void *x,
-                               const void *dy, float *dw, int accumulate,
-                               void *scratch);
-
-/* Whether a pass writes one image after the other: with up to about 32 channels
- * and enough images for all threads. */
-int num_winograd_by_image(const struct num_winograd *wino,
-                          enum num_conv_pass pass);
-
-/* The same with fused work (num/conv.h); a norm only with stride 1. */
-void num_winograd_forward_fused(const struct num_winograd *wino,
-                                const struct num_conv_fused *fused,
-                                const void *x, const float *w, const float *b,
-                                void *y, void *scratch);
-void num_winograd_back_data_fused(const struct num_winograd *wino,
-                                  const struct num_conv_fused *fused,
-                                  const void *dy, const float *w, void *dx,
-                                  void *scratch);
-void num_winograd_norm_back_weights(const struct num_winograd *wino,
-                                    const void *x,
-                                    const struct num_conv_norm *norm,
-                                    const void *dy, float *dw, int accumulate,
-                                    void *scratch);
+/* num_winograd_run() runs a pass, as num_conv_run() does, without db; a norm
+ * only with stride 1. */
+void num_winograd_run(const struct num_winograd *wino, enum num_conv_pass pass,
+                      const struct num_conv_args *args);
 
 #endif

@@ -114,11 +114,9 @@ struct winograd_isa {
     void (*spread)(const struct winograd_tiles *tiles, const void *dy, float *n,
                    size_t plane, size_t each);
 
-    /* dw (+)= G' s G, for the columns of a panel and rows from .. to - 1, both
-     * multiples of `lanes`; s(p, c, .). */
-    void (*gradient)(const float *s, size_t plane, size_t panel, size_t from,
-                     size_t to, size_t out, size_t in, int accumulate,
-                     float *dw);
+    /* dw (+)= G' s G, for the columns of a panel; s(p, c, .). */
+    void (*gradient)(const float *s, size_t plane, size_t panel, size_t out,
+                     size_t in, int accumulate, float *dw);
 
     /* For taps.c: convert an image to rows, and a line of rows of a panel to
      * the map. */

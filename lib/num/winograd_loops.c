@@ -130,10 +130,10 @@ gradient_of(const float *s, size_t plane, vec g[TAPS])
 }
 
 static void
-winograd_gradient(const float *s, size_t plane, size_t panel, size_t from,
-                  size_t to, size_t out, size_t in, int accumulate, float *dw)
+winograd_gradient(const float *s, size_t plane, size_t panel, size_t out,
+                  size_t in, int accumulate, float *dw)
 {
-    for (size_t c = from; c < to; c += WIDE)
+    for (size_t c = 0; c < in; c += WIDE)
         for (size_t v = 0; v < 2 && panel * PANEL + v * WIDE < out; v++) {
             float *at = dw + ((panel * PANEL + v * WIDE) * in + c) * TAPS;
             vec tap[WIDE * TAPS];

@@ -157,15 +157,16 @@ now(void)
 static double
 once(const struct bench *b, int how, int pass)
 {
-    const struct num_conv *conv = b->conv[how];
     double start = now();
 
-    if (pass == NUM_CONV_FORWARD)
-        num_conv_forward(conv, b->x, b->w, NULL, b->y, b->scratch);
-    else if (pass == NUM_CONV_BACK_DATA)
-        num_conv_back_data(conv, b->y, b->w, b->x, b->scratch);
-    else
-        num_conv_back_weights(conv, b->x, b->y, b->dw, NULL, 0, b->scratch);
+    num_conv_run(b->conv[how], (enum num_conv_pass)pass,
+                 &(struct num_conv_args){.x = b->x,
+                                         .dy = b->y,
+                                         .y = b->y,
+                                         .dx = b->x,
+                                         .w = b->w,
+                                         .dw = b->dw,
+                                         .scratch = b->scratch});
     return (now() - start) * 1e3;
 }
 

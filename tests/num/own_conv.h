@@ -145,9 +145,16 @@ run(const struct shape *s, const struct naive *v,
     REQUIRE(!OWN(init)(&conv, &spec, isa));
     for (int i = 0; i < 3; i++)
         scratch[i] = scratch_of(&conv, (enum num_conv_pass)i);
-    OWN(forward)(&conv, x, v->w, NULL, y, scratch[0]);
-    OWN(back_data)(&conv, dy, v->w, dx, scratch[1]);
-    OWN(back_weights)(&conv, x, dy, r.dw, 0, scratch[2]);
+    for (int i = 0; i < 3; i++)
+        OWN(run)
+        (&conv, (enum num_conv_pass)i,
+         &(struct num_conv_args){.x = x,
+                                 .dy = dy,
+                                 .y = y,
+                                 .dx = dx,
+                                 .w = v->w,
+                                 .dw = r.dw,
+                                 .scratch = scratch[i]});
     num_map_get(&out, y, r.y);
     num_map_get(&spec.in, dx, r.dx);
     for (int i = 0; i < 3; i++)

@@ -85,7 +85,10 @@ forward_is_the_sum(const struct num_conv_spec *spec,
     void *y = empty(&d->out);
 
     plain_conv_forward(spec, d->x, d->w, d->b, want);
-    num_conv_forward(conv, d->mx, d->w, d->b, y, d->scratch);
+    num_conv_run(
+        conv, NUM_CONV_FORWARD,
+        &(struct num_conv_args){
+            .x = d->mx, .w = d->w, .b = d->b, .y = y, .scratch = d->scratch});
     T_NEAR(map_worst(&d->out, y, want), 0, tolerance(spec), "%s: y", name);
     free(want);
     free(y);
@@ -100,7 +103,9 @@ gradient_of_x_is_the_sum(const struct num_conv_spec *spec,
     void *dx = empty(&spec->in);
 
     plain_conv_back_data(spec, d->dy, d->w, want);
-    num_conv_back_data(conv, d->mdy, d->w, dx, d->scratch);
+    num_conv_run(conv, NUM_CONV_BACK_DATA,
+                 &(struct num_conv_args){
+                     .dy = d->mdy, .w = d->w, .dx = dx, .scratch = d->scratch});
     T_NEAR(map_worst(&spec->in, dx, want), 0, tolerance(spec), "%s: dx", name);
     free(want);
     free(dx);
@@ -115,14 +120,17 @@ gradient_of_w_is_the_sum(const struct num_conv_spec *spec,
     float *got = mem_array(d->weights, sizeof *got);
     float *db = spec->bias ? mem_array(2 * spec->out, sizeof *db) : NULL;
     float *want_b = spec->bias ? db + spec->out : NULL;
+    struct num_conv_args args = {
+        .x = d->mx, .dy = d->mdy, .dw = got, .db = db, .scratch = d->scratch};
 
     plain_conv_back_weights(spec, d->x, d->dy, want, want_b);
-    num_conv_back_weights(conv, d->mx, d->mdy, got, db, 0, d->scratch);
+    num_conv_run(conv, NUM_CONV_BACK_WEIGHTS, &args);
     T_NEAR(worst(d->weights, got, want), 0, tolerance(spec), "%s: dw", name);
     if (db)
         T_NEAR(worst(spec->out, db, want_b), 0, tolerance(spec), "%s: db",
                name);
-    num_conv_back_weights(conv, d->mx, d->mdy, got, db, 1, d->scratch);
+    args.accumulate = 1;
+    num_conv_run(conv, NUM_CONV_BACK_WEIGHTS, &args);
     for (size_t i = 0; i < d->weights; i++)
         got[i] /= 2;
     T_NEAR(worst(d->weights, got, want), 0, tolerance(spec), "%s: dw added",
@@ -185,7 +193,10 @@ adds_and_clips(struct num_dnn *dnn, int winograd)
     struct num_conv *conv = num_conv_new(dnn, &spec);
     struct data d = data_of(&spec, conv);
 
-    num_conv_forward(conv, d.mx, d.w, d.b, d.mdy, d.scratch);
+    num_conv_run(
+        conv, NUM_CONV_FORWARD,
+        &(struct num_conv_args){
+            .x = d.mx, .w = d.w, .b = d.b, .y = d.mdy, .scratch = d.scratch});
     plain_conv_forward(&spec, d.x, d.w, d.b, d.dy);
     T_NEAR(map_worst(&d.out, d.mdy, d.dy), 0, tolerance(&spec),
            "added to y, then clipped%s", winograd ? ", Winograd" : "");
@@ -210,7 +221,9 @@ identity_kernel_copies(struct num_dnn *dnn)
     memset(d.w, 0, d.weights * sizeof *d.w);
     for (size_t k = 0; k < 32; k++)
         d.w[(k * 32 + k) * 9 + 4] = 1;
-    num_conv_forward(conv, d.mx, d.w, NULL, d.mdy, d.scratch);
+    num_conv_run(conv, NUM_CONV_FORWARD,
+                 &(struct num_conv_args){
+                     .x = d.mx, .w = d.w, .y = d.mdy, .scratch = d.scratch});
     T(map_worst(&d.out, d.mdy, d.x) == 0, "the identity kernel");
     T(!strcmp(num_conv_name(conv, NUM_CONV_BACK_DATA), "-"),
       "a pass that is not computed has no name");

@@ -66,7 +66,9 @@ adds_and_clips(const struct winograd_isa *isa)
     spec.add = spec.relu = 1;
     REQUIRE(!num_taps_init(&taps, &spec, isa));
     scratch = scratch_of(&taps, NUM_CONV_FORWARD);
-    num_taps_forward(&taps, mx, w, b, y, scratch);
+    num_taps_run(&taps, NUM_CONV_FORWARD,
+                 &(struct num_conv_args){
+                     .x = mx, .w = w, .b = b, .y = y, .scratch = scratch});
     T_NEAR(map_worst(&out, y, want), 0, 5e-6, "%s: y = max(y + ., 0)",
            isa->NAME);
     free(x);
@@ -92,7 +94,9 @@ images_give_y(const struct num_conv_spec *spec, const struct num_taps *taps)
     rounded(&spec->in, x);
     mx = packed(&spec->in, x);
     plain_conv_forward(spec, x, w, NULL, want);
-    num_taps_forward(taps, mx, w, NULL, y, scratch);
+    num_taps_run(
+        taps, NUM_CONV_FORWARD,
+        &(struct num_conv_args){.x = mx, .w = w, .y = y, .scratch = scratch});
     T_NEAR(map_worst(&out, y, want), 0, spec->in.bf16 ? 2e-2 : 5e-6,
            "%s: %zu colours, bf16 %d: y", taps->isa->taps, spec->in.c,
            spec->in.bf16);
@@ -120,8 +124,13 @@ images_give_dw(const struct num_conv_spec *spec, const struct num_taps *taps)
     mx = packed(&spec->in, x);
     mdy = packed(&out, dy);
     plain_conv_back_weights(spec, x, dy, dw + n, NULL);
-    num_taps_back_weights(taps, mx, mdy, dw, 0, scratch);
-    num_taps_back_weights(taps, mx, mdy, dw, 1, scratch);
+    for (int add = 0; add < 2; add++)
+        num_taps_run(taps, NUM_CONV_BACK_WEIGHTS,
+                     &(struct num_conv_args){.x = mx,
+                                             .dy = mdy,
+                                             .dw = dw,
+                                             .accumulate = add,
+                                             .scratch = scratch});
     for (size_t i = 0; i < n; i++)
         dw[i] /= 2;
     T_NEAR(worst(n, dw, dw + n), 0, 5e-6, "%s: %zu colours, bf16 %d: dw, added",

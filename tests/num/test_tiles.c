@@ -135,7 +135,12 @@ forward_is_exact(const struct data *d, const struct tile_kernel *kernel,
     memcpy(want, d->y, d->y_size * sizeof *want);
     memcpy(y, d->my, num_map_bytes(&d->out));
     plain_conv_forward(&spec, d->x, d->w, merged ? d->b : NULL, want);
-    num_tiles_forward(&tiles, d->mx, d->w, merged ? d->b : NULL, y, scratch);
+    num_tiles_run(&tiles, NUM_CONV_FORWARD,
+                  &(struct num_conv_args){.x = d->mx,
+                                          .w = d->w,
+                                          .b = merged ? d->b : NULL,
+                                          .y = y,
+                                          .scratch = scratch});
     rounded(&d->out, want);
     same = map_worst(&d->out, y, want) == 0;
     free(want);
@@ -154,7 +159,9 @@ back_data_is_exact(const struct data *d, const struct tile_kernel *kernel,
     int same;
 
     memset(dx, 0xff, num_map_bytes(&d->spec.in));
-    num_tiles_back_data(&tiles, d->mdy, d->w, dx, scratch);
+    num_tiles_run(&tiles, NUM_CONV_BACK_DATA,
+                  &(struct num_conv_args){
+                      .dy = d->mdy, .w = d->w, .dx = dx, .scratch = scratch});
     same = map_worst(&d->spec.in, dx, d->dx) == 0;
     free(dx);
     free(scratch);
@@ -173,7 +180,12 @@ back_weights_is_exact(const struct data *d, const struct tile_kernel *kernel,
 
     memset(dw, 0xff, d->w_size * sizeof *dw);
     for (int add = 0; add < 2; add++) {
-        num_tiles_back_weights(&tiles, d->mx, d->mdy, dw, add, scratch);
+        num_tiles_run(&tiles, NUM_CONV_BACK_WEIGHTS,
+                      &(struct num_conv_args){.x = d->mx,
+                                              .dy = d->mdy,
+                                              .dw = dw,
+                                              .accumulate = add,
+                                              .scratch = scratch});
         for (size_t i = 0; i < d->w_size; i++)
             same &= dw[i] == (float)(add + 1) * d->dw[i];
     }
@@ -255,7 +267,9 @@ sums_are_near(const struct tile_kernel *kernel, int threads, float *dw)
 
     rounded(&spec.in, x);
     rounded(&out, dy);
-    num_tiles_back_weights(&tiles, mx, mdy, dw, 0, scratch);
+    num_tiles_run(&tiles, NUM_CONV_BACK_WEIGHTS,
+                  &(struct num_conv_args){
+                      .x = mx, .dy = mdy, .dw = dw, .scratch = scratch});
     for (size_t o = 0; o < spec.out; o += 5)
         for (size_t k = 0; k < spec.in.c; k += 17)
             off = fmax(off, fabs(sum_of_weight(&spec, x, dy, o, k) -

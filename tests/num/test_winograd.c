@@ -42,7 +42,9 @@ forward_of(const struct shape *s, const struct naive *v,
     num_threads(threads);
     REQUIRE(!num_winograd_init(&wino, &spec, isa));
     scratch = scratch_of(&wino, NUM_CONV_FORWARD);
-    num_winograd_forward(&wino, x, v->w, NULL, y, scratch);
+    num_winograd_run(
+        &wino, NUM_CONV_FORWARD,
+        &(struct num_conv_args){.x = x, .w = v->w, .y = y, .scratch = scratch});
     num_map_get(&out, y, plain);
     num_threads(1);
     free(scratch);
@@ -137,19 +139,22 @@ fuses_a_norm(const struct shape *s, const struct winograd_isa *isa)
 
     REQUIRE(!num_winograd_init(&wino, &spec, isa));
     for (int written = 0; written < 2; written++) {
-        const struct num_conv_fused fused = {.norm = written ? NULL : &norm};
-        void *scratch = scratch_of(&wino, NUM_CONV_FORWARD);
+        struct num_conv_args args = {.norm = written ? NULL : &norm,
+                                     .w = w,
+                                     .dy = dy,
+                                     .y = y[written],
+                                     .dw = dw[written]};
 
         if (written)
             normalise(s, &norm, x);
         in = packed(&spec.in, x);
-        num_winograd_forward_fused(&wino, &fused, in, w, NULL, y[written],
-                                   scratch);
-        free(scratch);
-        scratch = scratch_of(&wino, NUM_CONV_BACK_WEIGHTS);
-        num_winograd_norm_back_weights(&wino, in, fused.norm, dy, dw[written],
-                                       0, scratch);
-        free(scratch);
+        args.x = in;
+        args.scratch = scratch_of(&wino, NUM_CONV_FORWARD);
+        num_winograd_run(&wino, NUM_CONV_FORWARD, &args);
+        free(args.scratch);
+        args.scratch = scratch_of(&wino, NUM_CONV_BACK_WEIGHTS);
+        num_winograd_run(&wino, NUM_CONV_BACK_WEIGHTS, &args);
+        free(args.scratch);
         free(in);
     }
     T(!memcmp(y[0], y[1], num_map_bytes(&out)) &&
@@ -208,20 +213,21 @@ images_are_complete(const struct shape *s, enum num_conv_pass pass, int threads)
     void *in = packed(back ? &out : &spec.in, x), *got = empty(to);
     struct copies copies = {got, empty(to), num_map_bytes(to) / s->n, {0}};
     struct copies *self = &copies;
-    const struct num_conv_fused fused = {
+    struct num_conv_args args = {
+        .x = in,
+        .dy = in,
+        .y = got,
+        .dx = got,
+        .w = w,
         .after = {copy_image, &self, {in}, copies.each}};
     struct num_winograd wino;
     int once = 1;
-    void *scratch;
 
     num_threads(threads);
     REQUIRE(!num_winograd_init(&wino, &spec, num_winograd_isa(0)));
-    T(num_winograd_by_image(&wino, pass), "%d threads: by image", threads);
-    scratch = scratch_of(&wino, pass);
-    if (back)
-        num_winograd_back_data_fused(&wino, &fused, in, w, got, scratch);
-    else
-        num_winograd_forward_fused(&wino, &fused, in, w, NULL, got, scratch);
+    T(wino.pass[pass].by_image, "%d threads: by image", threads);
+    args.scratch = scratch_of(&wino, pass);
+    num_winograd_run(&wino, pass, &args);
     for (size_t i = 0; i < s->n; i++)
         once &= copies.calls[i] == 1;
     T(once && !memcmp(got, copies.to, num_map_bytes(to)),
@@ -233,7 +239,7 @@ images_are_complete(const struct shape *s, enum num_conv_pass pass, int threads)
     free(in);
     free(got);
     free(copies.to);
-    free(scratch);
+    free(args.scratch);
 }
 
 static void
@@ -251,7 +257,7 @@ works_by_image(void)
             images_are_complete(&some[k], NUM_CONV_BACK_DATA, threads);
         }
     REQUIRE(!num_winograd_init(&wino, &few, num_winograd_isa(0)));
-    T(!num_winograd_by_image(&wino, NUM_CONV_FORWARD), "few images: in groups");
+    T(!wino.pass[NUM_CONV_FORWARD].by_image, "few images: in groups");
 }
 
 static void
