@@ -134,49 +134,42 @@ measure_plane(const struct job *job, size_t i, size_t g)
     recentre_sums(b, pixels_of(map), first, mean, rest);
 }
 
-/* Merges `count` means and squares from `at` on, each of the same number of
- * pixels (Chan, Golub and LeVeque 1983). */
-static void
-merge_means(const struct job *job, size_t at, size_t count, size_t own)
+/* Merges n means and squares of `width` channels, each of the same number of
+ * pixels (Chan, Golub and LeVeque 1983); they start at first[at], and are
+ * `step` apart. */
+static UTIL_CLONES(void, merge_means,
+                   (const struct job *job, size_t at, size_t n, size_t step,
+                    size_t width, size_t own),
+                   (job, at, n, step, width, own))
 {
-    double sum = 0, rest = 0, mean;
-
-    for (size_t i = 0; i < count; i++)
-        sum += job->first[at + i];
-    mean = sum / (double)count;
-    for (size_t i = 0; i < count; i++) {
-        double off = job->first[at + i] - mean;
-
-        rest += job->second[at + i] + pixels_of(job->map) * off * off;
-    }
-    job->norm->mean[own] = (float)mean;
-    job->norm->variance[own] = (float)(rest / count_members(job));
-}
-
-/* The same for all channels of group g, over images. */
-static UTIL_CLONES(void, merge_images, (const struct job *job, size_t g),
-                   (job, g))
-{
-    const size_t n = job->map->n, c = job->map->c, b = job->map->block;
     const double pixels = pixels_of(job->map), all = count_members(job);
-    const double *first = job->first + g * b, *second = job->second + g * b;
+    const double *first = job->first + at, *second = job->second + at;
     double mean[LANES] = {0}, rest[LANES] = {0};
 
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < b; j++)
-            mean[j] += first[i * c + j];
-    for (size_t j = 0; j < b; j++)
+        for (size_t j = 0; j < width; j++)
+            mean[j] += first[i * step + j];
+    for (size_t j = 0; j < width; j++)
         mean[j] /= (double)n;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < b; j++) {
-            double off = first[i * c + j] - mean[j];
+        for (size_t j = 0; j < width; j++) {
+            double off = first[i * step + j] - mean[j];
 
-            rest[j] += second[i * c + j] + pixels * off * off;
+            rest[j] += second[i * step + j] + pixels * off * off;
         }
-    for (size_t j = 0; j < b; j++) {
-        job->norm->mean[g * b + j] = (float)mean[j];
-        job->norm->variance[g * b + j] = (float)(rest[j] / all);
+    for (size_t j = 0; j < width; j++) {
+        job->norm->mean[own + j] = (float)mean[j];
+        job->norm->variance[own + j] = (float)(rest[j] / all);
     }
+}
+
+/* Merges all images of group g. */
+static void
+merge_images(const struct job *job, size_t g)
+{
+    const size_t c = job->map->c, b = job->map->block;
+
+    merge_means(job, g * b, job->map->n, c, b, g * b);
 }
 
 /* Plane (i, g) is normalised by scale (x - centre) + shift, by lane; in batch
@@ -223,15 +216,17 @@ apply_plane(const struct job *job, const struct terms *t, size_t i, size_t g)
                         job->norm->relu, planes_at(map, job->norm->y, i, g));
 }
 
-static void
-apply_all(const struct job *job)
+void
+num_norm_apply(const struct num_norm *norm)
 {
-#pragma omp parallel for schedule(static) collapse(2)
-    for (size_t g = 0; g < planes_count(job->map); g++)
-        for (size_t i = 0; i < job->map->n; i++) {
-            struct terms t = terms_of(job, i, g);
+    const struct job job = job_of(norm);
 
-            apply_plane(job, &t, i, g);
+#pragma omp parallel for schedule(static) collapse(2)
+    for (size_t g = 0; g < planes_count(job.map); g++)
+        for (size_t i = 0; i < job.map->n; i++) {
+            struct terms t = terms_of(&job, i, g);
+
+            apply_plane(&job, &t, i, g);
         }
 }
 
@@ -310,7 +305,7 @@ forward_group(const struct job *job)
         for (size_t g = 0; g < planes_count(job->map); g++)
             measure_plane(job, i, g);
         for (size_t j = 0; j < groups; j++)
-            merge_means(job, i * c + j * each, each, i * groups + j);
+            merge_means(job, i * c + j * each, each, 1, 1, i * groups + j);
         for (size_t g = 0; g < planes_count(job->map); g++) {
             struct terms t = terms_of(job, i, g);
 
@@ -329,7 +324,7 @@ num_norm_forward(const struct num_norm *norm)
     else if (norm->kind == NUM_NORM_GROUP)
         forward_group(&job);
     else if (norm->y)
-        apply_all(&job);
+        num_norm_apply(norm);
 }
 
 void
@@ -346,14 +341,6 @@ num_norm_scales(const struct num_norm *norm, float *scale)
 {
     for (size_t k = 0; k < norm->map.c; k++)
         scale[k] = scale_of(norm, k, k);
-}
-
-void
-num_norm_apply(const struct num_norm *norm)
-{
-    const struct job job = job_of(norm);
-
-    apply_all(&job);
 }
 
 /* Computes the sums over all images of group g from means and squares about
