@@ -4,7 +4,6 @@
 #include "num/gemm.h"
 #include "num/half.h"
 #include "num/tokens.h"
-#include "util/clones.h"
 
 #include "half_product.h"
 #include "lanes.h"
@@ -74,9 +73,10 @@ num_dense_name(int bf16)
 }
 
 /* Stores `rows` rows of a panel of c, [rows,HALF_PANEL], from row i on. */
-LANES_INLINE void
-store_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
-         const float *c, int bf16)
+static NUM_CLONES(store_rows,
+                  (const struct dense_sink *sink, size_t i, size_t rows,
+                   size_t panel, const float *c, int bf16),
+                  sink, i, rows, panel, c)
 {
     const size_t from = panel * HALF_PANEL;
     const size_t wide = num_least(HALF_PANEL, sink->columns - from);
@@ -94,14 +94,6 @@ store_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
         for (size_t j = 0; j < wide; j++)
             number_to(sink->y, at + j, sum[j], bf16);
     }
-}
-
-static UTIL_CLONES(void, store_rows,
-                   (const struct dense_sink *sink, size_t i, size_t rows,
-                    size_t panel, const float *c),
-                   (sink, i, rows, panel, c))
-{
-    NUM_BY_TYPE(sink->bf16, store_of, sink, i, rows, panel, c);
 }
 
 /* Prefetches the operands of store_rows() during the product. */
@@ -156,7 +148,7 @@ multiply_strip(const struct dense_product *p, size_t panel, size_t from,
             .depth = p->depth,
             .c = c,
         });
-        store_rows(&p->sink, i, rows, panel, c);
+        store_rows(&p->sink, i, rows, panel, c, p->sink.bf16);
     }
     if (kernel->end)
         kernel->end();
@@ -185,7 +177,7 @@ pack_matrix(size_t k, size_t columns, size_t row, int transposed, int bf16,
 #pragma omp parallel for schedule(static)
     for (size_t panel = 0; panel < panels; panel++)
         (transposed ? num_half_pack_across : num_half_pack_down)(
-            k, columns, row, bf16, x, panel, to + panel * panel_words(k));
+            k, columns, row, x, panel, to + panel * panel_words(k), bf16);
 }
 
 /* Rows of k numbers as words: in place, or copied to `room`. */

@@ -3,7 +3,6 @@
 #include "num/exp.h"
 #include "num/gelu.h"
 #include "num/half.h"
-#include "util/clones.h"
 
 #include "lanes.h"
 
@@ -48,76 +47,61 @@ gate_tanh(float x)
                         scale * (1 + 3 * cubic * x * x));
 }
 
-static inline struct gate
-gate_quick(float x)
-{
-    return gate_sigmoid(1.702f * x, 1.702f);
-}
-
-/* A loop for each form, so that each is vectorised. */
-#define FORWARD(gate_of)                       \
-    for (size_t i = 0; i < n; i++) {           \
-        const float v = number_at(x, i, bf16); \
-        const struct gate g = gate_of(v);      \
-                                               \
-        number_to(y, i, v *g.f, bf16);         \
-    }
-
-#define BACKWARD(gate_of)                                                     \
-    for (size_t i = 0; i < n; i++) {                                          \
-        const float v = number_at(x, i, bf16);                                \
-        const struct gate g = gate_of(v);                                     \
-                                                                              \
-        number_to(dx, i, number_at(dy, i, bf16) * (g.f + v * g.slope), bf16); \
-    }
-
-LANES_INLINE void
-forward_of(enum num_gelu form, size_t n, const void *x, void *y, int bf16)
+LANES_INLINE struct gate
+gate_of(enum num_gelu form, float x)
 {
     switch (form) {
     case NUM_GELU_ERF:
-        FORWARD(gate_erf)
-        break;
+        return gate_erf(x);
     case NUM_GELU_TANH:
-        FORWARD(gate_tanh)
-        break;
-    case NUM_GELU_QUICK:
-        FORWARD(gate_quick)
-        break;
+        return gate_tanh(x);
+    default:
+        return gate_sigmoid(1.702f * x, 1.702f);
     }
 }
 
-static UTIL_CLONES(void, forward_chunk,
-                   (enum num_gelu form, size_t n, const void *x, void *y,
-                    int bf16),
-                   (form, n, x, y, bf16))
+/* y = x F(x), or with dy the gradient.  Each constant `form` has a loop of its
+ * own, which is vectorised. */
+LANES_INLINE void
+loop_of(enum num_gelu form, size_t n, const void *x, const void *dy, void *to,
+        int bf16)
 {
-    NUM_BY_TYPE(bf16, forward_of, form, n, x, y);
+    for (size_t i = 0; i < n; i++) {
+        const float v = number_at(x, i, bf16);
+        const struct gate g = gate_of(form, v);
+
+        number_to(to, i,
+                  dy ? number_at(dy, i, bf16) * (g.f + v * g.slope) : v * g.f,
+                  bf16);
+    }
 }
 
 LANES_INLINE void
-backward_of(enum num_gelu form, size_t n, const void *x, const void *dy,
-            void *dx, int bf16)
+loop_by_form(enum num_gelu form, size_t n, const void *x, const void *dy,
+             void *to, int bf16)
 {
     switch (form) {
     case NUM_GELU_ERF:
-        BACKWARD(gate_erf)
+        loop_of(NUM_GELU_ERF, n, x, dy, to, bf16);
         break;
     case NUM_GELU_TANH:
-        BACKWARD(gate_tanh)
+        loop_of(NUM_GELU_TANH, n, x, dy, to, bf16);
         break;
     case NUM_GELU_QUICK:
-        BACKWARD(gate_quick)
+        loop_of(NUM_GELU_QUICK, n, x, dy, to, bf16);
         break;
     }
 }
 
-static UTIL_CLONES(void, backward_chunk,
-                   (enum num_gelu form, size_t n, const void *x, const void *dy,
-                    void *dx, int bf16),
-                   (form, n, x, dy, dx, bf16))
+static NUM_CLONES(run_chunk,
+                  (enum num_gelu form, size_t n, const void *x, const void *dy,
+                   void *to, int bf16),
+                  form, n, x, dy, to)
 {
-    NUM_BY_TYPE(bf16, backward_of, form, n, x, dy, dx);
+    if (dy)
+        loop_by_form(form, n, x, dy, to, bf16);
+    else
+        loop_by_form(form, n, x, NULL, to, bf16);
 }
 
 /* Prefetches the next chunk. */
@@ -129,28 +113,29 @@ prefetch_next(size_t n, size_t at, int bf16, const void *x)
                        num_half_bytes(CHUNK, bf16));
 }
 
-void
-num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x, void *y)
+static void
+run_chunks(enum num_gelu form, size_t n, int bf16, const void *x,
+           const void *dy, void *to)
 {
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK) {
         prefetch_next(n, at, bf16, x);
-        prefetch_next(n, at, bf16, y);
-        forward_chunk(form, num_least(CHUNK, n - at), num_half_at(x, at, bf16),
-                      num_half_at(y, at, bf16), bf16);
+        prefetch_next(n, at, bf16, dy ? dy : to);
+        run_chunk(form, num_least(CHUNK, n - at), num_half_at(x, at, bf16),
+                  dy ? num_half_at(dy, at, bf16) : NULL,
+                  num_half_at(to, at, bf16), bf16);
     }
+}
+
+void
+num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x, void *y)
+{
+    run_chunks(form, n, bf16, x, NULL, y);
 }
 
 void
 num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
                   const void *dy, void *dx)
 {
-#pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < n; at += CHUNK) {
-        prefetch_next(n, at, bf16, x);
-        prefetch_next(n, at, bf16, dy);
-        backward_chunk(form, num_least(CHUNK, n - at), num_half_at(x, at, bf16),
-                       num_half_at(dy, at, bf16), num_half_at(dx, at, bf16),
-                       bf16);
-    }
+    run_chunks(form, n, bf16, x, dy, dx);
 }

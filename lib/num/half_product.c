@@ -30,9 +30,10 @@ half_at(const void *x, size_t i, int bf16)
     return bf16 ? ((const uint16_t *)x)[i] : half_of(((const float *)x)[i]);
 }
 
-LANES_INLINE void
-pack_down(size_t k, size_t columns, size_t row, const void *x, size_t panel,
-          uint32_t *to, int bf16)
+NUM_CLONES(num_half_pack_down,
+           (size_t k, size_t columns, size_t row, const void *x, size_t panel,
+            uint32_t *to, int bf16),
+           k, columns, row, x, panel, to)
 {
     const size_t from = panel * HALF_PANEL;
     const size_t wide = num_least(HALF_PANEL, columns - from);
@@ -52,14 +53,6 @@ pack_down(size_t k, size_t columns, size_t row, const void *x, size_t panel,
     }
 }
 
-UTIL_CLONES(void, num_half_pack_down,
-            (size_t k, size_t columns, size_t row, int bf16, const void *x,
-             size_t panel, uint32_t *to),
-            (k, columns, row, bf16, x, panel, to))
-{
-    NUM_BY_TYPE(bf16, pack_down, k, columns, row, x, panel, to);
-}
-
 /* Words at .. at + n of a row of k numbers. */
 LANES_INLINE void
 read_words(size_t k, size_t at, size_t n, const void *x, size_t i,
@@ -75,9 +68,10 @@ read_words(size_t k, size_t at, size_t n, const void *x, size_t i,
 }
 
 /* Transposes squares of SQUARE columns and words. */
-LANES_INLINE void
-pack_across(size_t k, size_t columns, size_t row, const void *x, size_t panel,
-            uint32_t *to, int bf16)
+NUM_CLONES(num_half_pack_across,
+           (size_t k, size_t columns, size_t row, const void *x, size_t panel,
+            uint32_t *to, int bf16),
+           k, columns, row, x, panel, to)
 {
     const size_t from = panel * HALF_PANEL, depth = num_half_depth(k);
     const size_t wide = num_least(HALF_PANEL, columns - from);
@@ -96,14 +90,6 @@ pack_across(size_t k, size_t columns, size_t row, const void *x, size_t panel,
                     to[(at + w) * HALF_PANEL + j + c] = word[w];
             }
         }
-}
-
-UTIL_CLONES(void, num_half_pack_across,
-            (size_t k, size_t columns, size_t row, int bf16, const void *x,
-             size_t panel, uint32_t *to),
-            (k, columns, row, bf16, x, panel, to))
-{
-    NUM_BY_TYPE(bf16, pack_across, k, columns, row, x, panel, to);
 }
 
 UTIL_CLONES(void, num_half_pack_lines,

@@ -21,10 +21,10 @@ size_t num_half_panels(size_t columns); /* panels for these columns */
 /* num_half_pack_down() packs a panel of a matrix [k,columns],
  * num_half_pack_across() one of its transpose [columns,k], with `row` numbers
  * from a row to the next.  Numbers are bfloat16, or f32 which is rounded. */
-void num_half_pack_down(size_t k, size_t columns, size_t row, int bf16,
-                        const void *x, size_t panel, uint32_t *to);
-void num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
-                          const void *x, size_t panel, uint32_t *to);
+void num_half_pack_down(size_t k, size_t columns, size_t row, const void *x,
+                        size_t panel, uint32_t *to, int bf16);
+void num_half_pack_across(size_t k, size_t columns, size_t row, const void *x,
+                          size_t panel, uint32_t *to, int bf16);
 
 /* num_half_pack_lines() writes the transpose of a matrix [k,columns] of
  * bfloat16 as lines of num_half_depth(k) words, columns [from,to) of it. */

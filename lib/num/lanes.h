@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/clones.h"
+
 #include "helpers.h"
 
 /*
@@ -69,6 +71,20 @@ number_to(void *x, size_t i, float value, int bf16)
     else
         ((float *)x)[i] = value;
 }
+
+/*
+ * NUM_CLONES() as a function's head compiles it for each instruction set
+ * (util/clones.h) and for both types: its last parameter is bf16, a constant in
+ * the body.  `...` are the names of the others.
+ */
+#define NUM_CLONES(name, parameters, ...)                    \
+    void name parameters;                                    \
+    LANES_INLINE void name##_typed parameters;               \
+    UTIL_CLONES(void, name, parameters, (__VA_ARGS__, bf16)) \
+    {                                                        \
+        NUM_BY_TYPE(bf16, name##_typed, __VA_ARGS__);        \
+    }                                                        \
+    LANES_INLINE void name##_typed parameters
 
 /* lanes_at() reads a vector of f32. */
 LANES_INLINE lanes

@@ -2,7 +2,6 @@
 
 #include "num/half.h"
 #include "num/layer_norm.h"
-#include "util/clones.h"
 
 #include "lanes.h"
 
@@ -19,8 +18,8 @@ prefetch_ahead(const struct num_layer_norm *a, const void *x, size_t i,
                        num_half_bytes(n, a->bf16));
 }
 
-LANES_INLINE void
-forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
+static NUM_CLONES(forward_row,
+                  (const struct num_layer_norm *a, size_t i, int bf16), a, i)
 {
     const size_t d = a->d, even = d - d % LANES;
     const void *x = num_half_at(a->x, i * d, bf16);
@@ -50,24 +49,18 @@ forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
                   bf16);
 }
 
-static UTIL_CLONES(void, forward_row,
-                   (const struct num_layer_norm *a, size_t i), (a, i))
-{
-    NUM_BY_TYPE(a->bf16, forward_row_of, a, i);
-}
-
 void
 num_layer_norm_forward(const struct num_layer_norm *a)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < a->n; i++) {
         prefetch_ahead(a, a->x, i, 0, a->d);
-        forward_row(a, i);
+        forward_row(a, i, a->bf16);
     }
 }
 
-LANES_INLINE void
-backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
+static NUM_CLONES(backward_row,
+                  (const struct num_layer_norm *a, size_t i, int bf16), a, i)
 {
     const size_t d = a->d, even = d - d % LANES;
     const void *x = num_half_at(a->x, i * d, bf16);
@@ -100,15 +93,10 @@ backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
                   bf16);
 }
 
-static UTIL_CLONES(void, backward_row,
-                   (const struct num_layer_norm *a, size_t i), (a, i))
-{
-    NUM_BY_TYPE(a->bf16, backward_row_of, a, i);
-}
-
 /* Computes dgamma and dbeta of at most COLUMNS columns from `from` on. */
-LANES_INLINE void
-backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
+static NUM_CLONES(backward_columns,
+                  (const struct num_layer_norm *a, size_t from, int bf16), a,
+                  from)
 {
     const size_t n = num_least(COLUMNS, a->d - from);
     double along[COLUMNS] = {0}, level[COLUMNS] = {0};
@@ -134,25 +122,19 @@ backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
     }
 }
 
-static UTIL_CLONES(void, backward_columns,
-                   (const struct num_layer_norm *a, size_t from), (a, from))
-{
-    NUM_BY_TYPE(a->bf16, backward_columns_of, a, from);
-}
-
 void
 num_layer_norm_backward(const struct num_layer_norm *a)
 {
     // columns first: dx may overwrite dy
 #pragma omp parallel for schedule(static)
     for (size_t from = 0; from < a->d; from += COLUMNS)
-        backward_columns(a, from);
+        backward_columns(a, from, a->bf16);
     if (!a->dx)
         return;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < a->n; i++) {
         prefetch_ahead(a, a->x, i, 0, a->d);
         prefetch_ahead(a, a->dy, i, 0, a->d);
-        backward_row(a, i);
+        backward_row(a, i, a->bf16);
     }
 }

@@ -2,7 +2,6 @@
 
 #include "num/half.h"
 #include "num/tokens.h"
-#include "util/clones.h"
 #include "util/err.h"
 
 #include "lanes.h"
@@ -62,18 +61,13 @@ num_embed_back(size_t n, size_t d, int bf16, size_t rows, const int32_t *ids,
     }
 }
 
-LANES_INLINE void
-add_row(size_t d, const float *row, const void *x, void *y, int bf16)
+static NUM_CLONES(add_row,
+                  (size_t d, const float *row, const void *x, void *y,
+                   int bf16),
+                  d, row, x, y)
 {
     for (size_t c = 0; c < d; c++)
         number_to(y, c, number_at(x, c, bf16) + row[c], bf16);
-}
-
-static UTIL_CLONES(void, add_half_row,
-                   (size_t d, const float *row, const void *x, void *y),
-                   (d, row, x, y))
-{
-    add_row(d, row, x, y, 1);
 }
 
 void
@@ -82,15 +76,9 @@ num_position(size_t n, const size_t *offsets, size_t d, int bf16,
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)
-        for (size_t t = offsets[i]; t < offsets[i + 1]; t++) {
-            const float *row = p + (t - offsets[i]) * d;
-            const void *from = num_half_at(x, t * d, bf16);
-
-            if (bf16)
-                add_half_row(d, row, from, num_half_at(y, t * d, bf16));
-            else
-                add_row(d, row, from, num_half_at(y, t * d, bf16), 0);
-        }
+        for (size_t t = offsets[i]; t < offsets[i + 1]; t++)
+            add_row(d, p + (t - offsets[i]) * d, num_half_at(x, t * d, bf16),
+                    num_half_at(y, t * d, bf16), bf16);
 }
 
 void
@@ -112,9 +100,10 @@ num_position_back(size_t n, const size_t *offsets, size_t longest, size_t d,
 }
 
 /* Sums at most COLUMNS columns from `from` on. */
-LANES_INLINE void
-sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
-               float *sum, int bf16)
+static NUM_CLONES(sum_columns,
+                  (size_t n, size_t d, size_t from, const void *x, int add,
+                   float *sum, int bf16),
+                  n, d, from, x, add, sum)
 {
     const size_t wide = num_least(COLUMNS, d - from);
     double all[COLUMNS] = {0};
@@ -128,14 +117,6 @@ sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
     }
     for (size_t j = 0; j < wide; j++)
         sum[from + j] = (add ? sum[from + j] : 0) + (float)all[j];
-}
-
-static UTIL_CLONES(void, sum_columns,
-                   (size_t n, size_t d, size_t from, const void *x, int add,
-                    float *sum, int bf16),
-                   (n, d, from, x, add, sum, bf16))
-{
-    NUM_BY_TYPE(bf16, sum_columns_of, n, d, from, x, add, sum);
 }
 
 void
