@@ -293,8 +293,8 @@ tiles_of(const struct num_winograd *wino, const struct num_map *map,
 /* Computes the points of tiles first .. first + count of the group that starts
  * at tile `group`. */
 static void
-make_points(const struct winograd_work *work, size_t group, size_t first, size_t count,
-            float *v)
+make_points(const struct winograd_work *work, size_t group, size_t first,
+            size_t count, float *v)
 {
     const struct winograd_isa *isa = work->wino->isa;
     const struct winograd_tiles tiles =
@@ -336,7 +336,8 @@ prefetch_for(const struct winograd_work *work, size_t first, size_t end)
     const size_t each = work->wino->down * work->wino->across;
     const size_t products = num_divide_up(end - first, work->p->group) *
                             work->p->panels * work->wino->points;
-    struct winograd_prefetch prefetch = {.bytes = (end - first) / each * task->bytes};
+    struct winograd_prefetch prefetch = {.bytes = (end - first) / each *
+                                                  task->bytes};
 
     for (size_t k = 0; k < NUM_CONV_PREFETCHES && task->prefetch[k]; k++)
         prefetch.maps[k] =
@@ -374,7 +375,8 @@ weights_plane(const struct winograd_work *work, struct range part)
 
 /* Transforms the weights of a part of a panel to points. */
 static void
-make_weights(const struct winograd_work *work, size_t panel, struct range part, float *u)
+make_weights(const struct winograd_work *work, size_t panel, struct range part,
+             float *u)
 {
     const struct num_conv_spec *spec = &work->wino->spec;
     const struct winograd_isa *isa = work->wino->isa;
@@ -392,8 +394,8 @@ make_weights(const struct winograd_work *work, size_t panel, struct range part, 
  * part, to that of earlier parts.  If the part has all channels, phases are
  * adjacent without a gap. */
 static void
-multiply_point(const struct winograd_work *work, size_t point, struct range part,
-               struct winograd_product product)
+multiply_point(const struct winograd_work *work, size_t point,
+               struct range part, struct winograd_product product)
 {
     const struct winograd_pass *p = work->p;
     const size_t phases = is_strided(work->wino) ? strided_phases(point) : 1;
@@ -423,9 +425,9 @@ sink_of(const struct winograd_work *work)
 /* Adds a part to the sums of a panel, for a group of tiles; after the last part
  * transforms the sums to pixels. */
 static void
-make_panel(const struct winograd_work *work, size_t group, size_t count, size_t panel,
-           struct range part, const float *v, const float *u, float *m,
-           struct winograd_prefetch *prefetch)
+make_panel(const struct winograd_work *work, size_t group, size_t count,
+           size_t panel, struct range part, const float *v, const float *u,
+           float *m, struct winograd_prefetch *prefetch)
 {
     const struct num_winograd *wino = work->wino;
     const struct winograd_pass *p = work->p;
@@ -462,8 +464,8 @@ make_panel(const struct winograd_work *work, size_t group, size_t count, size_t 
 /* The same for weights that are used once: some channels at a time, which stay
  * in the caches together with the sums of all tiles. */
 static void
-pass_panel(const struct winograd_work *work, size_t group, size_t count, size_t panel,
-           float *u, float *m)
+pass_panel(const struct winograd_work *work, size_t group, size_t count,
+           size_t panel, float *u, float *m)
 {
     const size_t c = work->p->c;
     const size_t each = count > tiles_of_product(work->p) ? c : PASSING;
@@ -570,8 +572,8 @@ run_together(const struct winograd_work *work)
 /* Computes gradients at points: s(panel, p, c, .) (+)= sum over the tiles of a
  * group. */
 static void
-add_group(const struct winograd_work *work, size_t count, size_t panel, const float *v,
-          const float *n, float *s, int add)
+add_group(const struct winograd_work *work, size_t count, size_t panel,
+          const float *v, const float *n, float *s, int add)
 {
     const struct num_winograd *wino = work->wino;
     const struct winograd_pass *p = work->p;
@@ -594,8 +596,8 @@ add_group(const struct winograd_work *work, size_t count, size_t panel, const fl
 
 /* Computes A dy A' of tiles first .. first + count of a group. */
 static void
-make_spread(const struct winograd_work *work, size_t group, size_t first, size_t count,
-            float *n)
+make_spread(const struct winograd_work *work, size_t group, size_t first,
+            size_t count, float *n)
 {
     const struct num_winograd *wino = work->wino;
     const struct winograd_tiles tiles =
@@ -618,7 +620,8 @@ finish_gradient(const struct winograd_work *work, size_t panel, const float *s)
 
 /* Adds s of all threads to that of the first, for one plane of a panel. */
 static void
-add_sums(const struct winograd_work *work, size_t from, size_t count, size_t threads)
+add_sums(const struct winograd_work *work, size_t from, size_t count,
+         size_t threads)
 {
     for (size_t k = 1; k < threads; k++) {
         const float *more = work->weights.at + k * work->weights.each + from;

@@ -17,7 +17,7 @@ struct place {
     size_t image, y, x;
 };
 
-INLINE struct place
+LANES_INLINE struct place
 place_of_tile(const struct winograd_tiles *s, size_t t)
 {
     size_t all = s->down * s->across, in = t % all;
@@ -25,7 +25,7 @@ place_of_tile(const struct winograd_tiles *s, size_t t)
     return (struct place){t / all, in / s->across * OWN, in % s->across * OWN};
 }
 
-INLINE void
+LANES_INLINE void
 next_tile(const struct winograd_tiles *s, struct place *at)
 {
     at->x += OWN;
@@ -40,7 +40,7 @@ next_tile(const struct winograd_tiles *s, struct place *at)
 }
 
 /* Offset of group g of an image, in elements. */
-INLINE size_t
+LANES_INLINE size_t
 plane_at(const struct winograd_tiles *s, size_t image, size_t g)
 {
     return (image * s->groups + g) * s->h * s->w * WIDE;
@@ -49,7 +49,7 @@ plane_at(const struct winograd_tiles *s, size_t image, size_t g)
 /* Prefetches four rows of pixels of tile t + AHEAD, if there is one, from row
  * `below` on, and advances *ahead.  Without it loops over maps wait for memory
  * most of the time. */
-INLINE void
+LANES_INLINE void
 prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
               const void *map, size_t g, int bf16, int write, size_t below)
 {
@@ -72,13 +72,13 @@ prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
     next_tile(s, ahead);
 }
 
-/* A fused norm of the pixels of a group: positive(scale (x - centre) + shift),
+/* A fused norm of the pixels of a group: max(scale (x - centre) + shift, 0),
  * rounded as in lib/num/norm.c. */
 struct norm_terms {
-    vec scale, centre, shift;
+    lanes scale, centre, shift;
 };
 
-INLINE struct norm_terms
+LANES_INLINE struct norm_terms
 norm_terms_of(const struct num_conv_norm *norm, size_t g)
 {
     struct norm_terms terms;
@@ -100,7 +100,7 @@ struct source {
     const struct norm_terms *norm; /* fused, or NULL */
 };
 
-INLINE struct source
+LANES_INLINE struct source
 source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
           size_t side, const struct norm_terms *norm)
 {
@@ -117,56 +117,58 @@ source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
 }
 
 /* Loads pixel (i, j) of a square, which is in the image. */
-INLINE vec
+LANES_INLINE lanes
 load_inner(const struct source *d, size_t i, size_t j, int bf16)
 {
-    const vec x = load(d->plane, d->at + i * d->line + j * WIDE, bf16);
+    const lanes x = load(d->plane, d->at + i * d->line + j * WIDE, bf16);
+    lanes y;
 
     if (!d->norm)
         return x;
-    return positive(d->norm->scale * (x - d->norm->centre) + d->norm->shift);
+    y = d->norm->scale * (x - d->norm->centre) + d->norm->shift;
+    return lanes_positive(y, y);
 }
 
-INLINE int
+LANES_INLINE int
 is_whole(const struct source *d, size_t side)
 {
     return !d->top && d->bottom == side && !d->left && d->right == side;
 }
 
 /* Loads any pixel of a square; inside = 1: the whole square is in the image. */
-INLINE vec
+LANES_INLINE lanes
 load_pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
 {
     if (inside ||
         (i >= d->top && i < d->bottom && j >= d->left && j < d->right))
         return load_inner(d, i, j, bf16);
-    return (vec){0};
+    return (lanes){0};
 }
 
 /* Computes B' of columns [from, SIDE) of a tile's inputs.  The columns of a row
  * of tiles are in a ring buffer; the tile starts at `at`. */
-INLINE void
+LANES_INLINE void
 transform_columns(const struct source *d, int bf16, size_t from, size_t at,
-                  vec ring[RING][SIDE])
+                  lanes ring[RING][SIDE])
 {
     for (size_t j = from; j < SIDE; j++) {
         const int inside = j >= d->left && j < d->right;
-        vec in[SIDE];
+        lanes in[SIDE];
 
         for (size_t i = 0; i < SIDE; i++)
             in[i] = inside && i >= d->top && i < d->bottom
                         ? load_inner(d, i, j, bf16)
-                        : (vec){0};
+                        : (lanes){0};
         by_b(in, ring[(at + j) % RING]);
     }
 }
 
 /* v(6 i + j) = B' d B. */
-INLINE void
-transform_rows(size_t at, vec ring[RING][SIDE], float *v, size_t plane)
+LANES_INLINE void
+transform_rows(size_t at, lanes ring[RING][SIDE], float *v, size_t plane)
 {
     for (size_t i = 0; i < SIDE; i++) {
-        vec in[SIDE], out[SIDE];
+        lanes in[SIDE], out[SIDE];
 
         for (size_t j = 0; j < SIDE; j++)
             in[j] = ring[(at + j) % RING][i];
@@ -178,9 +180,9 @@ transform_rows(size_t at, vec ring[RING][SIDE], float *v, size_t plane)
 
 /* The first two columns of a tile are the last two of the tile before, except
  * for the `first` of a row. */
-INLINE void
+LANES_INLINE void
 points_of(const struct source *d, int bf16, int first, size_t at,
-          vec ring[RING][SIDE], float *v, size_t plane)
+          lanes ring[RING][SIDE], float *v, size_t plane)
 {
     const struct source inner = {d->plane, d->at, d->line, 0,
                                  SIDE,     0,     SIDE,    d->norm};
@@ -194,7 +196,7 @@ points_of(const struct source *d, int bf16, int first, size_t at,
     transform_rows(at, ring, v, plane);
 }
 
-INLINE void
+LANES_INLINE void
 transform_points(const struct winograd_tiles *tiles, const void *x,
                  const struct num_conv_norm *norm, float *v, size_t row,
                  size_t plane, int bf16)
@@ -206,7 +208,7 @@ transform_points(const struct winograd_tiles *tiles, const void *x,
         struct place at = place_of_tile(&s, s.first);
         struct place ahead = place_of_tile(&s, s.first + AHEAD);
         struct norm_terms terms;
-        vec ring[RING][SIDE];
+        lanes ring[RING][SIDE];
 
         if (norm)
             terms = norm_terms_of(norm, g);
@@ -238,8 +240,8 @@ all_points(const struct winograd_tiles *s, const void *x,
 }
 
 /* A' of SIDE or POINTS sums. */
-INLINE void
-to_pixels(const vec *m, size_t side, vec y[OWN])
+LANES_INLINE void
+to_pixels(const lanes *m, size_t side, lanes y[OWN])
 {
     if (side == SIDE)
         by_a(m, y);
@@ -249,15 +251,15 @@ to_pixels(const vec *m, size_t side, vec y[OWN])
 
 /* y = A' m A for one tile and vector, of side x side points; stores `down` x
  * `across` pixels. */
-INLINE void
+LANES_INLINE void
 tile_of(const float *m, size_t plane, const struct winograd_sink *sink,
-        vec bias, size_t from, size_t line, size_t down, size_t across,
+        lanes bias, size_t from, size_t line, size_t down, size_t across,
         size_t side, int bf16)
 {
-    vec half[OWN][SIDE];
+    lanes half[OWN][SIDE];
 
     for (size_t j = 0; j < side; j++) {
-        vec in[SIDE], out[OWN];
+        lanes in[SIDE], out[OWN];
 
         for (size_t i = 0; i < side; i++)
             in[i] = load(m, (i * side + j) * plane, 0);
@@ -266,21 +268,21 @@ tile_of(const float *m, size_t plane, const struct winograd_sink *sink,
             half[i][j] = out[i];
     }
     for (size_t i = 0; i < down; i++) {
-        vec out[OWN];
+        lanes out[OWN];
 
         to_pixels(half[i], side, out);
         for (size_t j = 0; j < across; j++) {
             const size_t at = from + (i * line + j) * WIDE;
-            vec y = out[j] + bias;
+            lanes y = out[j] + bias;
 
             if (sink->add)
                 y += load(sink->y, at, bf16);
-            store(sink->y, at, sink->relu ? positive(y) : y, bf16);
+            store(sink->y, at, sink->relu ? lanes_positive(y, y) : y, bf16);
         }
     }
 }
 
-INLINE void
+LANES_INLINE void
 tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
                size_t plane, const struct winograd_sink *into, size_t side,
                int bf16)
@@ -289,7 +291,7 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
     const struct winograd_sink sink = *into;
     struct place at = place_of_tile(&s, s.first);
     struct place ahead = place_of_tile(&s, s.first + AHEAD);
-    vec bias = {0};
+    lanes bias = {0};
 
     if (sink.bias)
         memcpy(&bias, sink.bias + g * WIDE, sizeof bias);
@@ -309,7 +311,7 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
     }
 }
 
-INLINE void
+LANES_INLINE void
 tiles_of_panel(const struct winograd_tiles *s, size_t panel, const float *m,
                size_t plane, const struct winograd_sink *sink, size_t side)
 {
@@ -326,21 +328,21 @@ all_tiles(const struct winograd_tiles *s, size_t panel, const float *m,
 }
 
 /* n = A dy A' of one tile. */
-INLINE void
+LANES_INLINE void
 spread_tile(const struct source *y, int inside, int bf16, float *n,
             size_t plane)
 {
-    vec half[OWN][SIDE];
+    lanes half[OWN][SIDE];
 
     for (size_t i = 0; i < OWN; i++) {
-        vec in[OWN];
+        lanes in[OWN];
 
         for (size_t j = 0; j < OWN; j++)
             in[j] = load_pixel(y, i, j, inside, bf16);
         by_a_back(in, half[i]);
     }
     for (size_t j = 0; j < SIDE; j++) {
-        vec in[OWN], out[SIDE];
+        lanes in[OWN], out[SIDE];
 
         for (size_t i = 0; i < OWN; i++)
             in[i] = half[i][j];
@@ -350,7 +352,7 @@ spread_tile(const struct source *y, int inside, int bf16, float *n,
     }
 }
 
-INLINE void
+LANES_INLINE void
 spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
              float *n, size_t plane, int bf16)
 {
@@ -380,6 +382,128 @@ spread_tiles(const struct winograd_tiles *s, const void *dy, float *n,
 
         NUM_BY_TYPE(s->bf16, spread_group, s, g, dy, to, plane);
     }
+}
+
+/* The point, and its phase, of row i and column j of a transformed square. */
+struct spot {
+    size_t point, phase;
+};
+
+LANES_INLINE struct spot
+spot_of(size_t i, size_t j)
+{
+    const size_t row = i % POINTS, column = j % POINTS;
+
+    return (struct spot){row * POINTS + column,
+                         i / POINTS * (column < 4 ? 2 : 1) + j / POINTS};
+}
+
+/* G g G' of a vector of columns; `phase` floats from one to the next. */
+LANES_INLINE void
+strided_weights_of(const lanes g[TAPS], float *u, size_t plane, size_t phase)
+{
+    lanes half[PATCH][3];
+
+    for (int j = 0; j < 3; j++) {
+        lanes column[3] = {g[j], g[3 + j], g[6 + j]}, all[PATCH];
+
+        strided_by_g(column, all);
+        for (int i = 0; i < PATCH; i++)
+            half[i][j] = all[i];
+    }
+    for (size_t i = 0; i < PATCH; i++) {
+        lanes all[PATCH];
+
+        strided_by_g(half[i], all);
+        for (size_t j = 0; j < PATCH; j++) {
+            const struct spot at = spot_of(i, j);
+
+            store(u, at.point * plane + at.phase * phase, all[j], 0);
+        }
+    }
+}
+
+static void
+strided_weights(const float *w, size_t out, size_t in, size_t panel,
+                size_t from, size_t to, float *u, size_t plane)
+{
+    for (size_t c = from; c < to; c += WIDE)
+        for (size_t v = 0; v < 2 && panel * PANEL + v * WIDE < out; v++) {
+            const size_t o = panel * PANEL + v * WIDE;
+            float *at = u + (c - from) * PANEL + v * WIDE;
+            lanes tap[WIDE * TAPS];
+
+            taps_by_output(w + (o * in + c) * TAPS, in, tap);
+            for (size_t l = 0; l < WIDE; l++)
+                strided_weights_of(tap + l * TAPS, at + l * PANEL, plane,
+                                   (to - from) * PANEL);
+        }
+}
+
+/* B' d B of one tile and vector; `phase` floats from one to the next. */
+LANES_INLINE void
+strided_points_of(const struct source *d, int inside, int bf16, float *v,
+                  size_t plane, size_t phase)
+{
+    lanes half[PATCH][PATCH];
+
+    for (size_t j = 0; j < PATCH; j++) {
+        lanes in[PATCH], all[PATCH];
+
+        for (size_t i = 0; i < PATCH; i++)
+            in[i] = load_pixel(d, i, j, inside, bf16);
+        strided_by_b(in, all);
+        for (size_t i = 0; i < PATCH; i++)
+            half[i][j] = all[i];
+    }
+    for (size_t i = 0; i < PATCH; i++) {
+        lanes all[PATCH];
+
+        strided_by_b(half[i], all);
+        for (size_t j = 0; j < PATCH; j++) {
+            const struct spot at = spot_of(i, j);
+
+            store(v, at.point * plane + at.phase * phase, all[j], 0);
+        }
+    }
+}
+
+LANES_INLINE void
+points_of_phases(const struct winograd_tiles *tiles, const void *x, float *v,
+                 size_t row, size_t plane, int bf16)
+{
+    const struct winograd_tiles s = *tiles;
+
+    for (size_t g = 0; g < s.groups; g++) {
+        struct place at = place_of_tile(&s, s.first);
+
+        for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
+            const struct place from = {at.image, 2 * at.y, 2 * at.x};
+            const struct source d = source_of(
+                (const char *)x + plane_at(&s, at.image, g) * (bf16 ? 2 : 4),
+                s.h, s.w, from, 1, PATCH, NULL);
+            float *to = v + t * row + g * WIDE;
+
+            if (is_whole(&d, PATCH))
+                strided_points_of(&d, 1, bf16, to, plane, s.groups * WIDE);
+            else
+                strided_points_of(&d, 0, bf16, to, plane, s.groups * WIDE);
+        }
+    }
+}
+
+static void
+strided_points(const struct winograd_tiles *s, const void *x, float *v,
+               size_t row, size_t plane)
+{
+    NUM_BY_TYPE(s->bf16, points_of_phases, s, x, v, row, plane);
+}
+
+static void
+strided_tiles(const struct winograd_tiles *s, size_t panel, const float *m,
+              size_t plane, const struct winograd_sink *sink)
+{
+    tiles_of_panel(s, panel, m, plane, sink, POINTS);
 }
 
 #endif

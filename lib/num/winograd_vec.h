@@ -4,19 +4,11 @@
  */
 #if defined WIDE && !defined NUM_WINOGRAD_VEC_H
 #define NUM_WINOGRAD_VEC_H
-#include <stdint.h>
-#include <string.h>
-
-#include "helpers.h"
+#include "lanes.h"
 #include "winograd_isa.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 enum { PANEL = 2 * WIDE, SIDE = 6, OWN = 4, TAPS = 9 };
 
-typedef float vec __attribute__((vector_size(WIDE * 4)));
-typedef uint32_t words __attribute__((vector_size(WIDE * 4)));
-typedef int32_t mask __attribute__((vector_size(WIDE * 4)));
 typedef uint16_t halves __attribute__((vector_size(WIDE * 2)));
 
 /* The points, their powers, and the factors of G. */
@@ -32,18 +24,18 @@ typedef uint16_t halves __attribute__((vector_size(WIDE * 2)));
 #define POINT_A 0.625
 #define POINT_B 1.5
 
-INLINE vec
+LANES_INLINE lanes
 splat(double x)
 {
-    return (float)x - (vec){0};
+    return (float)x - (lanes){0};
 }
 
-INLINE vec
+LANES_INLINE lanes
 load(const void *data, size_t at, int bf16)
 {
     halves half;
-    words word;
-    vec x;
+    lanes_bits word;
+    lanes x;
 
     if (bf16) {
         memcpy(&half, (const uint16_t *)data + at, sizeof half);
@@ -56,11 +48,11 @@ load(const void *data, size_t at, int bf16)
 }
 
 /* Rounds bfloat16 to nearest, ties to even. */
-INLINE void
-store(void *data, size_t at, vec x, int bf16)
+LANES_INLINE void
+store(void *data, size_t at, lanes x, int bf16)
 {
     halves half;
-    words word;
+    lanes_bits word;
 
     if (bf16) {
         memcpy(&word, &x, sizeof word);
@@ -72,23 +64,11 @@ store(void *data, size_t at, vec x, int bf16)
     }
 }
 
-/* 0 where x <= 0; preserves NaN. */
-INLINE vec
-positive(vec x)
-{
-    mask bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    bits &= ~(mask)(x <= 0);
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* B', in one dimension. */
-INLINE void
-by_b(const vec d[SIDE], vec v[SIDE])
+LANES_INLINE void
+by_b(const lanes d[SIDE], lanes v[SIDE])
 {
-    vec even, odd;
+    lanes even, odd;
 
     v[0] = FMA(splat(A2 * B2), d[0], FMA(splat(-A2 - B2), d[2], d[4]));
     even = FMA(splat(-B2), d[2], d[4]);
@@ -103,11 +83,11 @@ by_b(const vec d[SIDE], vec v[SIDE])
 }
 
 /* A'. */
-INLINE void
-by_a(const vec m[SIDE], vec y[OWN])
+LANES_INLINE void
+by_a(const lanes m[SIDE], lanes y[OWN])
 {
-    vec sum_a = m[1] + m[2], sum_b = m[3] + m[4];
-    vec gap_a = m[1] - m[2], gap_b = m[3] - m[4];
+    lanes sum_a = m[1] + m[2], sum_b = m[3] + m[4];
+    lanes gap_a = m[1] - m[2], gap_b = m[3] - m[4];
 
     y[0] = m[0] + sum_a + sum_b;
     y[1] = FMA(splat(B1), gap_b, splat(A1) * gap_a);
@@ -116,10 +96,10 @@ by_a(const vec m[SIDE], vec y[OWN])
 }
 
 /* A. */
-INLINE void
-by_a_back(const vec y[OWN], vec n[SIDE])
+LANES_INLINE void
+by_a_back(const lanes y[OWN], lanes n[SIDE])
 {
-    vec even = FMA(splat(A2), y[2], y[0]), odd = FMA(splat(A2), y[3], y[1]);
+    lanes even = FMA(splat(A2), y[2], y[0]), odd = FMA(splat(A2), y[3], y[1]);
 
     n[0] = y[0];
     n[1] = FMA(splat(A1), odd, even);
@@ -132,10 +112,10 @@ by_a_back(const vec y[OWN], vec n[SIDE])
 }
 
 /* G. */
-INLINE void
-by_g(const vec g[3], vec u[SIDE])
+LANES_INLINE void
+by_g(const lanes g[3], lanes u[SIDE])
 {
-    vec even = splat(OVER_A) * FMA(splat(A2), g[2], g[0]);
+    lanes even = splat(OVER_A) * FMA(splat(A2), g[2], g[0]);
 
     u[0] = splat(OVER_0) * g[0];
     u[1] = FMA(splat(A1 * OVER_A), g[1], even);
@@ -147,11 +127,11 @@ by_g(const vec g[3], vec u[SIDE])
 }
 
 /* G'. */
-INLINE void
-by_g_back(const vec s[SIDE], vec g[3])
+LANES_INLINE void
+by_g_back(const lanes s[SIDE], lanes g[3])
 {
-    vec sum_a = splat(OVER_A) * (s[1] + s[2]);
-    vec sum_b = splat(OVER_B) * (s[3] + s[4]);
+    lanes sum_a = splat(OVER_A) * (s[1] + s[2]);
+    lanes sum_b = splat(OVER_B) * (s[3] + s[4]);
 
     g[0] = FMA(splat(OVER_0), s[0], sum_a + sum_b);
     g[1] = FMA(splat(A1 * OVER_A), s[1] - s[2],
@@ -187,10 +167,10 @@ enum { POINTS = 5, PATCH = 9 }; /* of a row: points of odd pixels; inputs */
 #define SOVER_B (1 / (2 * SB * (SB2 - SA2)))
 
 /* The four finite points of one phase: d0 to d3. */
-INLINE void
-by_b_finite(vec d0, vec d1, vec d2, vec d3, vec v[4])
+LANES_INLINE void
+by_b_finite(lanes d0, lanes d1, lanes d2, lanes d3, lanes v[4])
 {
-    vec odd = FMA(splat(-SB2), d1, d3), even = FMA(splat(-SB2), d0, d2);
+    lanes odd = FMA(splat(-SB2), d1, d3), even = FMA(splat(-SB2), d0, d2);
 
     v[0] = FMA(splat(SA), even, odd);
     v[1] = FMA(splat(SA), even, -odd);
@@ -202,8 +182,8 @@ by_b_finite(vec d0, vec d1, vec d2, vec d3, vec v[4])
 
 /* B' of both phases: first the points of odd pixels, then the finite ones of
  * even pixels. */
-INLINE void
-strided_by_b(const vec d[PATCH], vec v[PATCH])
+LANES_INLINE void
+strided_by_b(const lanes d[PATCH], lanes v[PATCH])
 {
     by_b_finite(d[0], d[2], d[4], d[6], v);
     v[4] = FMA(splat(SA2 * SB2), d[0], FMA(splat(-SA2 - SB2), d[4], d[8]));
@@ -211,10 +191,10 @@ strided_by_b(const vec d[PATCH], vec v[PATCH])
 }
 
 /* G of both. */
-INLINE void
-strided_by_g(const vec g[3], vec u[PATCH])
+LANES_INLINE void
+strided_by_g(const lanes g[3], lanes u[PATCH])
 {
-    const vec a = splat(SOVER_A) * g[0], b = splat(SOVER_B) * g[0];
+    const lanes a = splat(SOVER_A) * g[0], b = splat(SOVER_B) * g[0];
 
     u[0] = FMA(splat(SA * SOVER_A), g[2], a);
     u[1] = FMA(splat(-SA * SOVER_A), g[2], a);
@@ -226,16 +206,62 @@ strided_by_g(const vec g[3], vec u[PATCH])
 }
 
 /* A'. */
-INLINE void
-strided_by_a(const vec m[POINTS], vec y[OWN])
+LANES_INLINE void
+strided_by_a(const lanes m[POINTS], lanes y[OWN])
 {
-    vec sum_a = m[0] + m[1], sum_b = m[2] + m[3];
-    vec gap_a = m[0] - m[1], gap_b = m[2] - m[3];
+    lanes sum_a = m[0] + m[1], sum_b = m[2] + m[3];
+    lanes gap_a = m[0] - m[1], gap_b = m[2] - m[3];
 
     y[0] = sum_a + sum_b;
     y[1] = FMA(splat(SB), gap_b, splat(SA) * gap_a);
     y[2] = FMA(splat(SB2), sum_b, splat(SA2) * sum_a);
     y[3] = FMA(splat(SB2 * SB), gap_b, FMA(splat(SA2 * SA), gap_a, m[4]));
+}
+
+/* Shuffle indices that exchange elements of two rows `d` rows apart. */
+#define UPPER(d, l) ((l) & (d) ? WIDE + (l) - (d) : (l))
+#define LOWER(d, l) ((l) & (d) ? WIDE + (l) : (l) + (d))
+#define EIGHT(which, d, l)                                          \
+    which(d, l), which(d, l + 1), which(d, l + 2), which(d, l + 3), \
+        which(d, l + 4), which(d, l + 5), which(d, l + 6), which(d, l + 7)
+#if WIDE == 16
+#define ALL(which, d) EIGHT(which, d, 0), EIGHT(which, d, 8)
+#else
+#define ALL(which, d) EIGHT(which, d, 0)
+#endif
+#define EXCHANGE(d)                                                  \
+    for (int i = 0; i < WIDE; i++)                                   \
+        if (!(i & d)) {                                              \
+            const lanes a = x[i], b = x[i + d];                      \
+                                                                     \
+            x[i] = __builtin_shufflevector(a, b, ALL(UPPER, d));     \
+            x[i + d] = __builtin_shufflevector(a, b, ALL(LOWER, d)); \
+        }
+
+/* Transposes a square of numbers. */
+LANES_INLINE void
+transpose(lanes x[WIDE])
+{
+    EXCHANGE(1)
+    EXCHANGE(2)
+    EXCHANGE(4)
+#if WIDE == 16
+    EXCHANGE(8)
+#endif
+}
+
+/* Loads the taps of WIDE inputs of WIDE outputs, from rows of w, [in x taps].
+ */
+LANES_INLINE void
+taps_by_output(const float *w, size_t in, lanes tap[WIDE * TAPS])
+{
+    for (size_t k = 0; k < TAPS; k++) {
+        lanes *x = tap + k * WIDE;
+
+        for (size_t l = 0; l < WIDE; l++)
+            x[l] = load(w + l * in * TAPS, k * WIDE, 0);
+        transpose(x);
+    }
 }
 
 #endif
