@@ -16,8 +16,8 @@
  * answer is that of the formula in double and does not depend on processor and
  * number of threads.
  *
- * Faster products are those of num/split.h with AMX, and, for k <= n / 128,
- * those of num/scaled.h with AVX2.  If they do not separate the candidates of a
+ * Faster products are num_split with AMX, and, for k <= n / 128, num_scaled
+ * with AVX2 (num/narrow.h).  If they do not separate the candidates of a
  * query, the query is repeated with f32; after a block with more than an eighth
  * of such queries, the first block of 64, all further ones use f32 at once.
  */

@@ -4,8 +4,7 @@
 
 #include "eval/knn.h"
 #include "num/gemm.h"
-#include "num/scaled.h"
-#include "num/split.h"
+#include "num/narrow.h"
 #include "num/vec.h"
 #include "util/clones.h"
 #include "util/err.h"
@@ -17,25 +16,6 @@ enum { QUERIES = 2048, TILE = 256, MANY = 50, GROUP = 8 };
 
 // rows to prefetch; bytes of a cache line
 enum { AHEAD = 4, LINE = 64 };
-
-/* A faster method for products than f32, on prepared rows and panels; its
- * header has the error bounds. */
-struct method {
-    double (*error)(size_t d);
-    double (*residual)(size_t n, size_t d, const float *x);
-    size_t (*words)(size_t n, size_t d);
-    void (*rows)(size_t n, size_t d, const float *x, uint32_t *rows);
-    void (*panels)(size_t n, size_t d, const float *x, uint32_t *panels);
-    void (*product)(size_t m, size_t n, size_t d, const uint32_t *rows,
-                    const uint32_t *panels, float *c);
-};
-
-static const struct method split = {num_split_error,  num_split_residual,
-                                    num_split_words,  num_split_rows,
-                                    num_split_panels, num_split_product},
-                           scaled = {num_scaled_error,  num_scaled_residual,
-                                     num_scaled_words,  num_scaled_rows,
-                                     num_scaled_panels, num_scaled_product};
 
 /*
  * For k above 1 / SHARE_OF_ALL of the references, scaled products leave many
@@ -53,11 +33,11 @@ struct eval_knn {
     size_t n, d;
     const float *ref;
     enum eval_metric metric;
-    float *scale, *shift;    /* [n] */
-    double *square;          /* [n] |r|^2 */
-    double longest;          /* largest |r| scale */
-    const struct method *by; /* method of products; NULL: f32 */
-    double residual;         /* by it, of all references */
+    float *scale, *shift;        /* [n] */
+    double *square;              /* [n] |r|^2 */
+    double longest;              /* largest |r| scale */
+    const struct num_narrow *by; /* method of products; NULL: f32 */
+    double residual;             /* by it, of all references */
 };
 
 /* State of one query: candidates in no order, each an id and its f32 rank; they
@@ -82,13 +62,8 @@ eval_knn_new(size_t n, size_t d, const float *ref, enum eval_metric metric)
     struct eval_knn *knn = mem_array(1, sizeof *knn);
 
     REQUIRE(n >= 1 && n <= UINT32_MAX && d >= 1);
-    *knn = (struct eval_knn){.n = n,
-                             .d = d,
-                             .ref = ref,
-                             .metric = metric,
-                             .by = num_split_faster()    ? &split
-                                   : num_scaled_faster() ? &scaled
-                                                         : NULL};
+    *knn = (struct eval_knn){
+        .n = n, .d = d, .ref = ref, .metric = metric, .by = num_narrow()};
     if (knn->by)
         knn->residual = knn->by->residual(n, d, ref);
     knn->scale = mem_array(n, sizeof *knn->scale);
@@ -359,7 +334,7 @@ sort_near(const struct eval_knn *knn, const float *query, double qq,
 
 /* Computation of products of queries and a tile of references. */
 struct knn_products {
-    const struct method *by; /* NULL: in f32 */
+    const struct num_narrow *by; /* NULL: in f32 */
     uint32_t *rows, *panels;
     float *dot;      /* [QUERIES,TILE] */
     double residual; /* of queries plus references */
@@ -409,7 +384,7 @@ sort_candidates(const struct eval_knn *knn, const struct knn_products *p,
     }
     // after scaled products nearly all are too close to the next: scoring
     // all neighbours in the order of their ids needs fewer cache misses
-    if (scored || p->by == &scaled)
+    if (scored || p->by == &num_scaled)
         sort_neighbours(knn, query, qq, count, best);
     else
         sort_near(knn, query, qq, apart, count, best);
@@ -437,7 +412,7 @@ prepare_search(struct search *s)
 {
     const struct eval_knn *knn = s->knn;
     const size_t most = 2 * s->room + GROUP;
-    const int many = knn->by == &scaled && s->k > knn->n / SHARE_OF_ALL;
+    const int many = knn->by == &num_scaled && s->k > knn->n / SHARE_OF_ALL;
     struct knn_products *p = &s->products;
 
     p->by = many ? NULL : knn->by;
@@ -560,7 +535,7 @@ answer_queries(struct search *s, size_t m, int exactly)
 static void
 search_block(struct search *s, size_t start, size_t m)
 {
-    const struct method *by = s->products.by;
+    const struct num_narrow *by = s->products.by;
     size_t left;
 
     for (size_t i = 0; i < m; i++)
@@ -595,7 +570,7 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
     prepare_search(&s);
     for (size_t start = 0; start < m; start += size) {
         size = k > MANY ? QUERIES / 2 : QUERIES;
-        if (!start && m > size && s.products.by == &scaled)
+        if (!start && m > size && s.products.by == &num_scaled)
             size = FIRST;
         size = m - start < size ? m - start : size;
         search_block(&s, start, size);

@@ -8,6 +8,7 @@
 #include "num/dnn.h"
 #include "num/map.h"
 #include "num/pool.h"
+#include "util/err.h"
 
 /*
  * Primitives of oneDNN for the files of this room.  The differences between
@@ -20,7 +21,11 @@ struct num_dnn {
 };
 
 /* num_dnn_ok() aborts unless oneDNN returned success. */
-void num_dnn_ok(dnnl_status_t status);
+static inline void
+num_dnn_ok(dnnl_status_t status)
+{
+    REQUIRE(status == dnnl_success);
+}
 
 /*
  * dnn_md describes a tensor.  It is a value in version 2 and a pointer in 3;

@@ -33,7 +33,7 @@ struct products_rows {
 };
 
 /*
- * Products of scaled rows (num/scaled.h) with a panel: row i of a is words
+ * Products of scaled rows (num/narrow.h) with a panel: row i of a is words
  * a[i * (depth + 1)], the last of them its scale; those of b are at
  * b[k * SCALED_PANEL + j].  All instruction sets give the same bits.
  */

@@ -6,21 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/narrow.h"
 #include "num/threads.h"
 #include "num/vec.h"
 #include "t.h"
 #include "util/mem.h"
-
-/* Products of rows with a bound of their error: num/split.h, num/scaled.h. */
-struct bounded {
-    double (*error)(size_t d);
-    double (*rest)(size_t n, size_t d, const float *x);
-    size_t (*words)(size_t n, size_t d);
-    void (*rows)(size_t n, size_t d, const float *x, uint32_t *rows);
-    void (*panels)(size_t n, size_t d, const float *x, uint32_t *panels);
-    void (*product)(size_t m, size_t n, size_t d, const uint32_t *rows,
-                    const uint32_t *panels, float *c);
-};
 
 struct shape {
     size_t m, n, d;
@@ -28,7 +18,7 @@ struct shape {
 };
 
 static inline void
-multiply(const struct bounded *by, const struct shape *s, const float *x,
+multiply(const struct num_narrow *by, const struct shape *s, const float *x,
          const float *y, float *c)
 {
     uint32_t *rows = mem_aligned(by->words(s->m, s->d), sizeof *rows);
@@ -44,11 +34,11 @@ multiply(const struct bounded *by, const struct shape *s, const float *x,
 /* The largest error of a product relative to its bound; infinite where a
  * product with a row of zeros is not 0, or where one is no number. */
 static inline double
-worst_error(const struct bounded *by, const struct shape *s, const float *x,
+worst_error(const struct num_narrow *by, const struct shape *s, const float *x,
             const float *y, const float *c)
 {
-    const double part =
-        by->error(s->d) + by->rest(s->m, s->d, x) + by->rest(s->n, s->d, y);
+    const double part = by->error(s->d) + by->residual(s->m, s->d, x) +
+                        by->residual(s->n, s->d, y);
     double worst = 0;
 
     for (size_t i = 0; i < s->m; i++)
@@ -68,7 +58,7 @@ worst_error(const struct bounded *by, const struct shape *s, const float *x,
 /* Products of x and y, of a kind, against sums in double, by one thread and by
  * two. */
 static inline void
-products_are_within_their_bound(const struct bounded *by, const char *kind,
+products_are_within_their_bound(const struct num_narrow *by, const char *kind,
                                 const struct shape *s, const float *x,
                                 const float *y)
 {

@@ -147,14 +147,14 @@ run(const struct shape *s, const struct naive *v,
         scratch[i] = scratch_of(&conv, (enum num_conv_pass)i);
     for (int i = 0; i < 3; i++)
         OWN(run)
-        (&conv, (enum num_conv_pass)i,
-         &(struct num_conv_args){.x = x,
-                                 .dy = dy,
-                                 .y = y,
-                                 .dx = dx,
-                                 .w = v->w,
-                                 .dw = r.dw,
-                                 .scratch = scratch[i]});
+    (&conv, (enum num_conv_pass)i,
+     &(struct num_conv_args){.x = x,
+                             .dy = dy,
+                             .y = y,
+                             .dx = dx,
+                             .w = v->w,
+                             .dw = r.dw,
+                             .scratch = scratch[i]});
     num_map_get(&out, y, r.y);
     num_map_get(&spec.in, dx, r.dx);
     for (int i = 0; i < 3; i++)

@@ -1,11 +1,6 @@
 /* Products of f32 rows by whole numbers, against sums in double. */
 #include "bounded.h"
 #include "maps.h"
-#include "num/scaled.h"
-
-static const struct bounded scaled = {num_scaled_error,  num_scaled_residual,
-                                      num_scaled_words,  num_scaled_rows,
-                                      num_scaled_panels, num_scaled_product};
 
 enum kind { NORMAL, EQUAL, LONE, KINDS };
 
@@ -41,8 +36,8 @@ rows_are_within_their_bound(enum kind kind, const struct shape *s)
     float *x = make_rows(kind, s->m, s->d, s->scale, 1);
     float *y = make_rows(kind, s->n, s->d, s->scale, 2);
 
-    products_are_within_their_bound(&scaled, names[kind], s, x, y);
-    T(num_scaled_residual(s->m, s->d, x) <=
+    products_are_within_their_bound(&num_scaled, names[kind], s, x, y);
+    T(num_scaled.residual(s->m, s->d, x) <=
           1.01 * sqrt((double)s->d) / 2 / 32767 * 1.001,
       "and the residual is as small as in the header");
     free(y);

@@ -1,11 +1,6 @@
 /* Products of f32 rows by three of bfloat16, against sums in double. */
 #include "bounded.h"
 #include "maps.h"
-#include "num/split.h"
-
-static const struct bounded split = {num_split_error,  num_split_residual,
-                                     num_split_words,  num_split_rows,
-                                     num_split_panels, num_split_product};
 
 static const struct shape shapes[] = {
     {1, 1, 1, 1},       {3, 64, 2, 1},        {33, 70, 31, 1},
@@ -21,7 +16,7 @@ normal_rows_are_within_their_bound(const struct shape *s)
         x[i] *= i % 5 ? s->scale : s->scale / 1000;
     for (size_t i = 0; i < s->n * s->d; i++)
         y[i] *= s->scale;
-    products_are_within_their_bound(&split, "normal", s, x, y);
+    products_are_within_their_bound(&num_split, "normal", s, x, y);
     free(y);
     free(x);
 }
