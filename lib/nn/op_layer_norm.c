@@ -1,4 +1,4 @@
-#include "num/layer_norm.h"
+#include "num/tokens.h"
 #include "util/err.h"
 
 #include "plan.h"

@@ -1,8 +1,8 @@
 #ifndef NN_OPS_H
 #define NN_OPS_H
 
-#include "num/gelu.h"
 #include "num/norm.h"
+#include "num/tokens.h"
 
 #include "graph.h"
 
@@ -137,8 +137,8 @@ size_t nn_graph_class_token(struct nn_graph *graph, size_t in,
                             const char *name);
 
 /*
- * nn_graph_layer_norm() normalises each row (num/layer_norm.h); nn_graph_gelu()
- * is the activation of transformers (num/gelu.h).
+ * nn_graph_layer_norm() normalises each row; nn_graph_gelu()
+ * is the activation of transformers (num/tokens.h).
  *     layer norm: weight bias, both [c]
  */
 size_t nn_graph_layer_norm_tensors(struct nn_graph *graph, const char *name,

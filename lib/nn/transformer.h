@@ -1,7 +1,7 @@
 #ifndef NN_TRANSFORMER_H
 #define NN_TRANSFORMER_H
 
-#include "num/gelu.h"
+#include "num/tokens.h"
 
 #include "ops.h"
 

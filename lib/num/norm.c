@@ -263,20 +263,11 @@ merge_group(const struct job *job, const struct share *share, size_t g,
     merge(job, g);
 }
 
-static void
-measure_group(const struct job *job, const struct share *share, size_t g,
-              void (*merge)(const struct job *job, size_t g))
-{
-    for (size_t i = share->image; i < share->image_end; i++)
-        if (!job->norm->measured)
-            measure_plane(job, i, g);
-    merge_group(job, share, g, merge);
-}
-
 /* Batch norm processes group by group; the second pass visits the images in
  * reverse, because the last ones are still in a cache. */
 static void
-forward_batch(const struct job *job)
+forward_batch(const struct job *job,
+              void (*merge)(const struct job *job, size_t g), int apply)
 {
 #pragma omp parallel
     {
@@ -285,8 +276,11 @@ forward_batch(const struct job *job)
         for (size_t g = share.group; g < share.group_end; g++) {
             struct terms t;
 
-            measure_group(job, &share, g, merge_images);
-            if (!job->norm->y)
+            for (size_t i = share.image; i < share.image_end; i++)
+                if (!job->norm->measured)
+                    measure_plane(job, i, g);
+            merge_group(job, &share, g, merge);
+            if (!apply)
                 continue;
             t = terms_of(job, 0, g);
             for (size_t i = share.image_end; i-- > share.image;)
@@ -320,7 +314,7 @@ num_norm_forward(const struct num_norm *norm)
     const struct job job = job_of(norm);
 
     if (norm->kind == NUM_NORM_BATCH)
-        forward_batch(&job);
+        forward_batch(&job, merge_images, norm->y != NULL);
     else if (norm->kind == NUM_NORM_GROUP)
         forward_group(&job);
     else if (norm->y)
@@ -371,13 +365,7 @@ num_norm_sums(const struct num_norm *norm, double *sums)
     REQUIRE(norm->kind == NUM_NORM_BATCH);
     job.total[0] = sums;
     job.total[1] = sums + norm->map.c;
-#pragma omp parallel
-    {
-        const struct share share = share_of(&job);
-
-        for (size_t g = share.group; g < share.group_end; g++)
-            measure_group(&job, &share, g, sum_images);
-    }
+    forward_batch(&job, sum_images, 0);
 }
 
 void
@@ -499,17 +487,7 @@ static UTIL_CLONES(void, add_images, (const struct job *job, size_t g),
 }
 
 static void
-back_measure_group(const struct job *job, const struct share *share,
-                   const struct terms *t, size_t g)
-{
-    for (size_t i = share->image; i < share->image_end; i++)
-        if (!job->norm->measured)
-            back_measure_plane(job, t, i, g);
-    merge_group(job, share, g, add_images);
-}
-
-static void
-back_batch(const struct job *job)
+back_batch(const struct job *job, int apply)
 {
 #pragma omp parallel
     {
@@ -519,7 +497,12 @@ back_batch(const struct job *job)
             const struct terms t = terms_of(job, 0, g);
             struct back_terms b;
 
-            back_measure_group(job, &share, &t, g);
+            for (size_t i = share.image; i < share.image_end; i++)
+                if (!job->norm->measured)
+                    back_measure_plane(job, &t, i, g);
+            merge_group(job, &share, g, add_images);
+            if (!apply)
+                continue;
             b = back_terms_of(job, 0, g);
             for (size_t i = share.image_end; i-- > share.image;)
                 back_plane(job, &t, &b, i, g);
@@ -603,7 +586,10 @@ num_norm_backward(const struct num_norm *norm)
         return;
     }
     memset(job.total[0], 0, 2 * num_norm_counts(norm) * sizeof *norm->work);
-    (norm->kind == NUM_NORM_GROUP ? back_group : back_batch)(&job);
+    if (norm->kind == NUM_NORM_GROUP)
+        back_group(&job);
+    else
+        back_batch(&job, 1);
     for (size_t k = 0; k < norm->map.c; k += norm->map.block)
         back_affine(&job, k, norm->map.block);
 }
@@ -630,16 +616,7 @@ num_norm_back_sums(const struct num_norm *norm, double *sums)
     job.total[0] = sums;
     job.total[1] = sums + norm->map.c;
     memset(sums, 0, 2 * norm->map.c * sizeof *sums);
-#pragma omp parallel
-    {
-        const struct share share = share_of(&job);
-
-        for (size_t g = share.group; g < share.group_end; g++) {
-            const struct terms t = terms_of(&job, 0, g);
-
-            back_measure_group(&job, &share, &t, g);
-        }
-    }
+    back_batch(&job, 0);
     for (size_t k = 0; k < norm->map.c; k += norm->map.block)
         back_affine(&job, k, norm->map.block);
 }

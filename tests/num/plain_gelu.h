@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "num/gelu.h"
+#include "num/tokens.h"
 
-/* y and dy/dx of num/gelu.h, of one number, in double. */
+/* y and dy/dx of num/tokens.h, of one number, in double. */
 
 static const double pi = 3.14159265358979323846;
 

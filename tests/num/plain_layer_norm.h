@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "num/layer_norm.h"
+#include "num/tokens.h"
 
-/* The equations of num/layer_norm.h in loops, in double.  Shapes as above. */
+/* The equations of num/tokens.h in loops, in double.  Shapes as above. */
 
 static inline void
 measure_row(size_t d, double epsilon, const double *x, double *mean,

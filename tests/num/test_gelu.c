@@ -2,8 +2,8 @@
 
 #include "halves.h"
 #include "maps.h"
-#include "num/gelu.h"
 #include "num/threads.h"
+#include "num/tokens.h"
 #include "plain_gelu.h"
 #include "t.h"
 

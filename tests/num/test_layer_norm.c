@@ -2,8 +2,8 @@
 
 #include "halves.h"
 #include "maps.h"
-#include "num/layer_norm.h"
 #include "num/threads.h"
+#include "num/tokens.h"
 #include "plain_layer_norm.h"
 #include "t.h"
 
