@@ -19,7 +19,7 @@
  * Causal rows are processed in blocks of four: scores after the last token of a
  * block are neither computed nor read.  Other rows are processed all at once.
  */
-enum { ROWS = PRODUCTS_ROWS };
+enum { ROWS = 4 };
 
 /* Rows of d numbers, `stride` floats from one to the next. */
 struct rows {
@@ -90,15 +90,15 @@ multiply_scores(const struct task *t, struct rows x, const float *yt, float *s)
         const size_t rows = rows_at(t, i);
         const struct products_rows p = {
             .a = x.at + i * x.stride,
-            .ai = x.stride,
-            .ak = 1,
+            .row = x.stride,
+            .step = 1,
             .b = yt,
             .ldb = t->wide,
             .c = s + i * t->wide,
             .ldc = t->wide,
             .rows = rows,
             .n = num_round_up(tokens_seen(t, i, rows), LANES),
-            .to = t->d,
+            .depth = t->d,
         };
 
         num_products()->rows(&p);
@@ -115,48 +115,27 @@ copy_to_sink(const struct task *t, const struct sink *out)
                      num_half_at(to->at, i * to->stride, t->bf16));
 }
 
-/* out = p x, with p [len,wide] zero for tokens not attended to. */
+/* out = p x, or with `back` p' x, with p [len,wide] zero for tokens not
+ * attended to. */
 static void
-mix_rows(const struct task *t, const float *p, struct rows x, struct sink out)
+mix_rows(const struct task *t, int back, const float *p, struct rows x,
+         struct sink out)
 {
     for (size_t i = 0; i < t->len; i += rows_at(t, i)) {
         const size_t rows = rows_at(t, i);
+        const size_t from = back && t->causal ? i : 0;
+        const size_t to = back ? t->len : tokens_seen(t, i, rows);
         const struct products_rows product = {
-            .a = p + i * t->wide,
-            .ai = t->wide,
-            .ak = 1,
-            .b = x.at,
+            .a = p + (back ? from * t->wide + i : i * t->wide),
+            .row = back ? 1 : t->wide,
+            .step = back ? t->wide : 1,
+            .b = x.at + from * x.stride,
             .ldb = x.stride,
             .c = out.at + i * out.stride,
             .ldc = out.stride,
             .rows = rows,
+            .depth = to - from,
             .n = t->deep,
-            .to = tokens_seen(t, i, rows),
-        };
-
-        num_products()->rows(&product);
-    }
-    copy_to_sink(t, &out);
-}
-
-/* out = p' x. */
-static void
-mix_rows_back(const struct task *t, const float *p, struct rows x,
-              struct sink out)
-{
-    for (size_t j = 0; j < t->len; j += rows_at(t, j)) {
-        const struct products_rows product = {
-            .a = p + j,
-            .ai = 1,
-            .ak = t->wide,
-            .b = x.at,
-            .ldb = x.stride,
-            .c = out.at + j * out.stride,
-            .ldc = out.stride,
-            .rows = rows_at(t, j),
-            .n = t->deep,
-            .from = t->causal ? j : 0,
-            .to = t->len,
         };
 
         num_products()->rows(&product);
@@ -347,7 +326,7 @@ head_forward(const struct num_attention *a, size_t text, size_t head)
     transpose_rows(&t, t.k, t.kt);
     multiply_scores(&t, whole_rows(&t, t.q, t.room[0]), t.kt, t.s);
     softmax_rows(&t);
-    mix_rows(&t, t.s, whole_rows(&t, t.v, t.room[1]),
+    mix_rows(&t, 0, t.s, whole_rows(&t, t.v, t.room[1]),
              sink_of(&t, array_at(a, a->y, here, packed), t.room[2]));
 }
 
@@ -363,14 +342,14 @@ head_backward(const struct num_attention *a, size_t text, size_t head)
     transpose_rows(&t, t.v, t.vt);
     multiply_scores(&t, q, t.kt, t.s);
     recompute_softmax(&t);
-    mix_rows_back(&t, t.s, dy,
-                  sink_of(&t, array_at(a, a->dv, at, a->stride), t.room[3]));
+    mix_rows(&t, 1, t.s, dy,
+             sink_of(&t, array_at(a, a->dv, at, a->stride), t.room[3]));
     multiply_scores(&t, dy, t.vt, t.g);
     softmax_back(&t);
-    mix_rows(&t, t.g, whole_rows(&t, t.k, t.room[2]),
+    mix_rows(&t, 0, t.g, whole_rows(&t, t.k, t.room[2]),
              sink_of(&t, array_at(a, a->dq, at, a->stride), t.room[3]));
-    mix_rows_back(&t, t.g, q,
-                  sink_of(&t, array_at(a, a->dk, at, a->stride), t.room[3]));
+    mix_rows(&t, 1, t.g, q,
+             sink_of(&t, array_at(a, a->dk, at, a->stride), t.room[3]));
 }
 
 void

@@ -11,6 +11,7 @@
 #include "util/isa.h"
 #include "util/mem.h"
 
+#include "helpers.h"
 #include "products.h"
 
 /*
@@ -178,23 +179,23 @@ multiply_columns(const struct lanczos *l, size_t from, size_t count,
 {
     const size_t n = l->n;
     float sum[BLOCK * WIDE];
-    struct products_rows product = {.a = q,
-                                    .ai = n,
-                                    .ak = 1,
-                                    .b = l->a + from,
+    struct products_rows product = {.row = n,
+                                    .step = 1,
                                     .ldb = n,
                                     .c = sum,
                                     .ldc = WIDE,
                                     .rows = BLOCK,
                                     .n = count};
 
-    for (; product.from < n; product.from = product.to) {
-        product.to = n - product.from < DEEP ? n : product.from + DEEP;
+    for (size_t k = 0; k < n; k += DEEP) {
+        product.a = q + k;
+        product.b = l->a + k * n + from;
+        product.depth = num_least(DEEP, n - k);
         num_products()->rows(&product);
         for (size_t i = 0; i < BLOCK; i++) {
             float *to = y + i * n + from;
 
-            if (!product.from)
+            if (!k)
                 memset(to, 0, count * sizeof *to);
             num_axpy(count, 1, sum + i * WIDE, to);
         }

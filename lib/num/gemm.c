@@ -7,8 +7,7 @@
 #include "dnn_op.h"
 #include "gemm_small.h"
 #include "helpers.h"
-#include "winograd.h"
-#include "winograd_isa.h"
+#include "products.h"
 
 /* Most multiplications; depth of a sum, as in oneDNN; rows at a time; columns
  * of a panel; below FEW rows A B' is computed by dot products, in half the
@@ -77,24 +76,26 @@ next_depth(size_t left)
 
 /* Adds a panel to C. */
 static void
-multiply_panel(const struct num_gemm *g, const struct part *part,
-               const struct winograd_isa *isa)
+multiply_panel(const struct num_gemm *g, const struct part *part)
 {
     _Alignas(64) float panel[DEPTH * WIDEST], c[ROWS * WIDEST];
 
     pack_panel(g, part, panel);
     for (size_t i = 0; i < g->m; i += ROWS) {
-        const struct winograd_product product = {
+        const struct products_rows product = {
             .a = g->a + i * g->a_row + part->depth * g->a_step,
             .row = g->a_row,
             .step = g->a_step,
             .b = panel,
+            .ldb = part->width,
             .c = c,
+            .ldc = part->width,
             .rows = num_least(ROWS, g->m - i),
             .depth = part->deep,
-            .vectors = part->columns > isa->lanes ? 2 : 1};
+            .n = part->columns > part->width / 2 ? part->width
+                                                 : part->width / 2};
 
-        isa->product(&product);
+        num_products()->rows(&product);
         put_rows(g, product.rows, part, part->depth ? 1 : g->beta, c,
                  g->c + i * g->c_row + part->from * g->c_step);
     }
@@ -123,11 +124,11 @@ transposed_gemm(const struct num_gemm *g)
 /* For few rows of A B' without AVX-512, oneDNN's bits differ from those of the
  * loops here for the same rows in a larger product. */
 static int
-is_small(const struct num_gemm *g, const struct winograd_isa *isa)
+is_small(const struct num_gemm *g)
 {
     const int few = g->b_step != 1 && g->m < FEW;
 
-    if (g->m < 2 || g->n < 2 || (few && isa->lanes == 16))
+    if (g->m < 2 || g->n < 2 || (few && util_isa() == UTIL_ISA_V4))
         return 0;
     return g->m <= MOST && g->n <= MOST / g->m && g->k <= MOST / (g->m * g->n);
 }
@@ -135,12 +136,11 @@ is_small(const struct num_gemm *g, const struct winograd_isa *isa)
 int
 num_gemm_small(const struct num_gemm *gemm)
 {
-    const struct winograd_isa *isa = num_winograd_isa(0);
-    const size_t width = 2 * isa->lanes;
+    const size_t width = num_products()->columns;
     struct part part = {.width = width};
     struct num_gemm g = *gemm;
 
-    if (!is_small(&g, isa))
+    if (!is_small(&g))
         return 0;
     if (g.b_step != 1 && g.m <= width && g.m < g.n) // less to pack
         g = transposed_gemm(&g);
@@ -148,7 +148,7 @@ num_gemm_small(const struct num_gemm *gemm)
         part.columns = num_least(width, g.n - part.from);
         for (part.depth = 0; part.depth < g.k; part.depth += part.deep) {
             part.deep = next_depth(g.k - part.depth);
-            multiply_panel(&g, &part, isa);
+            multiply_panel(&g, &part);
         }
     }
     return 1;

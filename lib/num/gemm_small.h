@@ -5,7 +5,7 @@
 
 /*
  * Products of small matrices: C = alpha A B + beta C, by the loops of
- * winograd_isa.h, without preparation.  oneDNN generates the machine code of
+ * products.h, without preparation.  oneDNN generates the machine code of
  * its products at the first call in a process, which takes 4 to 40 ms, more
  * than all computation in most tests of tools.
  *

@@ -186,15 +186,15 @@ multiply_points(const struct kmeans *m, size_t count, const float *row,
 {
     const size_t left = m->line - from;
     const struct products_rows product = {.a = row,
-                                          .ai = m->d,
-                                          .ak = 1,
+                                          .row = m->d,
+                                          .step = 1,
                                           .b = m->columns + from,
                                           .ldb = m->line,
                                           .c = m->product + from,
                                           .ldc = m->line,
                                           .rows = count,
                                           .n = left < STRIP ? left : STRIP,
-                                          .to = m->d};
+                                          .depth = m->d};
 
     num_products()->rows(&product);
 }

@@ -27,61 +27,131 @@
      ((int32_t)(a) >> 16) * ((b) >> 16))
 #endif
 
+#define ROWS (LANES_WIDE == 16 ? 12 : 6) /* at a time, in registers */
+
 enum {
-    ROWS = PRODUCTS_ROWS,
-    STRIP = LANES_WIDE == 16 ? 2 * ROWS : ROWS, /* rows that fill registers */
+    COLUMNS = 2 * LANES_WIDE, /* at a time */
+    STEPS_AHEAD = 16,         /* of a product, to prefetch */
+    CACHE_LINE = 16,          /* floats */
     HELD = HALF_PANEL / LANES_WIDE < 8 ? HALF_PANEL / LANES_WIDE : 8,
     SCALED_HELD = SCALED_PANEL / LANES_WIDE
 };
 
-/* Computes `rows` rows and one or two vectors of columns. */
+/* Computes rows at .. at + rows in registers.  `row` or `step` is 1; a pointer
+ * to each third row makes addresses cheap.  Loops over rows are unrolled early;
+ * otherwise sums would start and end in memory, which with 16 channels takes a
+ * fifth of the time. */
 LANES_INLINE void
-multiply_columns(const struct products_rows *p, size_t row, size_t rows,
-                 size_t vectors, size_t at)
+multiply_block(const size_t rows, const size_t vectors, const size_t row,
+               const size_t step, const struct products_rows *p, size_t at)
 {
-    lanes sum[STRIP][2] = {0};
+    const size_t ldb = p->ldb, ldc = p->ldc;
+    const float *a[(ROWS + 2) / 3], *b = p->b;
+    float *c = p->c + at * ldc;
+    lanes sum[ROWS][2];
 
-    for (size_t k = p->from; k < p->to; k++) {
-        const float *a = p->a + row * p->ai + k * p->ak;
-        const float *b = p->b + k * p->ldb + at;
+    for (size_t i = 0; i < rows; i += 3)
+        a[i / 3] = p->a + (at + i) * row;
+#pragma GCC unroll 12
+    for (size_t i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++)
+            sum[i][v] = p->add ? lanes_at(c + v * LANES_WIDE) : (lanes){0};
+        c += ldc;
+    }
+    for (size_t k = 0; k < p->depth; k++) {
         lanes column[2];
 
         for (size_t v = 0; v < vectors; v++)
             column[v] = lanes_at(b + v * LANES_WIDE);
-        for (size_t i = 0; i < rows; i++)
+        // not into the L1 cache, which has the current operands
+        __builtin_prefetch(p->next + k * CACHE_LINE, 0, 2);
+        if (row == 1) // steps are too wide for the hardware prefetcher
+            __builtin_prefetch(a[0] + STEPS_AHEAD * step, 0);
+
+#pragma GCC unroll 12
+        for (size_t i = 0; i < rows; i++) {
+            const float x = a[i / 3][i % 3 * row];
+
             for (size_t v = 0; v < vectors; v++)
-                sum[i][v] = FUSED(a[i * p->ai], column[v], sum[i][v]);
+                sum[i][v] = FUSED(x, column[v], sum[i][v]);
+        }
+        for (size_t i = 0; i < rows; i += 3)
+            a[i / 3] += step;
+        b += ldb;
     }
-    for (size_t i = 0; i < rows; i++)
-        memcpy(p->c + (row + i) * p->ldc + at, sum[i],
-               vectors * sizeof *sum[i]);
+    c = p->c + at * ldc;
+#pragma GCC unroll 12
+    for (size_t i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++)
+            memcpy(c + v * LANES_WIDE, &sum[i][v], sizeof sum[i][v]);
+        c += ldc;
+    }
 }
 
-/* Computes all rows of one or two vectors of columns, which stay in the L1
- * cache. */
-LANES_INLINE void
-all_rows(const struct products_rows *p, size_t vectors, size_t at)
-{
-    size_t row = 0;
+#define BLOCK(rows)                                                    \
+    static void block_##rows(const struct products_rows *p, size_t at) \
+    {                                                                  \
+        if (p->n <= LANES_WIDE && p->step == 1)                        \
+            multiply_block(rows, 1, p->row, 1, p, at);                 \
+        else if (p->n <= LANES_WIDE)                                   \
+            multiply_block(rows, 1, 1, p->step, p, at);                \
+        else if (p->step == 1)                                         \
+            multiply_block(rows, 2, p->row, 1, p, at);                 \
+        else                                                           \
+            multiply_block(rows, 2, 1, p->step, p, at);                \
+    }
+BLOCK(1)
+BLOCK(2)
+BLOCK(3)
+BLOCK(4)
+BLOCK(5)
+BLOCK(6)
+#if LANES_WIDE == 16
+BLOCK(7)
+BLOCK(8)
+BLOCK(9)
+BLOCK(10)
+BLOCK(11)
+BLOCK(12)
+#endif
 
-    for (; row + STRIP <= p->rows; row += STRIP)
-        multiply_columns(p, row, STRIP, vectors, at);
-    for (; row + ROWS <= p->rows; row += ROWS)
-        multiply_columns(p, row, ROWS, vectors, at);
-    for (; row < p->rows; row++)
-        multiply_columns(p, row, 1, vectors, at);
+static void (*const blocks[ROWS + 1])(const struct products_rows *p,
+                                      size_t at) = {
+    NULL,    block_1, block_2, block_3,  block_4,  block_5,  block_6,
+#if LANES_WIDE == 16
+    block_7, block_8, block_9, block_10, block_11, block_12,
+#endif
+};
+
+/* Computes blocks of rows of nearly the same size.  Each prefetches `depth`
+ * lines of the next operand; after its end, lines that are cached already. */
+static void
+multiply_columns(const struct products_rows *p)
+{
+    const size_t n = (p->rows + ROWS - 1) / ROWS, each = p->depth * CACHE_LINE;
+    struct products_rows block = *p;
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t from = p->rows * i / n, to = p->rows * (i + 1) / n;
+
+        block.next = i * each < p->ahead ? p->next + i * each : p->b;
+        blocks[to - from](&block, from);
+    }
 }
 
 static void
 rows_product(const struct products_rows *product)
 {
-    const struct products_rows p = *product;
-    size_t at = 0;
+    struct products_rows part = *product;
 
-    for (; at + 2 * LANES_WIDE <= p.n; at += 2 * LANES_WIDE)
-        all_rows(&p, 2, at);
-    if (at < p.n)
-        all_rows(&p, 1, at);
+    for (size_t at = 0; at < product->n; at += COLUMNS) {
+        part.n = num_least(COLUMNS, product->n - at);
+        multiply_columns(&part);
+        part.b += COLUMNS;
+        part.c += COLUMNS;
+    }
 }
 
 /* Computes a row and HELD vectors of the panel from column `at` on; adds both
@@ -165,4 +235,7 @@ scaled_product(const struct scaled_product *product)
 }
 
 const struct num_products LEVEL_OF(num_products) = {
-    .rows = rows_product, .halves = half_product, .scaled = scaled_product};
+    .columns = LANES_WIDE == 16 ? 32 : 16,
+    .rows = rows_product,
+    .halves = half_product,
+    .scaled = scaled_product};

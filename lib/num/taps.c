@@ -215,9 +215,11 @@ weights_of(const struct work *work)
 }
 
 static size_t
-count_vectors(const struct work *work, size_t panel)
+count_columns(const struct work *work, size_t panel)
 {
-    return num_least(2, work->write->c / work->t->isa->lanes - 2 * panel);
+    const size_t width = panel_width(work->t);
+
+    return num_least(width, work->write->c - panel * width);
 }
 
 /* Converts an image in plain layout to rows. */
@@ -273,16 +275,18 @@ make_line(const struct work *work, size_t line, size_t panel, float *to)
         run = run_of(t, tap, back ? at / stride : line);
         if (!run.count)
             continue;
-        t->isa->product(&(struct winograd_product){
+        t->isa->products->rows(&(struct products_rows){
             .a = work->rows + (back ? run.y_at : run.x_at) * work->from.step,
             .row = work->from.step / work->now,
             .step = 1,
             .b = weights_at(work, panel, tap),
+            .ldb = panel_width(t),
             .c = to + ((back ? run.x_at : run.y_at) - line * work->write->w) *
                           work->to.step,
+            .ldc = panel_width(t),
             .rows = run.count * work->now,
             .depth = work->read->c,
-            .vectors = count_vectors(work, panel),
+            .n = count_columns(work, panel),
             .add = 1});
     }
 }
@@ -345,15 +349,17 @@ add_group(const struct work *work, size_t panel, size_t tap, int add)
 
         if (!run.count)
             continue;
-        t->isa->product(&(struct winograd_product){
+        t->isa->products->rows(&(struct products_rows){
             .a = work->rows + run.x_at * work->from.step,
             .row = 1,
             .step = work->from.step / work->now,
             .b = work->more + panel * work->to.plane + run.y_at * work->to.step,
+            .ldb = panel_width(t),
             .c = weights_at(work, panel, tap),
+            .ldc = panel_width(t),
             .rows = work->read->c,
             .depth = run.count * work->now,
-            .vectors = count_vectors(work, panel),
+            .n = count_columns(work, panel),
             .add = add});
         add = 1;
     }

@@ -84,12 +84,12 @@ uses_weights_once(const struct num_winograd *wino,
     return p->together && count_groups(wino, p) == 1;
 }
 
-/* Vectors of a panel that hold channels. */
+/* Columns of a panel that hold channels. */
 static size_t
-count_vectors(const struct num_winograd *wino, const struct winograd_pass *p,
+count_columns(const struct num_winograd *wino, const struct winograd_pass *p,
               size_t panel)
 {
-    return num_least(2, p->o / wino->isa->lanes - 2 * panel);
+    return num_least(panel_width(wino), p->o - panel * panel_width(wino));
 }
 
 /* Scratch of one kind: n arrays of `each` floats. */
@@ -395,7 +395,7 @@ make_weights(const struct winograd_work *work, size_t panel, struct range part,
  * adjacent without a gap. */
 static void
 multiply_point(const struct winograd_work *work, size_t point,
-               struct range part, struct winograd_product product)
+               struct range part, struct products_rows product)
 {
     const struct winograd_pass *p = work->p;
     const size_t phases = is_strided(work->wino) ? strided_phases(point) : 1;
@@ -404,9 +404,9 @@ multiply_point(const struct winograd_work *work, size_t point,
 
     product.depth = phases / parts * width;
     for (size_t i = 0; i < parts; i++) {
-        work->wino->isa->product(&product);
+        work->wino->isa->products->rows(&product);
         product.a += p->c;
-        product.b += width * panel_width(work->wino);
+        product.b += width * product.ldb;
         product.add = 1;
     }
 }
@@ -442,15 +442,17 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
         for (size_t i = 0; i < wino->points; i++) {
             prefetch_more(prefetch);
             multiply_point(work, i, part,
-                           (struct winograd_product){
+                           (struct products_rows){
                                .a = v + i * points_plane(p) +
                                     at * points_row(p) + part.from,
                                .row = points_row(p),
                                .step = 1,
                                .b = u + i * weights_plane(work, part),
+                               .ldb = panel_width(wino),
                                .c = m + i * plane,
+                               .ldc = panel_width(wino),
                                .rows = now,
-                               .vectors = count_vectors(wino, p, panel),
+                               .n = count_columns(wino, p, panel),
                                .add = part.from > 0,
                                .next = u + (i + 1) * weights_plane(work, part),
                                .ahead = weights_plane(work, part)});
@@ -579,16 +581,18 @@ add_group(const struct winograd_work *work, size_t count, size_t panel,
     const struct winograd_pass *p = work->p;
 
     for (size_t i = 0; i < WINOGRAD_POINTS; i++)
-        wino->isa->product(&(struct winograd_product){
+        wino->isa->products->rows(&(struct products_rows){
             .a = v + i * points_plane(p),
             .row = 1,
             .step = points_row(p),
             .b =
                 n + (panel * WINOGRAD_POINTS + i) * panel_plane(wino, p->group),
+            .ldb = panel_width(wino),
             .c = s + i * panel_plane(wino, p->c),
+            .ldc = panel_width(wino),
             .rows = p->c,
             .depth = count,
-            .vectors = count_vectors(wino, p, panel),
+            .n = count_columns(wino, p, panel),
             .add = add,
             .next = v + (i + 1) % WINOGRAD_POINTS * points_plane(p),
             .ahead = count * points_row(p)});

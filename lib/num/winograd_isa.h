@@ -6,6 +6,7 @@
 #include "num/conv.h"
 
 #include "level.h"
+#include "products.h"
 
 /*
  * The loops of lib/num/winograd.c and lib/num/taps.c that are compiled for each
@@ -46,19 +47,6 @@ struct winograd_sink {
     int add, relu;
 };
 
-/* c (+)= a b, for `rows` rows and the first one or two vectors of a panel: a_ik
- * is a[i * row + k * step]; row or step is 1. */
-struct winograd_product {
-    const float *a;
-    size_t row, step;
-    const float *b; /* [depth, panel] */
-    float *c;       /* [rows, panel] */
-    size_t rows, depth, vectors;
-    int add;
-    const float *next; /* `ahead` floats of the next product, prefetched */
-    size_t ahead;
-};
-
 /* An image's pixels as rows (taps.h), `step` floats from a pixel to the next;
  * `side` vectors are adjacent, the next ones `plane` floats further. */
 struct taps_map {
@@ -77,6 +65,7 @@ struct taps_weights {
 struct winograd_isa {
     const char *name, *taps; /* "winograd:avx512", "taps:avx512" */
     size_t lanes;
+    const struct num_products *products;
 
     /* u(p, c - from, .) = G g G' for the columns of a panel, which are outputs,
      * or with `back` inputs, and rows from .. to - 1, both multiples of
@@ -99,8 +88,6 @@ struct winograd_isa {
      * of y. */
     void (*strided_points)(const struct winograd_tiles *tiles, const void *x,
                            float *v, size_t row, size_t plane);
-
-    void (*product)(const struct winograd_product *product);
 
     /* y = A' m A, for the channels of a panel; m(p, t, .). */
     void (*tiles)(const struct winograd_tiles *tiles, size_t panel,

@@ -2,26 +2,18 @@
  * The loops of winograd_isa.h for one instruction set (level.h):
  *
  *     WIDE   lanes of a vector
- *     ROWS   rows of a product at a time, up to 12
- *     HELD   vectors of a panel in registers for each row, 1 or 2
- *
  *     FMA    a b + c of vectors
- *
  *     WIDEN  converts WIDE halves to words
  *     NARROW converts words to their lower halves
  */
 #if LANES_WIDE == 16
 #include <immintrin.h>
-#define ROWS 12
-#define HELD 2
 #define FMA(a, b, c) \
     ((lanes)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define WIDEN(x) ((lanes_bits)_mm512_cvtepu16_epi32((__m256i)(x)))
 #define NARROW(x) ((halves)_mm512_cvtepi32_epi16((__m512i)(x)))
 #elif LANES_WIDE == 8
 #include <immintrin.h>
-#define ROWS 6
-#define HELD 2
 #define FMA(a, b, c) \
     ((lanes)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define WIDEN(x) ((lanes_bits)_mm256_cvtepu16_epi32((__m128i)(x)))
@@ -29,8 +21,6 @@
 #else
 #undef LANES_WIDE
 #define LANES_WIDE 8
-#define ROWS 6
-#define HELD 1
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define WIDEN(x) __builtin_convertvector(x, lanes_bits)
 #define NARROW(x) __builtin_convertvector(x, halves)
@@ -39,11 +29,6 @@
 #define WIDE LANES_WIDE
 
 #include "winograd_maps.h"
-
-enum {
-    STEPS_AHEAD = 16, /* of a product, to prefetch */
-    CACHE_LINE = 16   /* floats */
-};
 
 LANES_INLINE void
 gather_map(const struct taps_map *map, const void *x, float *to, int bf16)
@@ -328,132 +313,15 @@ winograd_gradient(const float *s, size_t plane, size_t panel, size_t out,
         }
 }
 
-/* Computes rows at .. at + rows of a product in registers.  `row` or `step` is
- * 1; a pointer to each third row makes addresses cheap.  Loops over rows are
- * unrolled early; otherwise sums would start and end in memory, which with 16
- * channels takes a fifth of the time. */
-LANES_INLINE void
-multiply_block(const size_t rows, const size_t vectors, const size_t row,
-               const size_t step, const struct winograd_product *p, size_t at)
-{
-    const float *a[(ROWS + 2) / 3], *b = p->b;
-    float *c = p->c + at * PANEL;
-    lanes sum[ROWS][2];
-
-    for (size_t i = 0; i < rows; i += 3)
-        a[i / 3] = p->a + (at + i) * row;
-#pragma GCC unroll 12
-    for (size_t i = 0; i < rows; i++)
-#pragma GCC unroll 2
-        for (size_t v = 0; v < vectors; v++)
-            sum[i][v] = p->add ? load(c, i * PANEL + v * WIDE, 0) : (lanes){0};
-    for (size_t k = 0; k < p->depth; k++) {
-        lanes column[2];
-
-        for (size_t v = 0; v < vectors; v++)
-            column[v] = load(b, v * WIDE, 0);
-        // not into the L1 cache, which has the current operands
-        __builtin_prefetch(p->next + k * CACHE_LINE, 0, 2);
-        if (row == 1) // steps are too wide for the hardware prefetcher
-            __builtin_prefetch(a[0] + STEPS_AHEAD * step, 0);
-
-#pragma GCC unroll 12
-        for (size_t i = 0; i < rows; i++) {
-            const lanes x = a[i / 3][i % 3 * row] - (lanes){0};
-
-            for (size_t v = 0; v < vectors; v++)
-                sum[i][v] = FMA(x, column[v], sum[i][v]);
-        }
-        for (size_t i = 0; i < rows; i += 3)
-            a[i / 3] += step;
-        b += PANEL;
-    }
-#pragma GCC unroll 12
-    for (size_t i = 0; i < rows; i++)
-#pragma GCC unroll 2
-        for (size_t v = 0; v < vectors; v++)
-            store(c, i * PANEL + v * WIDE, sum[i][v], 0);
-}
-
-#define BLOCK(n)                                                       \
-    static void block_##n(const struct winograd_product *p, size_t at) \
-    {                                                                  \
-        if (p->vectors == 1 && p->step == 1)                           \
-            multiply_block(n, 1, p->row, 1, p, at);                    \
-        else if (p->vectors == 1)                                      \
-            multiply_block(n, 1, 1, p->step, p, at);                   \
-        else if (p->step == 1)                                         \
-            multiply_block(n, 2, p->row, 1, p, at);                    \
-        else                                                           \
-            multiply_block(n, 2, 1, p->step, p, at);                   \
-    }
-BLOCK(1)
-BLOCK(2)
-BLOCK(3)
-BLOCK(4)
-#if ROWS > 4
-BLOCK(5)
-BLOCK(6)
-#endif
-#if ROWS > 6
-BLOCK(7)
-BLOCK(8)
-BLOCK(9)
-BLOCK(10)
-BLOCK(11)
-BLOCK(12)
-#endif
-
-static void (*const blocks[ROWS + 1])(const struct winograd_product *p,
-                                      size_t at) = {
-    NULL,    block_1, block_2, block_3,  block_4,
-#if ROWS > 4
-    block_5, block_6,
-#endif
-#if ROWS > 6
-    block_7, block_8, block_9, block_10, block_11, block_12,
-#endif
-};
-
-/* Computes blocks of rows of nearly the same size.  Each prefetches `depth`
- * lines of the next operand; after its end, lines that are cached already. */
-static void
-product_at_once(const struct winograd_product *p)
-{
-    const size_t n = (p->rows + ROWS - 1) / ROWS, each = p->depth * CACHE_LINE;
-    struct winograd_product block = *p;
-
-    for (size_t i = 0; i < n; i++) {
-        const size_t from = p->rows * i / n, to = p->rows * (i + 1) / n;
-
-        block.next = i * each < p->ahead ? p->next + i * each : p->b;
-        blocks[to - from](&block, from);
-    }
-}
-
-static void
-winograd_multiply(const struct winograd_product *p)
-{
-    struct winograd_product part = *p;
-
-    if (part.vectors > HELD)
-        part.vectors = HELD;
-    for (size_t v = 0; v < p->vectors; v += HELD) {
-        product_at_once(&part);
-        part.b += WIDE;
-        part.c += WIDE;
-    }
-}
-
 const struct winograd_isa LEVEL_OF(num_winograd) = {
     .name = "winograd:" LEVEL_TEXT,
     .taps = "taps:" LEVEL_TEXT,
     .lanes = WIDE,
+    .products = &LEVEL_OF(num_products),
     .weights = winograd_weights,
     .strided_weights = strided_weights,
     .points = all_points,
     .strided_points = strided_points,
-    .product = winograd_multiply,
     .tiles = all_tiles,
     .strided_tiles = strided_tiles,
     .spread = spread_tiles,

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "num/gemm.h"
+#include "num/products.h"
 #include "num/threads.h"
-#include "num/winograd.h"
-#include "num/winograd_isa.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/rng.h"
@@ -22,7 +21,7 @@
  * with m, n and k, and the most GFLOP/s of each.  Those named winograd are of
  * one point of 64 images, [tiles,in] by [in,out] for y, and [tiles,in]' by
  * [tiles,out] for dw, of 64@32, 128@16, 256@8 and 512@4, and ours is the loop
- * of lib/num/winograd_isa.h, which finds its second matrix in panels, as the
+ * of lib/num/products.h, which finds its second matrix in panels, as the
  * transforms leave it.  "kernels Haswell" names those
  * that OpenBLAS chose for this processor, or OPENBLAS_CORETYPE for it.
  */
@@ -63,20 +62,21 @@ static const struct product {
 static void
 by_winograd(const struct product *p, const float *a, const float *b, float *c)
 {
-    const struct winograd_isa *isa = num_winograd_isa(0);
-    const size_t width = 2 * isa->lanes;
+    const size_t width = num_products()->columns;
     const int turned = p->how[0] == 't';
 
 #pragma omp parallel for num_threads(threads)
     for (size_t j = 0; j < p->n; j += width)
-        isa->product(&(struct winograd_product){.a = a,
-                                                .row = turned ? 1 : p->k,
-                                                .step = turned ? p->m : 1,
-                                                .b = b + j * p->k,
-                                                .c = c + j * p->m,
-                                                .rows = p->m,
-                                                .depth = p->k,
-                                                .vectors = 2});
+        num_products()->rows(&(struct products_rows){.a = a,
+                                                     .row = turned ? 1 : p->k,
+                                                     .step = turned ? p->m : 1,
+                                                     .b = b + j * p->k,
+                                                     .ldb = width,
+                                                     .c = c + j * p->m,
+                                                     .ldc = width,
+                                                     .rows = p->m,
+                                                     .depth = p->k,
+                                                     .n = width});
 }
 
 static void

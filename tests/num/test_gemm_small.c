@@ -5,8 +5,7 @@
 #include "maps.h"
 #include "num/gemm.h"
 #include "num/gemm_small.h"
-#include "num/winograd.h"
-#include "num/winograd_isa.h"
+#include "num/products.h"
 #include "t.h"
 #include "util/err.h"
 #include "util/mem.h"
@@ -184,14 +183,14 @@ refuses(size_t m, size_t n, size_t k, int down, const char *what)
 int
 main(void)
 {
-    const struct winograd_isa *isa = num_winograd_isa(0);
+    const struct num_products *loops = num_products();
 
-    for (size_t n = 2; n < 40 && isa->lanes < 16; n += 3)
+    for (size_t n = 2; n < 40 && loops->columns < 32; n += 3)
         is_independent_of_its_place(n);
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         // where there is no such instruction, nothing is fused
         for (size_t s = 0;
-             s < sizeof shapes / sizeof *shapes && isa != &num_winograd_any;
+             s < sizeof shapes / sizeof *shapes && loops != &num_products_any;
              s++)
             is_a_chain(shapes[s], &ways[w]);
         is_scaled(&ways[w]);
@@ -200,7 +199,7 @@ main(void)
     refuses((size_t)1 << 32, (size_t)1 << 32, 1, 0, "sizes that overflow");
     refuses(1, 16, 16, 0, "a row");
     refuses(16, 1, 16, 0, "a column");
-    if (isa->lanes == 16)
+    if (loops->columns == 32)
         refuses(15, 16, 16, 1, "few rows of dot products");
     return t_done();
 }

@@ -7,12 +7,7 @@
 #include "num/products.h"
 #include "t.h"
 
-enum {
-    MOST = 3 * PRODUCTS_ROWS + 1,
-    DEPTH = 21,
-    WIDTH = 3 * PRODUCTS_COLUMNS,
-    LINE = WIDTH + 5
-};
+enum { MOST = 13, DEPTH = 21, WIDTH = 3 * PRODUCTS_COLUMNS, LINE = WIDTH + 5 };
 
 /* The sum in the order of k, in f32, is the result of every instruction set;
  * with AVX2 and later, products are fused into it. */
@@ -30,8 +25,8 @@ rows_are_sums(const struct num_products *loops, struct products_rows p)
         for (size_t j = 0; j < LINE; j++) {
             float sum = 0;
 
-            for (size_t k = p.from; k < p.to; k++) {
-                const float x = p.a[i * p.ai + k * p.ak];
+            for (size_t k = 0; k < p.depth; k++) {
+                const float x = p.a[i * p.row + k * p.step];
                 const float y = p.b[k * p.ldb + j];
 
                 sum = fused ? fmaf(x, y, sum) : x * y + sum;
@@ -54,14 +49,13 @@ all_rows(const struct num_products *loops, const char *name)
         for (size_t n = PRODUCTS_COLUMNS; n <= WIDTH; n += PRODUCTS_COLUMNS)
             for (size_t across = 0; across < 2; across++) {
                 const struct products_rows p = {.a = a,
-                                                .ai = across ? 1 : DEPTH,
-                                                .ak = across ? DEPTH : 1,
+                                                .row = across ? 1 : DEPTH,
+                                                .step = across ? DEPTH : 1,
                                                 .b = b,
                                                 .ldb = LINE,
                                                 .rows = rows,
                                                 .n = n,
-                                                .from = across ? 3 : 0,
-                                                .to = DEPTH};
+                                                .depth = DEPTH - across};
 
                 good &= rows_are_sums(loops, p);
             }
