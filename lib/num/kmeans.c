@@ -233,17 +233,6 @@ add_centre(struct kmeans *m, size_t c, double sum, struct rng *rng)
     return least;
 }
 
-static void
-choose_centres(struct kmeans *m, struct rng *rng)
-{
-    double sum = INFINITY;
-
-    for (size_t i = 0; i < m->n; i++)
-        m->near[i] = INFINITY;
-    for (size_t c = 0; c < m->k; c++)
-        sum = add_centre(m, c, sum, rng);
-}
-
 /* The nearest of k centres to each of n <= STRIP points, and the squared
  * distance.
  *   half [k] |c|^2 / 2;  product [k,n], in lines of so many */
@@ -348,11 +337,14 @@ num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
            float *centre, uint32_t *label)
 {
     struct kmeans m = {.n = n, .d = d, .k = k};
-    double enough, sum = 0;
+    double enough, before = INFINITY, sum = 0;
 
     REQUIRE(k >= 1 && k <= n && d >= 1);
     init_kmeans(&m, x);
-    choose_centres(&m, rng);
+    for (size_t i = 0; i < n; i++)
+        m.near[i] = INFINITY;
+    for (size_t c = 0; c < k; c++)
+        before = add_centre(&m, c, before, rng);
     enough = still * m.variance / (double)d;
     for (int t = 0; t < ROUNDS; t++) {
         assign_points(&m);

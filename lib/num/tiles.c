@@ -71,6 +71,23 @@ slots_of(const struct num_conv_spec *s, const struct num_map *out, int back)
                                 s->pad, (out->w - 1) * s->stride + s->kernel};
 }
 
+/* The number of slots in the classes before one, and in all classes. */
+static size_t
+slots_before(const struct tiles_slots *s, size_t before)
+{
+    size_t at = 0;
+
+    for (size_t k = 0; k < before && k < s->length; k++)
+        at += num_divide_up(s->length - k, s->step);
+    return at;
+}
+
+static size_t
+count_slots(const struct tiles_slots *s)
+{
+    return slots_before(s, s->classes);
+}
+
 /* The most lines read for `lines` lines written. */
 static size_t
 count_reads(const struct tiles_pass *pass, size_t lines)
@@ -91,7 +108,7 @@ count_chunks(const struct tiles_pass *pass, size_t images)
 static void
 set_room(struct tiles_pass *pass, size_t images, size_t lines)
 {
-    const size_t row = images * num_tiles_slots(&pass->slots) * TILE_SIDE;
+    const size_t row = images * count_slots(&pass->slots) * TILE_SIDE;
 
     pass->images = images;
     pass->lines = lines;
@@ -255,7 +272,7 @@ block_of(const struct tiles_pass *pass, size_t at)
     const size_t parts = num_divide_up(pass->write->h, pass->lines);
     struct block b = {.image = begin_images(pass, at / parts),
                       .line = at % parts * pass->lines,
-                      .slots = num_tiles_slots(&pass->slots)};
+                      .slots = count_slots(&pass->slots)};
     size_t low, high;
 
     b.live = begin_images(pass, at / parts + 1) - b.image;
@@ -302,7 +319,7 @@ slot_of_tap(const struct tiles_pass *pass, size_t class, size_t q, size_t *slot)
     const size_t low = pass->slots.low * s->stride;
 
     if (!pass->back) {
-        *slot = num_tiles_start(&pass->slots, q % s->stride) + q / s->stride;
+        *slot = slots_before(&pass->slots, q % s->stride) + q / s->stride;
         return 1;
     }
     *slot = (class + s->pad + low - q) / s->stride;
@@ -390,17 +407,6 @@ gather_block(const struct tiles_pass *pass, const struct block *b,
                            rows + plane * b->plane + (y - b->read) * line);
 }
 
-static void
-make_panel_of(const struct tiles_pass *pass, const struct block *b,
-              size_t panel, const uint32_t *rows, const struct tiles_sink *sink)
-{
-    const size_t classes = pass->back ? pass->t->spec.stride : 1;
-
-    for (size_t line = b->line; line < b->end; line++)
-        for (size_t class = 0; class < classes; class ++)
-            make_columns(pass, b, line, class, panel, rows, sink);
-}
-
 /* Distributes blocks and panels over threads; each thread gathers the blocks
  * that it needs. */
 static void
@@ -415,6 +421,7 @@ run_blocks(const struct tiles_pass *pass, const struct num_conv_args *args)
     const struct tiles_weights shape = shape_of(pass);
     const size_t each = shape.taps * pass->depth * 2 * TILE_WORDS;
     uint32_t *rows = pass->rows + (size_t)omp_get_thread_num() * pass->room;
+    const size_t classes = pass->back ? t->spec.stride : 1;
     size_t held = pass->blocks;
     struct block b = {0};
 
@@ -429,7 +436,9 @@ run_blocks(const struct tiles_pass *pass, const struct num_conv_args *args)
                 b = block_of(pass, at);
                 gather_block(pass, &b, from, rows);
             }
-            make_panel_of(pass, &b, panel, rows, &sink);
+            for (size_t line = b.line; line < b.end; line++)
+                for (size_t class = 0; class < classes; class ++)
+                    make_columns(pass, &b, line, class, panel, rows, &sink);
         }
 }
 

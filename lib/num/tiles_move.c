@@ -7,22 +7,6 @@
 
 enum { GROUP = 16, WORDS = GROUP / 2 }; /* channels of a pixel of a map */
 
-size_t
-num_tiles_start(const struct tiles_slots *s, size_t before)
-{
-    size_t at = 0;
-
-    for (size_t k = 0; k < before && k < s->length; k++)
-        at += num_divide_up(s->length - k, s->step);
-    return at;
-}
-
-size_t
-num_tiles_slots(const struct tiles_slots *s)
-{
-    return num_tiles_start(s, s->classes);
-}
-
 /* Offset of the channels of a pixel, in words. */
 LANES_INLINE size_t
 pixel_words(const struct num_map *map, size_t image, size_t group, size_t y,

@@ -27,10 +27,6 @@ struct tiles_lines {
     struct tiles_slots slots;
 };
 
-/* The number of slots in the classes before one, and in all classes. */
-size_t num_tiles_start(const struct tiles_slots *slots, size_t before);
-size_t num_tiles_slots(const struct tiles_slots *slots);
-
 /* Line y of the map: a row of 16 words for each pixel, channels 32 plane .. */
 void num_tiles_rows(const struct tiles_lines *lines, size_t plane, size_t y,
                     uint32_t *to);
