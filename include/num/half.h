@@ -12,10 +12,18 @@
  */
 
 /* num_half_bytes() returns the bytes of n numbers. */
-size_t num_half_bytes(size_t n, int bf16);
+static inline size_t
+num_half_bytes(size_t n, int bf16)
+{
+    return n * (bf16 ? 2 : 4);
+}
 
 /* num_half_at() returns a pointer to number i of x. */
-void *num_half_at(const void *x, size_t i, int bf16);
+static inline void *
+num_half_at(const void *x, size_t i, int bf16)
+{
+    return (char *)x + num_half_bytes(i, bf16);
+}
 
 /* num_half_get() converts n numbers to f32, num_half_put() converts them back.
  *   plain [n];  x [n] */

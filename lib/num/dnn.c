@@ -46,21 +46,23 @@ num_dnn_bf16(void)
     return util_isa() == UTIL_ISA_V4;
 }
 
+/* Whether oneDNN may use all instructions of a set. */
+static int
+has_isa(dnnl_cpu_isa_t set)
+{
+    return (dnnl_get_effective_cpu_isa() & set) == set;
+}
+
 int
 num_dnn_bf16_faster(void)
 {
-    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-
-    return (isa & dnnl_cpu_isa_avx512_core_bf16) ==
-           dnnl_cpu_isa_avx512_core_bf16;
+    return has_isa(dnnl_cpu_isa_avx512_core_bf16);
 }
 
 int
 num_dnn_tiles(void)
 {
-    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-
-    return (isa & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
+    return has_isa(dnnl_cpu_isa_avx512_core_amx);
 }
 
 dnn_md

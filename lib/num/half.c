@@ -4,18 +4,6 @@
 
 #include "lanes.h"
 
-size_t
-num_half_bytes(size_t n, int bf16)
-{
-    return n * (bf16 ? sizeof(uint16_t) : sizeof(float));
-}
-
-void *
-num_half_at(const void *x, size_t i, int bf16)
-{
-    return (char *)x + num_half_bytes(i, bf16);
-}
-
 static UTIL_CLONES(void, get_halves,
                    (size_t n, const uint16_t *x, float *plain), (n, x, plain))
 {

@@ -460,17 +460,8 @@ back_plane(const struct job *job, const struct terms *t,
                        b->along, b->level, planes_at(map, job->norm->dx, i, g));
 }
 
-/* Adds gamma times the sums of channel k of image i to their total. */
-static void
-add_total(const struct job *job, size_t i, size_t k)
-{
-    size_t own = count_of(job->norm, i, k), at = i * job->map->c + k;
-
-    job->total[0][own] += job->norm->gamma[k] * job->first[at];
-    job->total[1][own] += job->norm->gamma[k] * job->second[at];
-}
-
-/* The same for all images and channels of group g. */
+/* Adds gamma times the sums of all images and channels of group g to their
+ * total. */
 static UTIL_CLONES(void, add_images, (const struct job *job, size_t g),
                    (job, g))
 {
@@ -520,8 +511,13 @@ back_group(const struct job *job)
 
             back_measure_plane(job, &t, i, g);
         }
-        for (size_t k = 0; k < job->map->c; k++)
-            add_total(job, i, k);
+        for (size_t k = 0; k < job->map->c; k++) {
+            const size_t own = count_of(job->norm, i, k);
+            const size_t at = i * job->map->c + k;
+
+            job->total[0][own] += job->norm->gamma[k] * job->first[at];
+            job->total[1][own] += job->norm->gamma[k] * job->second[at];
+        }
         for (size_t g = 0; g < planes_count(job->map); g++) {
             struct terms t = terms_of(job, i, g);
             struct back_terms b = back_terms_of(job, i, g);
@@ -624,11 +620,9 @@ num_norm_back_sums(const struct num_norm *norm, double *sums)
 void
 num_norm_back_finish(const struct num_norm *norm, const double *sums)
 {
-    const size_t c = norm->map.c;
     struct job job = job_of(norm);
 
-    memcpy(job.total[0], sums, c * sizeof *sums);
-    memcpy(job.total[1], sums + c, c * sizeof *sums);
+    memcpy(job.total[0], sums, 2 * norm->map.c * sizeof *sums);
 #pragma omp parallel for schedule(static) collapse(2)
     for (size_t g = 0; g < planes_count(job.map); g++)
         for (size_t i = 0; i < job.map->n; i++) {

@@ -299,28 +299,21 @@ gate_tanh(float x)
                         scale * (1 + 3 * cubic * x * x));
 }
 
-LANES_INLINE struct gate
-gate_of(enum num_gelu form, float x)
+static inline struct gate
+gate_quick(float x)
 {
-    switch (form) {
-    case NUM_GELU_ERF:
-        return gate_erf(x);
-    case NUM_GELU_TANH:
-        return gate_tanh(x);
-    default:
-        return gate_sigmoid(1.702f * x, 1.702f);
-    }
+    return gate_sigmoid(1.702f * x, 1.702f);
 }
 
-/* y = x F(x), or with dy the gradient.  Each constant `form` has a loop of its
- * own, which is vectorised. */
+/* y = x F(x), or with dy the gradient.  Each constant `gate_of` has a loop of
+ * its own, which is vectorised. */
 LANES_INLINE void
-loop_of(enum num_gelu form, size_t n, const void *x, const void *dy, void *to,
-        int bf16)
+loop_of(struct gate (*gate_of)(float x), size_t n, const void *x,
+        const void *dy, void *to, int bf16)
 {
     for (size_t i = 0; i < n; i++) {
         const float v = number_at(x, i, bf16);
-        const struct gate g = gate_of(form, v);
+        const struct gate g = gate_of(v);
 
         number_to(to, i,
                   dy ? number_at(dy, i, bf16) * (g.f + v * g.slope) : v * g.f,
@@ -334,13 +327,13 @@ loop_by_form(enum num_gelu form, size_t n, const void *x, const void *dy,
 {
     switch (form) {
     case NUM_GELU_ERF:
-        loop_of(NUM_GELU_ERF, n, x, dy, to, bf16);
+        loop_of(gate_erf, n, x, dy, to, bf16);
         break;
     case NUM_GELU_TANH:
-        loop_of(NUM_GELU_TANH, n, x, dy, to, bf16);
+        loop_of(gate_tanh, n, x, dy, to, bf16);
         break;
     case NUM_GELU_QUICK:
-        loop_of(NUM_GELU_QUICK, n, x, dy, to, bf16);
+        loop_of(gate_quick, n, x, dy, to, bf16);
         break;
     }
 }

@@ -76,6 +76,12 @@ is_strided(const struct num_winograd *wino)
     return wino->points == STRIDED_POINTS;
 }
 
+static const struct winograd_transforms *
+transforms_of(const struct num_winograd *wino)
+{
+    return &wino->isa->by_stride[is_strided(wino)];
+}
+
 /* Whether weights are used for one group only. */
 static int
 uses_weights_once(const struct num_winograd *wino,
@@ -296,18 +302,14 @@ static void
 make_points(const struct winograd_work *work, size_t group, size_t first,
             size_t count, float *v)
 {
-    const struct winograd_isa *isa = work->wino->isa;
     const struct winograd_tiles tiles =
         tiles_of(work->wino, &work->p->from, group + first, count);
     const size_t row = points_row(work->p);
-    const size_t plane = points_plane(work->p);
-    const void *from = work->back ? work->args->dy : work->args->x;
-    const struct num_conv_norm *norm = work->back ? NULL : work->args->norm;
 
-    if (is_strided(work->wino))
-        isa->strided_points(&tiles, from, v + first * row, row, plane);
-    else
-        isa->points(&tiles, from, norm, v + first * row, row, plane);
+    transforms_of(work->wino)
+        ->points(&tiles, work->back ? work->args->dy : work->args->x,
+                 work->back ? NULL : work->args->norm, v + first * row, row,
+                 points_plane(work->p));
 }
 
 /* The same for the whole group, with all threads. */
@@ -379,15 +381,10 @@ make_weights(const struct winograd_work *work, size_t panel, struct range part,
              float *u)
 {
     const struct num_conv_spec *spec = &work->wino->spec;
-    const struct winograd_isa *isa = work->wino->isa;
-    const size_t plane = weights_plane(work, part);
 
-    if (is_strided(work->wino))
-        isa->strided_weights(work->args->w, spec->out, spec->in.c, panel,
-                             part.from, part.to, u, plane);
-    else
-        isa->weights(work->args->w, spec->out, spec->in.c, work->back, panel,
-                     part.from, part.to, u, plane);
+    transforms_of(work->wino)
+        ->weights(work->args->w, spec->out, spec->in.c, work->back, panel,
+                  part.from, part.to, u, weights_plane(work, part));
 }
 
 /* Adds the product of matrices of a point (winograd.h), over the channels of a
@@ -458,8 +455,7 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
                                .ahead = weights_plane(work, part)});
         }
         if (part.to == p->c)
-            (is_strided(wino) ? wino->isa->strided_tiles : wino->isa->tiles)(
-                &tiles, panel, m, plane, &sink);
+            transforms_of(wino)->tiles(&tiles, panel, m, plane, &sink);
     }
 }
 

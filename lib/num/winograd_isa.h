@@ -62,40 +62,34 @@ struct taps_weights {
     const unsigned char *overlaps;
 };
 
-struct winograd_isa {
-    const char *name, *taps; /* "winograd:avx512", "taps:avx512" */
-    size_t lanes;
-    const struct num_products *products;
-
-    /* u(p, c - from, .) = G g G' for the columns of a panel, which are outputs,
-     * or with `back` inputs, and rows from .. to - 1, both multiples of
-     * `lanes`; w [out,in,3,3]. */
+/* The transforms of the forward pass; back_data and norms only with stride 1.
+ */
+struct winograd_transforms {
+    /* u(p, phase n + c - from, .) = G g G' with n = to - from, for the columns
+     * of a panel, which are outputs, or with `back` inputs, and rows from .. to
+     * - 1, both multiples of `lanes`; w [out,in,3,3]. */
     void (*weights)(const float *w, size_t out, size_t in, int back,
                     size_t panel, size_t from, size_t to, float *u,
                     size_t plane);
 
-    /* The same with stride 2: u(p, phase n + c - from, .), n = to - from. */
-    void (*strided_weights)(const float *w, size_t out, size_t in, size_t panel,
-                            size_t from, size_t to, float *u, size_t plane);
-
-    /* v(p, t, c) = B' d B; `row` floats from a tile to the next.  d is x, or
-     * its norm. */
+    /* v(p, t, phase channels + c) = B' d B; `row` floats from a tile to the
+     * next.  d is x, or its norm; h and w of x, tiles of y. */
     void (*points)(const struct winograd_tiles *tiles, const void *x,
                    const struct num_conv_norm *norm, float *v, size_t row,
                    size_t plane);
-
-    /* The same with stride 2, v(p, t, phase channels + c); h and w of x, tiles
-     * of y. */
-    void (*strided_points)(const struct winograd_tiles *tiles, const void *x,
-                           float *v, size_t row, size_t plane);
 
     /* y = A' m A, for the channels of a panel; m(p, t, .). */
     void (*tiles)(const struct winograd_tiles *tiles, size_t panel,
                   const float *m, size_t plane,
                   const struct winograd_sink *sink);
-    void (*strided_tiles)(const struct winograd_tiles *tiles, size_t panel,
-                          const float *m, size_t plane,
-                          const struct winograd_sink *sink);
+};
+
+struct winograd_isa {
+    const char *name, *taps; /* "winograd:avx512", "taps:avx512" */
+    size_t lanes;
+    const struct num_products *products;
+
+    struct winograd_transforms by_stride[2]; /* stride 1, stride 2 */
 
     /* n(panel, p, t, .) = A dy A'; `each` floats from a panel to the next. */
     void (*spread)(const struct winograd_tiles *tiles, const void *dy, float *n,

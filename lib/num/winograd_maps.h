@@ -424,9 +424,10 @@ strided_weights_of(const lanes g[TAPS], float *u, size_t plane, size_t phase)
 }
 
 static void
-strided_weights(const float *w, size_t out, size_t in, size_t panel,
+strided_weights(const float *w, size_t out, size_t in, int back, size_t panel,
                 size_t from, size_t to, float *u, size_t plane)
 {
+    (void)back;
     for (size_t c = from; c < to; c += WIDE)
         for (size_t v = 0; v < 2 && panel * PANEL + v * WIDE < out; v++) {
             const size_t o = panel * PANEL + v * WIDE;
@@ -493,9 +494,11 @@ points_of_phases(const struct winograd_tiles *tiles, const void *x, float *v,
 }
 
 static void
-strided_points(const struct winograd_tiles *s, const void *x, float *v,
-               size_t row, size_t plane)
+strided_points(const struct winograd_tiles *s, const void *x,
+               const struct num_conv_norm *norm, float *v, size_t row,
+               size_t plane)
 {
+    (void)norm;
     NUM_BY_TYPE(s->bf16, points_of_phases, s, x, v, row, plane);
 }
 

@@ -12,8 +12,8 @@ enum { PANEL = 2 * WIDE, SIDE = 6, OWN = 4, TAPS = 9 };
 typedef uint16_t halves __attribute__((vector_size(WIDE * 2)));
 
 /* The points, their powers, and the factors of G. */
-#define A1 POINT_A
-#define B1 POINT_B
+#define A1 0.625
+#define B1 1.5
 #define A2 (A1 * A1)
 #define B2 (B1 * B1)
 #define A3 (A2 * A1)
@@ -21,8 +21,6 @@ typedef uint16_t halves __attribute__((vector_size(WIDE * 2)));
 #define OVER_0 (1 / (A2 * B2))
 #define OVER_A (1 / (2 * A2 * (A2 - B2)))
 #define OVER_B (1 / (2 * B2 * (B2 - A2)))
-#define POINT_A 0.625
-#define POINT_B 1.5
 
 LANES_INLINE lanes
 splat(double x)
