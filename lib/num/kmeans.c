@@ -45,18 +45,7 @@ static UTIL_CLONES(void, add_to_doubles,
         sum[i] += x[i];
 }
 
-/* Copies the points as columns. */
-static void
-transpose_points(struct kmeans *m)
-{
-    const size_t n = m->n, d = m->d;
-
-    for (size_t from = 0; from < n; from += PRODUCTS_COLUMNS)
-        for (size_t j = 0; j < d; j++)
-            for (size_t i = from; i < n && i < from + PRODUCTS_COLUMNS; i++)
-                m->columns[j * m->line + i] = m->x[i * d + j];
-}
-
+/* Copies the points, centred, as rows and as columns. */
 static void
 centre_points(struct kmeans *m, const float *x)
 {
@@ -77,7 +66,10 @@ centre_points(struct kmeans *m, const float *x)
         all += m->norm[i];
     }
     m->variance = all / (double)n;
-    transpose_points(m);
+    for (size_t from = 0; from < n; from += PRODUCTS_COLUMNS)
+        for (size_t j = 0; j < d; j++)
+            for (size_t i = from; i < n && i < from + PRODUCTS_COLUMNS; i++)
+                m->columns[j * m->line + i] = m->x[i * d + j];
 }
 
 static void

@@ -136,28 +136,6 @@ pair_store(void *data, size_t i, struct pair x, int bf16)
     }
 }
 
-/* pair_first() loads only the first n elements, the others as zero;
- * pair_put() stores only the first n. */
-LANES_INLINE struct pair
-pair_first(const void *data, size_t i, size_t n, int bf16)
-{
-    const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
-    float all[PAIR] = {0};
-
-    memcpy(all, (const char *)data + i * each, n * each);
-    return pair_load(all, 0, bf16);
-}
-
-LANES_INLINE void
-pair_put(void *data, size_t i, size_t n, struct pair x, int bf16)
-{
-    const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
-    float all[PAIR];
-
-    pair_store(all, 0, x, bf16);
-    memcpy((char *)data + i * each, all, n * each);
-}
-
 /* lanes_prefetch() prefetches bytes.  Without it loops that compute much for
  * each number, or go from row to row, wait for memory. */
 LANES_INLINE void

@@ -1,4 +1,5 @@
 #include "num/map.h"
+#include "num/half.h"
 #include "util/err.h"
 #include "util/isa.h"
 
@@ -25,7 +26,7 @@ num_map_size(const struct num_map *map)
 size_t
 num_map_bytes(const struct num_map *map)
 {
-    return num_map_size(map) * (map->bf16 ? sizeof(uint16_t) : sizeof(float));
+    return num_half_bytes(num_map_size(map), map->bf16);
 }
 
 /* The index of element (i, k, at), at = y w + x. */
@@ -91,15 +92,15 @@ num_map_pixels(const struct num_map *map, const uint8_t *u, const float *mean,
 void
 num_map_add(const struct num_map *map, const void *x, void *y)
 {
-    const size_t n = num_map_size(map), each = map->bf16 ? 2 : 4;
+    const size_t n = num_map_size(map);
 
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK) {
-        char *to = (char *)y + at * each;
+        void *to = num_half_at(y, at, map->bf16);
 
         num_planes()->flow(num_least(CHUNK, n - at), map->bf16,
                            (struct num_planes_flow){
-                               .dy = to, .dy2 = (const char *)x + at * each},
+                               .dy = to, .dy2 = num_half_at(x, at, map->bf16)},
                            to);
     }
 }

@@ -2,8 +2,8 @@
 #define NUM_PLANES_H
 
 #include <stddef.h>
-#include <stdint.h>
 
+#include "num/half.h"
 #include "num/map.h"
 
 #include "level.h"
@@ -34,10 +34,9 @@ planes_size(const struct num_map *map)
 static inline void *
 planes_at(const struct num_map *map, const void *data, size_t i, size_t g)
 {
-    size_t at = (i * planes_count(map) + g) * planes_size(map);
-    size_t width = map->bf16 ? sizeof(uint16_t) : sizeof(float);
+    const size_t at = (i * planes_count(map) + g) * planes_size(map);
 
-    return data ? (uint8_t *)data + at * width : NULL;
+    return data ? num_half_at(data, at, map->bf16) : NULL;
 }
 
 /*

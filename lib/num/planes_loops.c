@@ -1,4 +1,6 @@
 /* The loops of planes.h for one instruction set (level.h). */
+#include "num/half.h"
+
 #include "lanes.h"
 #include "planes.h"
 
@@ -39,12 +41,12 @@ typedef void loop_step(struct sweep *sweep, size_t p, size_t at, size_t n,
 LANES_INLINE void
 prefetch_line(const struct sweep *w, size_t at, int bf16)
 {
-    const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
     const void *all[] = {w->x, w->add, w->flow.dy, w->flow.dy2, w->flow.y};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
-            lanes_prefetch((const char *)all[i] + at * each, LINE * each);
+            lanes_prefetch(num_half_at(all[i], at, bf16),
+                           num_half_bytes(LINE, bf16));
 }
 
 LANES_INLINE void
@@ -63,19 +65,30 @@ each_pair(size_t size, loop_step *step, struct sweep *sweep, int bf16)
             step(sweep, p, at, num_least(PAIR, size - at), bf16);
 }
 
+/* Reads the first n elements of a pair, the others as zero. */
 LANES_INLINE struct pair
 read_pair(const void *data, size_t i, size_t n, int bf16)
 {
-    return n < PAIR ? pair_first(data, i, n, bf16) : pair_load(data, i, bf16);
+    float all[PAIR] = {0};
+
+    if (n == PAIR)
+        return pair_load(data, i, bf16);
+    memcpy(all, num_half_at(data, i, bf16), num_half_bytes(n, bf16));
+    return pair_load(all, 0, bf16);
 }
 
+/* Writes only the first n. */
 LANES_INLINE void
 write_pair(void *data, size_t i, size_t n, struct pair x, int bf16)
 {
-    if (n < PAIR)
-        pair_put(data, i, n, x, bf16);
-    else
+    float all[PAIR];
+
+    if (n == PAIR) {
         pair_store(data, i, x, bf16);
+        return;
+    }
+    pair_store(all, 0, x, bf16);
+    memcpy(num_half_at(data, i, bf16), all, num_half_bytes(n, bf16));
 }
 
 /* a + b, a - b, a b, and a b + c. */

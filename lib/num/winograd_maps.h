@@ -4,6 +4,8 @@
  */
 #if defined WIDE && !defined NUM_WINOGRAD_MAPS_H
 #define NUM_WINOGRAD_MAPS_H
+#include "num/half.h"
+
 #include "winograd_vec.h"
 
 enum {
@@ -202,7 +204,6 @@ transform_points(const struct winograd_tiles *tiles, const void *x,
                  size_t plane, int bf16)
 {
     const struct winograd_tiles s = *tiles;
-    const size_t width = bf16 ? 2 : 4;
 
     for (size_t g = 0; g < s.groups; g++) {
         struct place at = place_of_tile(&s, s.first);
@@ -215,8 +216,8 @@ transform_points(const struct winograd_tiles *tiles, const void *x,
 
         for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
             const struct source d =
-                source_of((const char *)x + plane_at(&s, at.image, g) * width,
-                          s.h, s.w, at, 1, SIDE, norm ? &terms : NULL);
+                source_of(num_half_at(x, plane_at(&s, at.image, g), bf16), s.h,
+                          s.w, at, 1, SIDE, norm ? &terms : NULL);
             float *to = v + t * row + g * WIDE;
             const int first = t == 0 || at.x == 0;
 
@@ -361,9 +362,9 @@ spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
     struct place ahead = place_of_tile(&s, s.first + AHEAD);
 
     for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
-        const struct source y = source_of(
-            (const char *)dy + plane_at(&s, at.image, g) * (bf16 ? 2 : 4), s.h,
-            s.w, at, 0, OWN, NULL);
+        const struct source y =
+            source_of(num_half_at(dy, plane_at(&s, at.image, g), bf16), s.h,
+                      s.w, at, 0, OWN, NULL);
 
         prefetch_tile(&s, t, &ahead, dy, g, bf16, 0, 0);
         if (is_whole(&y, OWN))
@@ -480,9 +481,9 @@ points_of_phases(const struct winograd_tiles *tiles, const void *x, float *v,
 
         for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
             const struct place from = {at.image, 2 * at.y, 2 * at.x};
-            const struct source d = source_of(
-                (const char *)x + plane_at(&s, at.image, g) * (bf16 ? 2 : 4),
-                s.h, s.w, from, 1, PATCH, NULL);
+            const struct source d =
+                source_of(num_half_at(x, plane_at(&s, at.image, g), bf16), s.h,
+                          s.w, from, 1, PATCH, NULL);
             float *to = v + t * row + g * WIDE;
 
             if (is_whole(&d, PATCH))
