@@ -215,7 +215,7 @@ weights_of(const struct work *work)
 }
 
 static size_t
-count_columns(const struct work *work, size_t panel)
+columns_of_panel(const struct work *work, size_t panel)
 {
     const size_t width = panel_width(work->t);
 
@@ -286,7 +286,7 @@ make_line(const struct work *work, size_t line, size_t panel, float *to)
             .ldc = panel_width(t),
             .rows = run.count * work->now,
             .depth = work->read->c,
-            .n = count_columns(work, panel),
+            .n = columns_of_panel(work, panel),
             .add = 1});
     }
 }
@@ -359,7 +359,7 @@ add_group(const struct work *work, size_t panel, size_t tap, int add)
             .ldc = panel_width(t),
             .rows = work->read->c,
             .depth = run.count * work->now,
-            .n = count_columns(work, panel),
+            .n = columns_of_panel(work, panel),
             .add = add});
         add = 1;
     }

@@ -92,8 +92,8 @@ uses_weights_once(const struct num_winograd *wino,
 
 /* Columns of a panel that hold channels. */
 static size_t
-count_columns(const struct num_winograd *wino, const struct winograd_pass *p,
-              size_t panel)
+columns_of_panel(const struct num_winograd *wino, const struct winograd_pass *p,
+                 size_t panel)
 {
     return num_least(panel_width(wino), p->o - panel * panel_width(wino));
 }
@@ -449,7 +449,7 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
                                .c = m + i * plane,
                                .ldc = panel_width(wino),
                                .rows = now,
-                               .n = count_columns(wino, p, panel),
+                               .n = columns_of_panel(wino, p, panel),
                                .add = part.from > 0,
                                .next = u + (i + 1) * weights_plane(work, part),
                                .ahead = weights_plane(work, part)});
@@ -588,7 +588,7 @@ add_group(const struct winograd_work *work, size_t count, size_t panel,
             .ldc = panel_width(wino),
             .rows = p->c,
             .depth = count,
-            .n = count_columns(wino, p, panel),
+            .n = columns_of_panel(wino, p, panel),
             .add = add,
             .next = v + (i + 1) % WINOGRAD_POINTS * points_plane(p),
             .ahead = count * points_row(p)});
