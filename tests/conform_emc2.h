@@ -13,7 +13,7 @@
  * comes from a visit with that burn-in; the chains move alike in all of them.
  */
 #include "conform_loss.h"
-#include "loss/emc2.h"
+#include "loss/objectives.h"
 #include "sample/chains_put.h"
 #include "sample/plain_scan.h"
 

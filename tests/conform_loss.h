@@ -10,8 +10,8 @@
 
 #include "conform_file.h"
 #include "loss/objective.h"
+#include "loss/objectives.h"
 #include "loss/rows.h"
-#include "loss/simclr.h"
 #include "num/gemm.h"
 #include "util/mem.h"
 

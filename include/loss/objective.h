@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "loss/share.h"
+#include "loss/rows.h"
 #include "util/err.h"
 #include "util/param.h"
 #include "util/value.h"
@@ -46,8 +46,8 @@ struct loss_batch {
                              computes dV = (W + W') V.  Only without constants
                              and for an objective with run().  NULL: dz is
                              computed here */
-    const int64_t *sample, *group; /* [rows - constant] for loss/share.h, the
-                                      share of false negatives; or NULL */
+    const int64_t *sample, *group; /* [rows - constant] for
+                                      loss_share_add(); or NULL */
 };
 
 /* The settings of an objective. */
@@ -64,9 +64,6 @@ enum { LOSS_TAU };
 #define LOSS_PARAM_TAU(v)                                         \
     [LOSS_TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
                   .schedule = PARAM_INVERSE, .end = NAN}
-#define LOSS_PARAM_TAU_LEARNT(v)                                  \
-    [LOSS_TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
-                  .schedule = PARAM_LEARNT}
 
 /*
  * A parameter that the optimiser trains with the weights of the encoder: the
@@ -87,17 +84,11 @@ struct loss_scalar {
 
 enum { LOSS_SCALARS = 2, LOSS_NEVER_FIXED = PARAM_MOST };
 
-/* log(1/tau), from 0 to log 100. */
-#define LOSS_SCALAR_TAU(flag)                                  \
-    {                                                          \
-        "logit_scale", LOSS_TAU, flag, 1, 0, 4.605170185988092 \
-    }
-
 /* Statistics of a batch, computed with its loss. */
 struct loss_report {
     double value;     /* L */
-    double infonce;   /* InfoNCE of the same batch, loss/simclr.h: comparable
-                         between objectives */
+    double infonce;   /* L of simclr for the same batch: comparable between
+                         objectives */
     double positive;  /* mean cosine of partners */
     double cosine;    /* mean cosine of two different anchors; 1: collapsed */
     double deviation; /* mean over dimensions of the deviation of v, times

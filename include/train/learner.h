@@ -84,7 +84,7 @@ struct train_learner_spec {
     struct train_scalars *scalars;           /* of the objective; or NULL */
     struct train_state *state;               /* advanced by steps */
     const struct train_negatives *negatives; /* NULL: weights are not needed */
-    const int64_t *group; /* [size of the data set] as in loss/share.h, for the
+    const int64_t *group; /* [size of the data set] as in loss/rows.h, for the
                              share of false negatives; NULL: not reported */
     enum train_nonfinite nonfinite;
     double average; /* 0 .. 1: weights are averaged in this last share of the

@@ -1,18 +1,32 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "loss/rows.h"
 #include "util/mem.h"
 
-#include "dcl.h"
+#include "objectives.h"
+
+/*
+ * DCL, decoupled contrastive learning: InfoNCE without the partner in the
+ * denominator, that is, the global contrastive loss within the batch.
+ *
+ *     L    = 1/n sum_r ( log sum_c exp(beta s_rc) - beta s_r,partner )
+ *     W_rc = beta/n ( q_rc - [c = partner] ),   q = softmax
+ *
+ * over the m = 2b - 2 rows c of other images.  Yeh et al. 2022,
+ * arXiv:2110.06848; EMC2, arXiv:2404.10575, eq. 1, within the batch.  L may be
+ * negative.  No state.
+ *
+ * Reports `kl`, the divergence of q from uniform, mean over rows.
+ */
 
 struct dcl_row {
     double value, kl;
 };
 
-double
-loss_decoupled(const struct loss_batch *batch, double tau, float *s,
-               struct loss_report *report)
+/* Replaces S by W, reports kl and returns L. */
+static double
+weigh_decoupled(const struct loss_batch *batch, double tau, float *s,
+                struct loss_report *report)
 {
     const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
     const double beta = 1 / tau;
@@ -49,15 +63,39 @@ dcl_run(const struct loss_batch *batch, const struct loss_settings *set,
         float *state, float *s, struct loss_report *report)
 {
     (void)state;
-    report->value = loss_decoupled(batch, set->value[LOSS_TAU], s, report);
+    report->value = weigh_decoupled(batch, set->value[LOSS_TAU], s, report);
 }
-
-static const struct param params[] = {LOSS_PARAM_TAU(0.1), {0}};
 
 const struct loss_objective loss_dcl = {
     .name = "dcl",
     .summary = "InfoNCE without the partner in the denominator",
-    .params = params,
+    .params = (const struct param[]){LOSS_PARAM_TAU(0.1), {0}},
     .head = "512-128",
     .run = dcl_run,
+};
+
+/*
+ * FlatCLR, FlatNCE: the gradient of dcl from a value that is always 1,
+ *
+ *     L = 1/n sum_r exp( v_r - detach(v_r) ),
+ *     v_r = log sum_c exp(beta (s_rc - s_r,partner))
+ *
+ * over the rows c of other images.  Chen et al. 2021, arXiv:2107.01152.  The
+ * reported value is InfoNCE, as in the paper.  No state.
+ */
+static void
+flatclr_run(const struct loss_batch *batch, const struct loss_settings *set,
+            float *state, float *s, struct loss_report *report)
+{
+    (void)state;
+    weigh_decoupled(batch, set->value[LOSS_TAU], s, report);
+    report->value = report->infonce;
+}
+
+const struct loss_objective loss_flatclr = {
+    .name = "flatclr",
+    .summary = "FlatNCE: the gradient of dcl",
+    .params = (const struct param[]){LOSS_PARAM_TAU(0.1), {0}},
+    .head = "512-128",
+    .run = flatclr_run,
 };

@@ -1,57 +1,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "loss/objective.h"
-#include "loss/rows.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 
-#include "barlow_twins.h"
-#include "cache.h"
-#include "clip.h"
-#include "cyclip.h"
-#include "dcl.h"
-#include "emc2.h"
-#include "emc2_bimodal.h"
-#include "flatclr.h"
-#include "hcl.h"
-#include "infonce.h"
-#include "isogclr.h"
-#include "isogclr_bimodal.h"
-#include "isogclr_sqh.h"
-#include "siglip.h"
-#include "simclr.h"
-#include "simco.h"
-#include "sogclr.h"
-#include "sogclr_bimodal.h"
-#include "spectral_cl.h"
-#include "tau_simclr.h"
-#include "vicreg.h"
+#include "objectives.h"
 
+#define POINT_AT(row) &loss_##row,
 const struct loss_objective *const loss_objectives[] = {
-    &loss_simclr,
-    &loss_dcl,
-    &loss_infonce_objective,
-    &loss_flatclr,
-    &loss_hcl,
-    &loss_sogclr,
-    &loss_isogclr,
-    &loss_isogclr_sqh,
-    &loss_simco,
-    &loss_tau_simclr,
-    &loss_spectral_cl,
-    &loss_barlow_twins,
-    &loss_vicreg,
-    &loss_clip,
-    &loss_cyclip,
-    &loss_siglip,
-    &loss_sogclr_bimodal,
-    &loss_isogclr_bimodal,
-    &loss_emc2_bimodal,
-    &loss_emc2,
-    &loss_cache,
-    NULL,
-};
+    LOSS_OBJECTIVES(POINT_AT) NULL};
 
 static const char *
 name_objective(size_t i)
@@ -212,7 +169,7 @@ loss_objective_run(const struct loss_objective *objective,
         num_gemm_nt(n, rows, d, 1, v, v, 0, s);
     *report = (struct loss_report){0};
     report_spread(n, d, v, s, rows, report);
-    report->infonce = loss_infonce(batch, set->value[LOSS_TAU], s);
+    report->infonce = loss_simclr_value(batch, set->value[LOSS_TAU], s);
     if (objective->direct) {
         objective->direct(batch, set, z, dz, scratch, report);
         memset(dz + n * batch->dim, 0, (moved - n) * batch->dim * sizeof *dz);

@@ -1,30 +1,55 @@
-#ifndef LOSS_SOGCLR_H
-#define LOSS_SOGCLR_H
+#ifndef LIB_LOSS_SOGCLR_H
+#define LIB_LOSS_SOGCLR_H
 
-#include "loss/objective.h"
+#include "objectives.h"
 
 /*
- * SogCLR: the global contrastive loss, with a running mean over an image's
- * visits as the estimate of its denominator.
- *
- *     g_r  = 1/m sum_c exp(s_rc / tau)          m = 2b - 2 rows of other images
- *     u_r  = (1 - gamma) u_image + gamma g_r    u_image: mean of both views
- *     a_rc = exp(s_rc / tau) / (m u_r)          a constant
- *     L    = 1/b sum_r ( sum_c a_rc s_rc - s_r,partner )
- *     W_rc = 1/b ( a_rc - [c = partner] )
- *
- * Yuan et al. 2022, arXiv:2202.12387, algorithm 1.  The scale is the authors',
- * 2 tau times that of loss/dcl.h; with gamma 1 the gradients are otherwise the
- * same.  The first visit of an image has gamma 1.
- *
- * State: log u, and whether the image was seen.  With logarithms no tau
- * overflows.  The reference code (of the iSogCLR paper) does not treat the
- * first visit separately, and stores the sum of the views, which grows without
- * bound for gamma <= .5: that is refused.
- *
- * Reports `row_weight`, the mean of sum_c a_rc, near 1 if u is near g, and
- * `kl`, the divergence of the softmax of a row from uniform, mean over rows.
+ * What SogCLR and its variants share: a running mean of denominators, in
+ * logarithms, and temperatures that follow the divergence of the negatives.
  */
-extern const struct loss_objective loss_sogclr;
+
+/* The columns of the state, those of SogCLR first. */
+enum {
+    RUNNING_LOG_U,
+    RUNNING_SEEN,
+    RUNNING_SOGCLR,
+    RUNNING_MOMENTUM = RUNNING_SOGCLR,
+    RUNNING_TAU,
+    RUNNING_ISOGCLR
+};
+
+extern const char *const loss_running_column[RUNNING_ISOGCLR];
+extern const float loss_running_initial[RUNNING_ISOGCLR];
+
+/*
+ * loss_running_mean() returns log( (1 - gamma) u + gamma g ); at the first
+ * visit gamma is 1, or with set->reference u is 0.
+ *   state  of the image
+ */
+double loss_running_mean(const struct loss_settings *set, const float *state,
+                         double log_g);
+
+/* loss_running_temperatures_report() adds mean, least, largest and quartiles of
+ * the temperatures:  state [n,RUNNING_ISOGCLR]. */
+void loss_running_temperatures_report(size_t n, const float *state,
+                                      struct loss_report *report);
+
+/* The parameters of SogCLR, then those of the objectives with temperatures. */
+enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX, OLD_MEAN };
+
+#define RUNNING_PARAM_GAMMA(v)                                          \
+    [GAMMA] = {PARAM_REAL("gamma", v, 0, 1,                             \
+                          "weight of the new value in a running mean"), \
+               .schedule = PARAM_FROM_ONE}
+
+/* loss_running_check_gamma() is the check() of objectives with only a running
+ * mean; it ignores b. */
+int loss_running_check_gamma(const struct loss_settings *set, size_t b,
+                             struct err *err);
+
+/* loss_running_check() also checks temperatures, with softmaxes over the
+ * columns of a mask; b = 0: unknown, or no rho. */
+int loss_running_check(const struct loss_settings *set, size_t b,
+                       enum loss_mask mask, struct err *err);
 
 #endif

@@ -1,11 +1,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "loss/rows.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 
-#include "tau_simclr.h"
+#include "objectives.h"
+
+/*
+ * TaU, temperature as uncertainty: the last column e of z is the certainty of
+ * the encoder about the view; the others are the embedding.
+ *
+ *     t_r = 1 / (1 + exp(-e_r)),   x_rc = s_rc t_r / tau
+ *     L   = 1/n sum_r ( log sum_c exp(x_rc) - x_r,partner )
+ *
+ * over the rows c of other images.  Zhang, Wu, Bayrooti and Goodman 2021,
+ * arXiv:2110.04403.  The reference code uses t of the first view for the
+ * partner of both views, and adds 1e-6 to the sum.  No state.
+ *
+ * Reports mean, least and largest t.
+ */
 
 /* Added to each sum by the reference code. */
 static const double reference_eps = 1e-6;
@@ -89,12 +102,10 @@ tau_simclr_direct(const struct loss_batch *batch,
     values_add(&report->more, "certainty_max", most);
 }
 
-static const struct param params[] = {LOSS_PARAM_TAU(0.07), {0}};
-
 const struct loss_objective loss_tau_simclr = {
     .name = "tau_simclr",
     .summary = "a temperature that the encoder predicts for each view",
-    .params = params,
+    .params = (const struct param[]){LOSS_PARAM_TAU(0.07), {0}},
     .head = "512-129",
     .aux_columns = 1,
     .direct = tau_simclr_direct,

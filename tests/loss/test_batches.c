@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loss/infonce.h"
+#include "loss/objectives.h"
 #include "num/vec.h"
 #include "t.h"
 #include "util/rng.h"
@@ -42,7 +42,7 @@ scatter(struct cloud *c, uint64_t seed)
 static double
 add_batch(struct cloud *c, size_t b, const size_t *id)
 {
-    const struct loss_objective *o = &loss_infonce_objective;
+    const struct loss_objective *o = &loss_infonce;
     const struct loss_batch batch = {.b = b, .dim = DIM};
     struct loss_settings set = loss_settings_of(o);
     float z[ALL * DIM], dz[ALL * DIM], work[ALL * DIM + ALL + (ALL + 1) * ALL];

@@ -1,5 +1,5 @@
-#include "loss/cache.h"
 #include "loss/naive.h"
+#include "loss/objectives.h"
 #include "loss/rows.h"
 #include "num/gemm.h"
 #include "num/vec.h"

@@ -1,9 +1,8 @@
 #include <stdlib.h>
 
-#include "loss/emc2.h"
 #include "loss/naive.h"
+#include "loss/objectives.h"
 #include "loss/rows.h"
-#include "loss/simclr.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
@@ -26,7 +25,7 @@ mixed_chains_are_the_softmax(void)
     naive_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
-    infonce = loss_infonce(&batch, 0.1, s);
+    infonce = loss_simclr_value(&batch, 0.1, s);
     loss_partition(B, N, 10, LOSS_NEGATIVES, s, w);
     loss_emc2.run(&batch, &set, NULL, s, &report);
     loss_similarity_backward(N, N, N, D, s, v, dv);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loss/infonce.h"
+#include "loss/objectives.h"
 #include "t.h"
 #include "util/mem.h"
 
@@ -14,14 +14,14 @@ run(double beta, size_t b, double z[][D], double slope[][D])
 {
     const struct loss_batch batch = {.b = b, .dim = D};
     const struct loss_settings set = {{1 / beta}, 0};
-    const size_t size = loss_objective_size(&loss_infonce_objective, &batch);
+    const size_t size = loss_objective_size(&loss_infonce, &batch);
     float *rows = mem_array(2 * 2 * b * D + size, sizeof *rows);
     float *dz = rows + 2 * b * D;
     struct loss_report report;
 
     for (size_t i = 0; i < 2 * b * D; i++)
         rows[i] = (float)z[i / D % b][i % D];
-    loss_objective_run(&loss_infonce_objective, &set, &batch, rows, NULL, dz,
+    loss_objective_run(&loss_infonce, &set, &batch, rows, NULL, dz,
                        dz + 2 * b * D, &report);
     for (size_t i = 0; i < 2 * b * D; i++)
         slope[i / D][i % D] = dz[i];

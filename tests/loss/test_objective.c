@@ -2,13 +2,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "loss/clip.h"
-#include "loss/dcl.h"
-#include "loss/emc2.h"
-#include "loss/flatclr.h"
-#include "loss/infonce.h"
 #include "loss/naive_objectives.h"
-#include "loss/simclr.h"
+#include "loss/objectives.h"
 #include "num/vec.h"
 #include "t.h"
 #include "util/mem.h"
@@ -417,7 +412,7 @@ clip_is_half_of_infonce(void)
     double off = 0;
 
     example_init(&e, &loss_clip, 7, 2, 6);
-    example_init(&f, &loss_infonce_objective, 7, 2, 6);
+    example_init(&f, &loss_infonce, 7, 2, 6);
     e.set.value[LOSS_TAU] = f.set.value[LOSS_TAU] = 0.2;
     T_NEAR(2 * run(&e).value, run(&f).value, 1e-6, "clip is half of infonce");
     for (size_t i = 0; i < e.rows * e.batch.dim; i++)

@@ -1,8 +1,6 @@
 /* Running means of denominators and temperatures: sogclr and its kin. */
-#include "loss/dcl.h"
-#include "loss/isogclr.h"
 #include "loss/naive_batch.h"
-#include "loss/running.h"
+#include "loss/objectives.h"
 #include "loss/sogclr.h"
 #include "num/gemm.h"
 #include "num/vec.h"

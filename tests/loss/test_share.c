@@ -1,4 +1,4 @@
-#include "loss/share.h"
+#include "loss/rows.h"
 #include "t.h"
 
 /* Three samples of two views, 0 and 1 of one group: W by hand. */

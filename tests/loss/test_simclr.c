@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "loss/naive.h"
+#include "loss/objectives.h"
 #include "loss/rows.h"
-#include "loss/simclr.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
@@ -38,14 +38,15 @@ agrees_with_the_reference(void)
     naive_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
-    alone = loss_infonce(&batch, 0.1, s);
+    alone = loss_simclr_value(&batch, 0.1, s);
     want = by_definition(0.1, s);
     loss_simclr.run(&batch, &set, NULL, s, &report);
     loss_similarity_backward(N, N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(report.value, 0.650472417, 2e-6, "value");
-    T_NEAR(alone, want, 2e-6, "loss_infonce() is the mean of the definition");
+    T_NEAR(alone, want, 2e-6,
+           "loss_simclr_value() is the mean of the definition");
     T_NEAR(sum, 12.227761403, 2e-6, "gradient");
     T_NEAR(dv[0], -0.067549886, 2e-6, "its first element");
     T_NEAR(dv[N * D - 1], 0.173889896, 2e-6, "its last element");

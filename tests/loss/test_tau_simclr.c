@@ -1,5 +1,5 @@
 /* Temperature as uncertainty: one more column. */
-#include "loss/tau_simclr.h"
+#include "loss/objectives.h"
 #include "t.h"
 
 /* The constant that the reference adds to a sum exceeds that of such distant

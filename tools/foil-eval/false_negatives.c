@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "loss/share.h"
+#include "loss/rows.h"
 #include "method.h"
 #include "util/mem.h"
 
