@@ -51,6 +51,16 @@ const struct nn_array *nn_arrays_find(const struct nn_array *arrays, size_t n,
                                       const char *name);
 
 /*
+ * nn_arrays_need() does the same, with an error if the array is missing or has
+ * another dtype or shape.
+ *   path  of the file, for errors
+ */
+const struct nn_array *nn_arrays_need(const struct nn_array *arrays, size_t n,
+                                      const char *path, const char *name,
+                                      const char *dtype, size_t rank,
+                                      const size_t *shape, struct err *err);
+
+/*
  * nn_arrays_put() writes arrays to a file and flushes it.  Header keys are in
  * the order of `arrays`, data in descending order of element size, so that each
  * array is aligned to the size of its elements without gaps.

@@ -6,8 +6,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "fitting.h"
-
 void
 nn_average_init(struct nn_average *average, struct nn_net *net)
 {
@@ -76,10 +74,10 @@ take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
              const struct nn_weights *blocks, struct nn_average *average,
              struct err *err)
 {
-    const struct nn_tensor number = {.rank = 0}, *t = blocks->tensor;
+    const struct nn_tensor *t = blocks->tensor;
     size_t used = 1;
     const struct nn_array *a =
-        nn_fitting_array(array, n_arrays, path, "steps", "I64", &number, err);
+        nn_arrays_need(array, n_arrays, path, "steps", "I64", 0, NULL, err);
     int64_t steps;
 
     if (!a)
@@ -92,8 +90,8 @@ take_tensors(const struct nn_array *array, size_t n_arrays, const char *path,
     for (size_t i = 0; i < blocks->n; i++) {
         if (t[i].statistic)
             continue;
-        a = nn_fitting_array(array, n_arrays, path, t[i].name, "F64", t + i,
-                             err);
+        a = nn_arrays_need(array, n_arrays, path, t[i].name, "F64", t[i].rank,
+                           t[i].shape, err);
         if (!a)
             return -1;
         memcpy(average->mean + t[i].offset, a->data, a->bytes);

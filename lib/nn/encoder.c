@@ -1,4 +1,6 @@
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/err.h"
@@ -81,6 +83,18 @@ static const struct nn_encoder encoders[] = {
 
 enum { ENCODERS = sizeof encoders / sizeof *encoders, WORDS = 256 };
 
+/* Writes the syntax of an arch, "vit:WxLxP[xH]"; returns as snprintf() does. */
+static int
+write_form(const struct nn_encoder *encoder, char *text, size_t room)
+{
+    const char *form = encoder->form;
+
+    if (!form)
+        return snprintf(text, room, "%s", encoder->name);
+    return snprintf(text, room, encoder->required ? "%s:%s" : "%s[:%s]",
+                    encoder->name, form);
+}
+
 /* Lists the names of text encoders, or of all others. */
 static const char *
 list_names(char text[WORDS], int texts, char between)
@@ -92,7 +106,7 @@ list_names(char text[WORDS], int texts, char between)
             continue;
         if (len)
             text[len++] = between;
-        len += (size_t)nn_sizes_word(&encoders[i], text + len, WORDS - len);
+        len += (size_t)write_form(&encoders[i], text + len, WORDS - len);
         REQUIRE(len + 1 < WORDS);
     }
     return text;
@@ -151,4 +165,102 @@ nn_encoder_looks_up(const char *arch)
     const struct nn_encoder *encoder = find_encoder(arch);
 
     return encoder && encoder->input == NN_IDS && encoder->basis;
+}
+
+/* Reads "128x2x4"; returns the count of numbers, 0 if it is invalid or has more
+ * than `most`. */
+static size_t
+read_sizes(const char *text, size_t most, size_t of[NN_SIZES])
+{
+    size_t n = 0;
+
+    while (n < most) {
+        unsigned long value;
+        char *end;
+
+        if (!isdigit((unsigned char)*text))
+            return 0;
+        value = strtoul(text, &end, 10);
+        if (value < 1 || value > 8192)
+            return 0;
+        of[n++] = value;
+        if (!*end)
+            return n;
+        if (*end != 'x')
+            return 0;
+        text = end + 1;
+    }
+    return 0;
+}
+
+/* Reads the sizes of an arch; -1 if it does not have the encoder's form. */
+static int
+read_arch(const struct nn_encoder *encoder, const char *arch,
+          size_t size[NN_SIZES])
+{
+    const char *colon = strchr(arch, ':');
+    const size_t all = encoder->sizes, most = all + (size_t)encoder->heads;
+    size_t n;
+
+    memcpy(size, encoder->defaults, sizeof encoder->defaults);
+    if (!colon)
+        return encoder->required ? -1 : 0;
+    n = read_sizes(colon + 1, most, size);
+    if (n < all)
+        return -1;
+    if (encoder->heads && n == all)
+        size[all] = size[0] < 128 ? 1 : size[0] / 64;
+    return 0;
+}
+
+static int
+check_text(const struct nn_spec *spec, struct err *err)
+{
+    if (spec->vocabulary < 1 || spec->vocabulary > 1 << 24)
+        return err_set(err, "a vocabulary of %ld tokens: want 1 to %d",
+                       spec->vocabulary, 1 << 24);
+    if (spec->context < 1 || spec->context > 8192)
+        return err_set(err, "texts of up to %ld tokens: want 1 to 8192",
+                       spec->context);
+    return 0;
+}
+
+int
+nn_encoder_check(const struct nn_encoder *encoder, const struct nn_spec *spec,
+                 struct err *err)
+{
+    size_t size[NN_SIZES];
+    char want[64];
+
+    if (encoder->input == NN_TOKENS && check_text(spec, err))
+        return -1;
+    if (!encoder->form)
+        return 0;
+    if (read_arch(encoder, spec->arch, size)) {
+        write_form(encoder, want, sizeof want);
+        return err_set(err, "bad encoder '%s': want %s, numbers up to 8192",
+                       spec->arch, want);
+    }
+    if (encoder->heads && size[0] % size[encoder->sizes])
+        return err_set(err, "'%s': %zu numbers cannot be shared by %zu heads",
+                       spec->arch, size[0], size[encoder->sizes]);
+    if (encoder->input == NN_IMAGES &&
+        (spec->height % size[2] || spec->image_width % size[2]))
+        return err_set(err,
+                       "'%s': images of %zux%zu cannot be cut into patches of "
+                       "%zux%zu",
+                       spec->arch, spec->height, spec->image_width, size[2],
+                       size[2]);
+    return 0;
+}
+
+size_t
+nn_encoder_build(struct nn_graph *graph, const struct nn_encoder *encoder,
+                 const struct nn_spec *spec, size_t in)
+{
+    struct nn_design design = {.encoder = encoder, .spec = spec};
+    const int rc = read_arch(encoder, spec->arch, design.size);
+
+    REQUIRE(!rc);
+    return encoder->build(graph, &design, in);
 }

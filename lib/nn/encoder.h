@@ -5,13 +5,18 @@
 
 enum { NN_SIZES = 4 };
 
-struct nn_encoder;
+/* An encoder to build: its row, its spec, and the sizes of its arch, such as
+ * "clip:128x2x4": numbers, the last of which may be the heads. */
+struct nn_design {
+    const struct nn_encoder *encoder;
+    const struct nn_spec *spec;
+    size_t size[NN_SIZES];
+};
 
 /* Adds an encoder to a graph after value `in` and returns its last value.  The
  * spec is valid. */
-typedef size_t nn_build(struct nn_graph *graph,
-                        const struct nn_encoder *encoder,
-                        const struct nn_spec *spec, size_t in);
+typedef size_t nn_build(struct nn_graph *graph, const struct nn_design *design,
+                        size_t in);
 
 /*
  * An encoder: a row in lib/nn/encoder.c.  lib/README.md 5 says how to add one.
@@ -42,25 +47,16 @@ struct nn_encoder {
  * "clip:128x2"; NULL with all names in err. */
 const struct nn_encoder *nn_encoder_find(const char *arch, struct err *err);
 
-/*
- * The numbers after the name of an encoder, as in "clip:128x2x4": its sizes and
- * its number of heads.
- */
-struct nn_sizes {
-    size_t of[NN_SIZES];
-};
-
-/* nn_sizes_check() returns -1 with the reason for invalid sizes of a spec's
+/* nn_encoder_check() returns -1 with the reason for invalid sizes of a spec's
  * arch, or if its images or texts do not fit them. */
-int nn_sizes_check(const struct nn_encoder *encoder, const struct nn_spec *spec,
-                   struct err *err);
+int nn_encoder_check(const struct nn_encoder *encoder,
+                     const struct nn_spec *spec, struct err *err);
 
-/* nn_sizes_of() returns the sizes of a valid arch. */
-struct nn_sizes nn_sizes_of(const struct nn_encoder *encoder, const char *arch);
-
-/* nn_sizes_word() writes the syntax of an arch, "vit:WxLxP[xH]"; returns as
- * snprintf() does. */
-int nn_sizes_word(const struct nn_encoder *encoder, char *text, size_t room);
+/* nn_encoder_build() adds the encoder of a valid spec after value `in` and
+ * returns its last value. */
+size_t nn_encoder_build(struct nn_graph *graph,
+                        const struct nn_encoder *encoder,
+                        const struct nn_spec *spec, size_t in);
 
 /* Builders, in lib/nn/resnet.c, head.c, text.c and transformer.c. */
 nn_build nn_resnet, nn_mlp, nn_linear, nn_rows, nn_table, nn_bow, nn_clip,

@@ -15,6 +15,7 @@ nn_graph_release(struct nn_graph *graph)
     for (size_t i = 0; i < graph->n_ops; i++)
         free(graph->ops[i].set);
     free(graph->tensors);
+    free(graph->initial);
     free(graph->values);
     free(graph->ops);
     *graph = (struct nn_graph){0};
@@ -60,6 +61,9 @@ nn_graph_tensor(struct nn_graph *graph, const char *name, const char *last,
     *block += t.count;
     mem_grow(&graph->tensors, &graph->tensors_room, graph->n_tensors + 1,
              sizeof *graph->tensors);
+    mem_grow(&graph->initial, &graph->initial_room, graph->n_tensors + 1,
+             sizeof *graph->initial);
+    graph->initial[graph->n_tensors] = (struct nn_initial){0};
     graph->tensors[graph->n_tensors] = t;
     return graph->n_tensors++;
 }
@@ -126,37 +130,25 @@ nn_graph_rows(size_t c)
 }
 
 void
-nn_draw(const struct nn_graph *graph, size_t number, uint64_t seed,
-        double deviation, double bound, float *block)
-{
-    const struct nn_tensor *t = &graph->tensors[number];
-    float *x = block + t->offset;
-    struct rng rng;
-
-    // image and text tower get different numbers from one seed
-    rng_init(&rng, seed, RNG_INIT, number, graph->input == NN_TOKENS, 0);
-    for (size_t i = 0; i < t->count; i++)
-        x[i] = (float)(bound > 0 ? rng_range(&rng, -bound, bound)
-                                 : deviation * rng_normal(&rng));
-}
-
-void
-nn_fill(const struct nn_graph *graph, size_t number, float value, float *block)
-{
-    const struct nn_tensor *t = &graph->tensors[number];
-
-    for (size_t i = 0; i < t->count; i++)
-        block[t->offset + i] = value;
-}
-
-void
 nn_graph_init(const struct nn_graph *graph, uint64_t seed, float *params,
               float *statistics)
 {
-    for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct nn_op *op = &graph->ops[i];
+    for (size_t k = 0; k < graph->n_tensors; k++) {
+        const struct nn_tensor *t = &graph->tensors[k];
+        const struct nn_initial *initial = &graph->initial[k];
+        float *x = (t->statistic ? statistics : params) + t->offset;
+        struct rng rng;
 
-        if (op->tensor != nn_none)
-            op->is->init(graph, op, seed, params, statistics);
+        if (t->statistic && t->offset < graph->fixed)
+            continue;
+        // image and text tower get different numbers from one seed
+        rng_init(&rng, seed, RNG_INIT, k, graph->input == NN_TOKENS, 0);
+        for (size_t i = 0; i < t->count; i++)
+            if (initial->bound > 0)
+                x[i] = (float)rng_range(&rng, -initial->bound, initial->bound);
+            else if (initial->deviation > 0)
+                x[i] = (float)(initial->deviation * rng_normal(&rng));
+            else
+                x[i] = initial->value;
     }
 }

@@ -35,13 +35,21 @@ struct nn_op {
     void *set; /* settings, a struct of its file; owned by the graph */
 };
 
+/* The initial values of a tensor: uniform within +-bound, if that is not 0;
+ * else normal with the deviation, if that is not 0; else all `value`. */
+struct nn_initial {
+    double bound, deviation;
+    float value;
+};
+
 struct nn_graph {
     enum nn_input_kind input;
     struct nn_value *values;
     struct nn_op *ops;
     struct nn_tensor *tensors;
+    struct nn_initial *initial; /* [n_tensors] */
     size_t n_values, n_ops, n_tensors;
-    size_t values_room, ops_room, tensors_room;
+    size_t values_room, ops_room, tensors_room, initial_room;
     size_t params, statistics; /* floats in the two blocks */
     size_t fixed;   /* floats at the start of statistics that never change */
     size_t ids;     /* number of ids, if it reads ids */
@@ -59,8 +67,8 @@ size_t nn_graph_input(struct nn_graph *graph, enum nn_input_kind kind,
 
 /*
  * nn_graph_tensor() appends the tensor NAME.LAST, or NAME if `last` is NULL, to
- * one of the two blocks and returns its number.  Tensors are in the order of
- * the state_dict.
+ * one of the two blocks and returns its number; its initial values are 0 unless
+ * the caller sets graph->initial.  Tensors are in the order of the state_dict.
  */
 size_t nn_graph_tensor(struct nn_graph *graph, const char *name,
                        const char *last, int statistic, size_t rank,
@@ -94,17 +102,9 @@ int nn_graph_is_result(const struct nn_graph *graph, size_t value);
  * not depend on the block. */
 struct num_map nn_graph_rows(size_t c);
 
-/*
- * nn_graph_init() is nn_net_init() on the blocks.  Operators use nn_draw(),
- * which fills tensor `number` with uniform numbers within +-bound, or with
- * bound 0 with normal ones of that deviation; and nn_fill().
- */
+/* nn_graph_init() is nn_net_init() on the blocks. */
 void nn_graph_init(const struct nn_graph *graph, uint64_t seed, float *params,
                    float *statistics);
-void nn_draw(const struct nn_graph *graph, size_t number, uint64_t seed,
-             double deviation, double bound, float *block);
-void nn_fill(const struct nn_graph *graph, size_t number, float value,
-             float *block);
 
 /* nn_head() adds a projection head after value `in` and returns the last value.
  * The spec is valid.  "project:N" has another name and layout for a text tower

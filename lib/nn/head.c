@@ -132,46 +132,39 @@ nn_head(struct nn_graph *graph, const char *spec, size_t x)
 }
 
 static size_t
-hidden_width(const struct nn_spec *spec)
+hidden_width(const struct nn_design *design)
 {
-    return spec->hidden ? (size_t)spec->hidden : 512;
+    return design->spec->hidden ? (size_t)design->spec->hidden : 512;
 }
 
 size_t
-nn_mlp(struct nn_graph *graph, const struct nn_encoder *encoder,
-       const struct nn_spec *spec, size_t x)
+nn_mlp(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    (void)encoder;
-    x = add_linear(graph, "fc1", x, hidden_width(spec), 0);
+    x = add_linear(graph, "fc1", x, hidden_width(design), 0);
     x = nn_graph_norm(graph, x, nn_none, NUM_NORM_NONE, nn_none, 1);
-    return add_linear(graph, "fc2", x, hidden_width(spec), 0);
+    return add_linear(graph, "fc2", x, hidden_width(design), 0);
 }
 
 size_t
-nn_linear(struct nn_graph *graph, const struct nn_encoder *encoder,
-          const struct nn_spec *spec, size_t x)
+nn_linear(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    (void)encoder;
-    if (spec->basis)
-        x = add_linear(graph, "basis", x, (size_t)spec->basis, 1);
-    return add_linear(graph, "fc", x, hidden_width(spec), 0);
+    if (design->spec->basis)
+        x = add_linear(graph, "basis", x, (size_t)design->spec->basis, 1);
+    return add_linear(graph, "fc", x, hidden_width(design), 0);
 }
 
 size_t
-nn_rows(struct nn_graph *graph, const struct nn_encoder *encoder,
-        const struct nn_spec *spec, size_t x)
+nn_rows(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    (void)encoder;
-    x = nn_graph_rows_of(graph, x, (size_t)spec->samples, (size_t)spec->views,
-                         (size_t)spec->basis);
-    return add_linear(graph, "fc", x, hidden_width(spec), 0);
+    x = nn_graph_rows_of(graph, x, (size_t)design->spec->samples,
+                         (size_t)design->spec->views,
+                         (size_t)design->spec->basis);
+    return add_linear(graph, "fc", x, hidden_width(design), 0);
 }
 
 size_t
-nn_table(struct nn_graph *graph, const struct nn_encoder *encoder,
-         const struct nn_spec *spec, size_t x)
+nn_table(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    (void)encoder;
-    return nn_graph_table(graph, x, (size_t)spec->samples, (size_t)spec->views,
-                          hidden_width(spec));
+    return nn_graph_table(graph, x, (size_t)design->spec->samples,
+                          (size_t)design->spec->views, hidden_width(design));
 }

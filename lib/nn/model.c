@@ -6,8 +6,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "fitting.h"
-
 /* Files of an image encoder, and of a text encoder, which has its head in the
  * same file. */
 static const struct files {
@@ -87,8 +85,8 @@ static int
 take_tensor(struct list *list, const char *name, const struct nn_tensor *t,
             float *data, struct err *err)
 {
-    const struct nn_array *a =
-        nn_fitting_array(list->array, list->n, list->path, name, "F32", t, err);
+    const struct nn_array *a = nn_arrays_need(
+        list->array, list->n, list->path, name, "F32", t->rank, t->shape, err);
 
     if (!a)
         return -1;

@@ -126,7 +126,7 @@ check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
         check_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
         check_range(spec->basis, "rows of a basis", 0, 65536, err) ||
         (encoder->input != NN_TOKENS && check_images(spec, err)) ||
-        nn_sizes_check(encoder, spec, err))
+        nn_encoder_check(encoder, spec, err))
         return -1;
     if (spec->basis && !encoder->basis)
         return err_set(err, "a basis is for the encoder linear, not for %s",
@@ -161,7 +161,7 @@ build_graph(struct nn_graph *graph, const struct nn_spec *spec)
         nn_graph_input(graph, encoder->input,
                        encoder->input == NN_IMAGES ? images : nn_graph_rows(1));
 
-    graph->feature = encoder->build(graph, encoder, spec, x);
+    graph->feature = nn_encoder_build(graph, encoder, spec, x);
     graph->feature_ops = graph->n_ops;
     graph->output = nn_head(graph, spec->head, graph->feature);
 }
@@ -205,15 +205,13 @@ algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
 
     for (size_t i = 0; i < graph->n_ops; i++) {
         const struct nn_step *step = &plan->steps[i];
-        char *line, *more;
+        char *line;
 
         if (step->skip || !step->op.is->describe)
             continue;
         line = step->op.is->describe(graph, step);
-        more = mem_format("%s%s", text, line);
+        mem_append(&text, "%s", line);
         free(line);
-        free(text);
-        text = more;
     }
     return text;
 }

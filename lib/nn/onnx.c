@@ -15,16 +15,16 @@
 enum { VARINT = 0, BYTES = 2, FIXED = 5 };
 
 static void
-put_bytes(struct nn_bytes *to, const void *data, size_t n)
+put_bytes(struct data_bytes *to, const void *data, size_t n)
 {
-    mem_grow(&to->data, &to->room, to->n + n, 1);
+    mem_grow(&to->data, &to->room, to->len + n, 1);
     if (n)
-        memcpy(to->data + to->n, data, n);
-    to->n += n;
+        memcpy(to->data + to->len, data, n);
+    to->len += n;
 }
 
 static void
-put_varint(struct nn_bytes *to, uint64_t x)
+put_varint(struct data_bytes *to, uint64_t x)
 {
     uint8_t byte;
 
@@ -36,65 +36,74 @@ put_varint(struct nn_bytes *to, uint64_t x)
     put_bytes(to, &byte, 1);
 }
 
-void
-nn_bytes_whole(struct nn_bytes *to, unsigned field, int64_t x)
+static void
+put_whole(struct data_bytes *to, unsigned field, int64_t x)
 {
     put_varint(to, field << 3 | VARINT);
     put_varint(to, (uint64_t)x);
 }
 
-void
-nn_bytes_put(struct nn_bytes *to, unsigned field, const void *data, size_t n)
+static void
+put_onnx_field(struct data_bytes *to, unsigned field, const void *data,
+               size_t n)
 {
     put_varint(to, field << 3 | BYTES);
     put_varint(to, n);
     put_bytes(to, data, n);
 }
 
-void
-nn_bytes_text(struct nn_bytes *to, unsigned field, const char *text)
+static void
+put_text(struct data_bytes *to, unsigned field, const char *text)
 {
-    nn_bytes_put(to, field, text, strlen(text));
+    put_onnx_field(to, field, text, strlen(text));
 }
 
-void
-nn_bytes_take(struct nn_bytes *to, unsigned field, struct nn_bytes *part)
+/* Appends a message and frees it. */
+static void
+put_message(struct data_bytes *to, unsigned field, struct data_bytes *part)
 {
-    nn_bytes_put(to, field, part->data, part->n);
-    free(part->data);
-    *part = (struct nn_bytes){0};
+    put_onnx_field(to, field, part->data, part->len);
+    data_bytes_release(part);
 }
 
-const char *
-nn_onnx_value(size_t value, char name[NN_ONNX_NAME])
+static const char *
+make_name(struct nn_onnx *onnx, char first, size_t number)
 {
-    snprintf(name, NN_ONNX_NAME, "v%zu", value);
+    enum { NAME = 32 };
+    char *name = arena_take(&onnx->names, NAME, 1);
+
+    snprintf(name, NAME, "%c%zu", first, number);
     return name;
 }
 
 const char *
-nn_onnx_new(struct nn_onnx *onnx, char name[NN_ONNX_NAME])
+nn_onnx_value(struct nn_onnx *onnx, size_t value)
 {
-    snprintf(name, NN_ONNX_NAME, "w%zu", onnx->made++);
-    return name;
+    return make_name(onnx, 'v', value);
+}
+
+const char *
+nn_onnx_new(struct nn_onnx *onnx)
+{
+    return make_name(onnx, 'w', onnx->made++);
 }
 
 /* TensorProto: dims 1, data_type 2 (FLOAT is 1), name 8, raw_data 9. */
-void
-nn_onnx_floats(struct nn_onnx *onnx, const char *name, size_t rank,
-               const size_t *shape, const float *x)
+static void
+put_tensor(struct nn_onnx *onnx, const char *name, size_t rank,
+           const size_t *shape, const float *x)
 {
-    struct nn_bytes tensor = {0};
+    struct data_bytes tensor = {0};
     size_t n = 1;
 
     for (size_t i = 0; i < rank; i++) {
-        nn_bytes_whole(&tensor, 1, (int64_t)shape[i]);
+        put_whole(&tensor, 1, (int64_t)shape[i]);
         n *= shape[i];
     }
-    nn_bytes_whole(&tensor, 2, 1);
-    nn_bytes_text(&tensor, 8, name);
-    nn_bytes_put(&tensor, 9, x, n * sizeof *x);
-    nn_bytes_take(&onnx->tensors, 5, &tensor); // GraphProto.initializer
+    put_whole(&tensor, 2, 1);
+    put_text(&tensor, 8, name);
+    put_onnx_field(&tensor, 9, x, n * sizeof *x);
+    put_message(&onnx->tensors, 5, &tensor); // GraphProto.initializer
 }
 
 const char *
@@ -104,7 +113,7 @@ nn_onnx_tensor(struct nn_onnx *onnx, size_t number)
     const float *block = t->statistic ? onnx->statistics : onnx->params;
 
     if (!onnx->stored[number])
-        nn_onnx_floats(onnx, t->name, t->rank, t->shape, block + t->offset);
+        put_tensor(onnx, t->name, t->rank, t->shape, block + t->offset);
     onnx->stored[number] = 1;
     return t->name;
 }
@@ -112,63 +121,65 @@ nn_onnx_tensor(struct nn_onnx *onnx, size_t number)
 /* AttributeProto: name 1, f 2, i 3, ints 8, type 20 (FLOAT 1, INT 2, INTS 7).
  */
 static void
-put_attribute(struct nn_bytes *node, const struct nn_onnx_attribute *a)
+put_attribute(struct data_bytes *node, const struct nn_onnx_attribute *a)
 {
-    struct nn_bytes attribute = {0};
+    struct data_bytes attribute = {0};
 
-    nn_bytes_text(&attribute, 1, a->name);
+    put_text(&attribute, 1, a->name);
     if (!a->n) {
         put_varint(&attribute, 2 << 3 | FIXED);
         put_bytes(&attribute, &a->real, sizeof a->real);
-        nn_bytes_whole(&attribute, 20, 1);
+        put_whole(&attribute, 20, 1);
     } else if (!a->list) {
-        nn_bytes_whole(&attribute, 3, a->whole[0]);
-        nn_bytes_whole(&attribute, 20, 2);
+        put_whole(&attribute, 3, a->whole[0]);
+        put_whole(&attribute, 20, 2);
     } else {
         for (size_t i = 0; i < a->n; i++)
-            nn_bytes_whole(&attribute, 8, a->whole[i]);
-        nn_bytes_whole(&attribute, 20, 7);
+            put_whole(&attribute, 8, a->whole[i]);
+        put_whole(&attribute, 20, 7);
     }
-    nn_bytes_take(node, 5, &attribute); // NodeProto.attribute
+    put_message(node, 5, &attribute); // NodeProto.attribute
 }
 
 /* NodeProto: input 1, output 2, op_type 4. */
-void
+const char *
 nn_onnx_node(struct nn_onnx *onnx, const struct nn_onnx_node *node,
              const char *out)
 {
-    struct nn_bytes bytes = {0};
+    struct data_bytes bytes = {0};
 
     for (size_t i = 0; node->in[i]; i++)
-        nn_bytes_text(&bytes, 1, node->in[i]);
-    nn_bytes_text(&bytes, 2, out);
-    nn_bytes_text(&bytes, 4, node->type);
+        put_text(&bytes, 1, node->in[i]);
+    put_text(&bytes, 2, out);
+    put_text(&bytes, 4, node->type);
     for (size_t i = 0; i < 4 && node->attribute[i].name; i++)
         put_attribute(&bytes, &node->attribute[i]);
-    nn_bytes_take(&onnx->nodes, 1, &bytes); // GraphProto.node
+    put_message(&onnx->nodes, 1, &bytes); // GraphProto.node
+    return out;
 }
 
 /* TypeProto: a tensor (1) of floats (elem_type 1) and shape (2); the first
  * dimension (1) is N by name (2), others by value (1).  ValueInfoProto: name 1,
  * type 2. */
 static void
-put_value(struct nn_bytes *graph, unsigned field, const char *name, size_t rank,
-          const size_t *shape)
+put_value(struct data_bytes *graph, unsigned field, const char *name,
+          size_t rank, const size_t *shape)
 {
-    struct nn_bytes info = {0}, type = {0}, tensor = {0}, dims = {0}, dim = {0};
+    struct data_bytes info = {0}, type = {0}, tensor = {0}, dims = {0},
+                      dim = {0};
 
-    nn_bytes_text(&dim, 2, "N");
-    nn_bytes_take(&dims, 1, &dim);
+    put_text(&dim, 2, "N");
+    put_message(&dims, 1, &dim);
     for (size_t i = 0; i < rank; i++) {
-        nn_bytes_whole(&dim, 1, (int64_t)shape[i]);
-        nn_bytes_take(&dims, 1, &dim);
+        put_whole(&dim, 1, (int64_t)shape[i]);
+        put_message(&dims, 1, &dim);
     }
-    nn_bytes_whole(&tensor, 1, 1);
-    nn_bytes_take(&tensor, 2, &dims);
-    nn_bytes_take(&type, 1, &tensor);
-    nn_bytes_text(&info, 1, name);
-    nn_bytes_take(&info, 2, &type);
-    nn_bytes_take(graph, field, &info);
+    put_whole(&tensor, 1, 1);
+    put_message(&tensor, 2, &dims);
+    put_message(&type, 1, &tensor);
+    put_text(&info, 1, name);
+    put_message(&info, 2, &type);
+    put_message(graph, field, &info);
 }
 
 /* v0 = (image - mean) / deviation, for each channel. */
@@ -176,24 +187,23 @@ static void
 put_input(struct nn_onnx *onnx, const float *mean, const float *deviation)
 {
     const size_t shape[3] = {onnx->graph->values[0].map.c, 1, 1};
-    char centred[NN_ONNX_NAME], out[NN_ONNX_NAME];
+    const char *centred;
 
-    nn_onnx_floats(onnx, "mean", 3, shape, mean);
-    nn_onnx_floats(onnx, "deviation", 3, shape, deviation);
-    nn_onnx_node(onnx,
-                 &(struct nn_onnx_node){.type = "Sub", .in = {"image", "mean"}},
-                 nn_onnx_new(onnx, centred));
+    put_tensor(onnx, "mean", 3, shape, mean);
+    put_tensor(onnx, "deviation", 3, shape, deviation);
+    centred = nn_onnx_node(
+        onnx, &(struct nn_onnx_node){.type = "Sub", .in = {"image", "mean"}},
+        nn_onnx_new(onnx));
     nn_onnx_node(
         onnx,
         &(struct nn_onnx_node){.type = "Div", .in = {centred, "deviation"}},
-        nn_onnx_value(0, out));
+        nn_onnx_value(onnx, 0));
 }
 
 static int
 put_operators(struct nn_onnx *onnx, struct err *err)
 {
     const struct nn_graph *graph = onnx->graph;
-    char feature[NN_ONNX_NAME];
 
     if (graph->input != NN_IMAGES)
         return err_set(err, "only encoders of images can be exported to ONNX");
@@ -206,10 +216,11 @@ put_operators(struct nn_onnx *onnx, struct err *err)
                            "norm batch or none can",
                            op->is->name);
     }
-    nn_onnx_value(graph->feature, feature);
-    nn_onnx_node(onnx,
-                 &(struct nn_onnx_node){.type = "Identity", .in = {feature}},
-                 "features");
+    nn_onnx_node(
+        onnx,
+        &(struct nn_onnx_node){.type = "Identity",
+                               .in = {nn_onnx_value(onnx, graph->feature)}},
+        "features");
     return 0;
 }
 
@@ -222,30 +233,29 @@ nn_onnx_model(struct nn_onnx *onnx, const float mean[3],
     const struct num_map *image = &onnx->graph->values[0].map,
                          *feature =
                              &onnx->graph->values[onnx->graph->feature].map;
-    struct nn_bytes model = {0}, graph = {0}, opset = {0};
+    struct data_bytes model = {0}, graph = {0}, opset = {0};
     int rc;
 
     onnx->stored = mem_array(onnx->graph->n_tensors + 1, 1);
     put_input(onnx, mean, deviation);
     rc = put_operators(onnx, err);
-    put_bytes(&graph, onnx->nodes.data, onnx->nodes.n);
-    nn_bytes_text(&graph, 2, "encoder");
-    put_bytes(&graph, onnx->tensors.data, onnx->tensors.n);
+    put_bytes(&graph, onnx->nodes.data, onnx->nodes.len);
+    put_text(&graph, 2, "encoder");
+    put_bytes(&graph, onnx->tensors.data, onnx->tensors.len);
     put_value(&graph, 11, "image", 3, (size_t[]){image->c, image->h, image->w});
     put_value(&graph, 12, "features", 1, &feature->c);
-    nn_bytes_whole(&model, 1, 8);
-    nn_bytes_text(&model, 2, "foil");
-    nn_bytes_text(&model, 3, FOIL_VERSION);
-    nn_bytes_take(&model, 7, &graph);
-    nn_bytes_whole(&opset, 2, 17);
-    nn_bytes_take(&model, 8, &opset);
-    free(onnx->nodes.data);
-    free(onnx->tensors.data);
+    put_whole(&model, 1, 8);
+    put_text(&model, 2, "foil");
+    put_text(&model, 3, FOIL_VERSION);
+    put_message(&model, 7, &graph);
+    put_whole(&opset, 2, 17);
+    put_message(&model, 8, &opset);
+    data_bytes_release(&onnx->nodes);
+    data_bytes_release(&onnx->tensors);
+    arena_release(&onnx->names);
     free(onnx->stored);
-    if (!rc) {
-        *n = model.n;
-        return model.data;
-    }
-    free(model.data);
-    return NULL;
+    *n = model.len;
+    if (rc)
+        data_bytes_release(&model);
+    return model.data;
 }

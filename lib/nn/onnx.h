@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/arena.h"
+#include "util/mem.h"
+
 #include "graph.h"
 
 /*
@@ -13,25 +16,13 @@
  * The values of a graph are "v0", "v1", ...; tensors have their own names.  An
  * operator writes its nodes with the functions below (nn_operator.onnx).
  */
-struct nn_bytes {
-    uint8_t *data;
-    size_t n, room;
-};
-
-/* Each function appends a field to a message; nn_bytes_take() appends a message
- * and frees it. */
-void nn_bytes_whole(struct nn_bytes *to, unsigned field, int64_t x);
-void nn_bytes_put(struct nn_bytes *to, unsigned field, const void *data,
-                  size_t n);
-void nn_bytes_text(struct nn_bytes *to, unsigned field, const char *text);
-void nn_bytes_take(struct nn_bytes *to, unsigned field, struct nn_bytes *part);
-
 struct nn_onnx {
     const struct nn_graph *graph;
     const float *params, *statistics;
-    struct nn_bytes nodes, tensors; /* fields of the message GraphProto */
-    size_t made;                    /* number of new values, "w0", "w1", ... */
-    char *stored;                   /* [n_tensors] 1: it is in `tensors` */
+    struct data_bytes nodes, tensors; /* fields of the message GraphProto */
+    struct arena names;
+    size_t made;  /* number of new values, "w0", "w1", ... */
+    char *stored; /* [n_tensors] 1: it is in `tensors` */
 };
 
 /* A node: its inputs by name, terminated by NULL, and up to four attributes. */
@@ -48,22 +39,17 @@ struct nn_onnx_node {
     struct nn_onnx_attribute attribute[4];
 };
 
-/* nn_onnx_value() writes the name of a value of the graph, nn_onnx_new() that
- * of a new value. */
-enum { NN_ONNX_NAME = 32 };
-const char *nn_onnx_value(size_t value, char name[NN_ONNX_NAME]);
-const char *nn_onnx_new(struct nn_onnx *onnx, char name[NN_ONNX_NAME]);
+/* nn_onnx_value() returns the name of a value of the graph, nn_onnx_new() that
+ * of a new value; both are valid as long as `onnx`. */
+const char *nn_onnx_value(struct nn_onnx *onnx, size_t value);
+const char *nn_onnx_new(struct nn_onnx *onnx);
 
 /* nn_onnx_tensor() stores a tensor of the graph, once, and returns its name. */
 const char *nn_onnx_tensor(struct nn_onnx *onnx, size_t number);
 
-/* nn_onnx_floats() stores another tensor. */
-void nn_onnx_floats(struct nn_onnx *onnx, const char *name, size_t rank,
-                    const size_t *shape, const float *x);
-
-/* nn_onnx_node() writes a node; `out` is the name of its output. */
-void nn_onnx_node(struct nn_onnx *onnx, const struct nn_onnx_node *node,
-                  const char *out);
+/* nn_onnx_node() writes a node, and returns `out`, the name of its output. */
+const char *nn_onnx_node(struct nn_onnx *onnx, const struct nn_onnx_node *node,
+                         const char *out);
 
 /*
  * nn_onnx_model() returns the encoder of the graph as a model, as in

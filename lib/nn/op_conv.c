@@ -13,6 +13,8 @@ struct conv {
     int bias;
 };
 
+/* Weights are Kaiming normal fan_out, a bias uniform within +-1 /
+ * sqrt(fan_in). */
 size_t
 nn_graph_conv_tensors(struct nn_graph *graph, const char *name, size_t out,
                       size_t in, size_t kernel, int bias)
@@ -20,8 +22,12 @@ nn_graph_conv_tensors(struct nn_graph *graph, const char *name, size_t out,
     size_t first = nn_graph_tensor(graph, name, "weight", 0, 4,
                                    (size_t[]){out, in, kernel, kernel});
 
-    if (bias)
+    graph->initial[first].deviation = sqrt(2 / (double)(out * kernel * kernel));
+    if (bias) {
         nn_graph_tensor(graph, name, "bias", 0, 1, &out);
+        graph->initial[first + 1].bound =
+            sqrt(1 / (double)(in * kernel * kernel));
+    }
     return first;
 }
 
@@ -48,22 +54,6 @@ nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
 
     return nn_graph_add_one(graph, &nn_op_conv, in, tensor, num_conv_out(&spec),
                             &set, sizeof set);
-}
-
-/* Kaiming normal fan_out; a bias uniform within +-1 / sqrt(fan_in). */
-static void
-conv_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-          float *params, float *statistics)
-{
-    const struct nn_tensor *w = &graph->tensors[op->tensor];
-    const struct conv *set = op->set;
-    double fan_in = (double)w->count / (double)w->shape[0];
-    double fan_out = (double)(w->count / w->shape[1]);
-
-    (void)statistics;
-    nn_draw(graph, op->tensor, seed, sqrt(2 / fan_out), 0, params);
-    if (set->bias)
-        nn_draw(graph, op->tensor + 1, seed, 0, sqrt(1 / fan_in), params);
 }
 
 static int
@@ -224,25 +214,23 @@ conv_onnx(struct nn_onnx *to, const struct nn_op *op)
     const struct conv *set = op->set;
     const int64_t k = (int64_t)to->graph->tensors[op->tensor].shape[2],
                   s = (int64_t)set->stride, p = k / 2;
-    char in[NN_ONNX_NAME], out[NN_ONNX_NAME];
 
-    nn_onnx_value(op->in[0], in);
-    nn_onnx_node(to,
-                 &(struct nn_onnx_node){
-                     "Conv",
-                     {in, nn_onnx_tensor(to, op->tensor),
-                      set->bias ? nn_onnx_tensor(to, op->tensor + 1) : NULL},
-                     {{"kernel_shape", 2, 0, {k, k}, 1},
-                      {"strides", 2, 0, {s, s}, 1},
-                      {"pads", 4, 0, {p, p, p, p}, 1}}},
-                 nn_onnx_value(op->out, out));
+    nn_onnx_node(
+        to,
+        &(struct nn_onnx_node){
+            "Conv",
+            {nn_onnx_value(to, op->in[0]), nn_onnx_tensor(to, op->tensor),
+             set->bias ? nn_onnx_tensor(to, op->tensor + 1) : NULL},
+            {{"kernel_shape", 2, 0, {k, k}, 1},
+             {"strides", 2, 0, {s, s}, 1},
+             {"pads", 4, 0, {p, p, p, p}, 1}}},
+        nn_onnx_value(to, op->out));
     return 0;
 }
 
 const struct nn_operator nn_op_conv = {
     .name = "conv",
     .onnx = conv_onnx,
-    .init = conv_init,
     .prepare = conv_prepare,
     .release = conv_release,
     .forward = conv_forward,

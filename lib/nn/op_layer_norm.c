@@ -8,6 +8,7 @@ nn_graph_layer_norm_tensors(struct nn_graph *graph, const char *name, size_t c)
 {
     size_t first = nn_graph_tensor(graph, name, "weight", 0, 1, &c);
 
+    graph->initial[first].value = 1;
     nn_graph_tensor(graph, name, "bias", 0, 1, &c);
     return first;
 }
@@ -21,16 +22,6 @@ nn_graph_layer_norm(struct nn_graph *graph, size_t in, size_t tensor,
     REQUIRE(map.h * map.w == 1);
     return nn_graph_add_one(graph, &nn_op_layer_norm, in, tensor, map, &epsilon,
                             sizeof epsilon);
-}
-
-static void
-layer_norm_init(const struct nn_graph *graph, const struct nn_op *op,
-                uint64_t seed, float *params, float *statistics)
-{
-    (void)seed;
-    (void)statistics;
-    nn_fill(graph, op->tensor, 1, params);
-    nn_fill(graph, op->tensor + 1, 0, params);
 }
 
 static int
@@ -89,7 +80,6 @@ layer_norm_backward(const struct nn_call *call)
 
 const struct nn_operator nn_op_layer_norm = {
     .name = "layer_norm",
-    .init = layer_norm_init,
     .prepare = layer_norm_prepare,
     .forward = layer_norm_forward,
     .backward = layer_norm_backward,

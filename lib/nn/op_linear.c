@@ -12,50 +12,56 @@
 
 struct linear {
     int bias, transposed;
-    double deviation;
 };
 
+/* Adds weight and bias.  Both are normal after a basis or fixed rows, else
+ * uniform within +-1 / sqrt(in) as in torchvision; with a deviation the weight
+ * is normal and the bias 0. */
 static size_t
-add_weight(struct nn_graph *graph, const struct nn_linear *what, size_t in)
+add_layer_tensors(struct nn_graph *graph, const struct nn_linear *what,
+                  size_t value)
 {
-    const size_t p = what->patch, out = what->out;
+    const struct num_map *map = &graph->values[value].map;
+    const size_t in = map->c * map->h * map->w, out = what->out;
+    const size_t p = what->patch ? what->patch : 1;
+    const char join = what->joined ? '_' : '.';
+    const int after_basis = graph->fixed && !graph->values[value].has_grad;
+    const struct nn_initial both =
+        after_basis
+            ? (struct nn_initial){.deviation = sqrt(1. / (double)(in + 1))}
+            : (struct nn_initial){.bound = sqrt(1. / (double)in)};
     char name[256];
+    size_t weight, bias;
 
+    snprintf(name, sizeof name, "%s%cweight", what->name, join);
     if (what->transposed)
-        return nn_graph_tensor(graph, what->name, NULL, what->fixed, 2,
-                               (size_t[]){in, out});
-    snprintf(name, sizeof name, "%s%cweight", what->name,
-             what->joined ? '_' : '.');
-    if (p)
-        return nn_graph_tensor(graph, name, NULL, what->fixed, 4,
-                               (size_t[]){out, in / (p * p), p, p});
-    return nn_graph_tensor(graph, name, NULL, what->fixed, 2,
-                           (size_t[]){out, in});
-}
-
-static void
-add_bias(struct nn_graph *graph, const struct nn_linear *what)
-{
-    char name[256];
-
-    snprintf(name, sizeof name, "%s%cbias", what->name,
-             what->joined ? '_' : '.');
-    nn_graph_tensor(graph, name, NULL, what->fixed, 1, &what->out);
+        weight = nn_graph_tensor(graph, what->name, NULL, what->fixed, 2,
+                                 (size_t[]){in, out});
+    else
+        weight =
+            nn_graph_tensor(graph, name, NULL, what->fixed, what->patch ? 4 : 2,
+                            (size_t[]){out, in / (p * p), p, p});
+    graph->initial[weight] =
+        what->deviation > 0 ? (struct nn_initial){.deviation = what->deviation}
+                            : both;
+    if (what->no_bias)
+        return weight;
+    snprintf(name, sizeof name, "%s%cbias", what->name, join);
+    bias = nn_graph_tensor(graph, name, NULL, what->fixed, 1, &out);
+    if (!(what->deviation > 0))
+        graph->initial[bias] = both;
+    return weight;
 }
 
 static size_t
 add_layer(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
 {
-    const struct num_map *map = &graph->values[op.in[0]].map;
+    const struct linear set = {!what->no_bias, what->transposed};
     struct num_map rows = nn_graph_rows(what->out);
-    const struct linear set = {!what->no_bias, what->transposed,
-                               what->deviation};
 
-    rows.bf16 = map->bf16;
+    rows.bf16 = graph->values[op.in[0]].map.bf16;
     op.is = &nn_op_linear;
-    op.tensor = add_weight(graph, what, map->c * map->h * map->w);
-    if (set.bias)
-        add_bias(graph, what);
+    op.tensor = add_layer_tensors(graph, what, op.in[0]);
     if (what->fixed)
         graph->fixed = graph->statistics;
     return nn_graph_add(graph, op, rows, &set, sizeof set);
@@ -82,45 +88,6 @@ static int
 is_fixed(const struct nn_graph *graph, const struct nn_op *op)
 {
     return graph->tensors[op->tensor].statistic;
-}
-
-/* Whether it reads the output of a fixed basis, or fixed rows. */
-static int
-follows_basis(const struct nn_graph *graph, const struct nn_op *op)
-{
-    size_t writer = graph->values[op->in[0]].writer;
-
-    return writer != nn_none &&
-           (graph->ops[writer].is == &nn_op_linear ||
-            graph->ops[writer].is == &nn_op_table) &&
-           is_fixed(graph, &graph->ops[writer]);
-}
-
-/* By its deviation, if set; else normal after a basis, or uniform within +-1 /
- * sqrt(fan_in) as in torchvision. */
-static void
-linear_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-            float *params, float *statistics)
-{
-    const struct nn_tensor *w = &graph->tensors[op->tensor];
-    const struct linear *set = op->set;
-    double fan_in = (double)w->count / (double)graph->values[op->out].map.c;
-    int basis = follows_basis(graph, op);
-    double deviation = basis ? sqrt(1 / (fan_in + 1)) : 0;
-    double bound = basis ? 0 : sqrt(1 / fan_in);
-
-    (void)statistics;
-    if (is_fixed(graph, op))
-        return;
-    if (set->deviation > 0) {
-        nn_draw(graph, op->tensor, seed, set->deviation, 0, params);
-        if (set->bias)
-            nn_fill(graph, op->tensor + 1, 0, params);
-        return;
-    }
-    nn_draw(graph, op->tensor, seed, deviation, bound, params);
-    if (set->bias)
-        nn_draw(graph, op->tensor + 1, seed, deviation, bound, params);
 }
 
 void
@@ -232,7 +199,6 @@ linear_describe(const struct nn_graph *graph, const struct nn_step *step)
 
 const struct nn_operator nn_op_linear = {
     .name = "linear",
-    .init = linear_init,
     .prepare = linear_prepare,
     .forward = linear_forward,
     .backward = linear_backward,

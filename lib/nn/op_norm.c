@@ -22,10 +22,12 @@ nn_graph_norm_tensors(struct nn_graph *graph, const char *name,
     if (kind == NUM_NORM_NONE)
         return nn_none;
     first = nn_graph_tensor(graph, name, "weight", 0, 1, &c);
+    graph->initial[first].value = 1;
     nn_graph_tensor(graph, name, "bias", 0, 1, &c);
     if (kind == NUM_NORM_BATCH) {
         nn_graph_tensor(graph, name, "running_mean", 1, 1, &c);
         nn_graph_tensor(graph, name, "running_var", 1, 1, &c);
+        graph->initial[first + 3].value = 1;
     }
     return first;
 }
@@ -43,21 +45,6 @@ nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
                                        .in = {in, add},
                                        .tensor = tensor},
                         graph->values[in].map, &set, sizeof set);
-}
-
-static void
-norm_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-          float *params, float *statistics)
-{
-    const struct norm *set = op->set;
-
-    (void)seed;
-    nn_fill(graph, op->tensor, 1, params);
-    nn_fill(graph, op->tensor + 1, 0, params);
-    if (set->kind == NUM_NORM_BATCH) {
-        nn_fill(graph, op->tensor + 2, 0, statistics);
-        nn_fill(graph, op->tensor + 3, 1, statistics);
-    }
 }
 
 /* 32 groups, or the next smaller number that divides c. */
@@ -340,17 +327,13 @@ norm_fold(const struct nn_call *call, const struct nn_op *op, float *scale,
     }
 }
 
-/* Adds a node, the last one of the operator if `last`; the name of its output
- * goes to `name`. */
-static void
+/* Adds a node, the last one of the operator if `last`; returns its output. */
+static const char *
 add_node(struct nn_onnx *to, const struct nn_onnx_node *node, int last,
-         const struct nn_op *op, char name[NN_ONNX_NAME])
+         const struct nn_op *op)
 {
-    char out[NN_ONNX_NAME];
-
-    nn_onnx_node(to, node,
-                 last ? nn_onnx_value(op->out, out) : nn_onnx_new(to, out));
-    memcpy(name, out, sizeof out);
+    return nn_onnx_node(to, node,
+                        last ? nn_onnx_value(to, op->out) : nn_onnx_new(to));
 }
 
 static int
@@ -358,14 +341,12 @@ norm_onnx(struct nn_onnx *to, const struct nn_op *op)
 {
     const struct norm *set = op->set;
     const int adds = op->n_in > 1;
-    char x[NN_ONNX_NAME], add[NN_ONNX_NAME];
+    const char *x = nn_onnx_value(to, op->in[0]);
 
     if (set->kind == NUM_NORM_GROUP)
         return -1;
-    nn_onnx_value(op->in[0], x);
-    nn_onnx_value(op->in[1], add);
     if (set->kind == NUM_NORM_BATCH)
-        add_node(
+        x = add_node(
             to,
             &(struct nn_onnx_node){"BatchNormalization",
                                    {x, nn_onnx_tensor(to, op->tensor),
@@ -373,23 +354,24 @@ norm_onnx(struct nn_onnx *to, const struct nn_op *op)
                                     nn_onnx_tensor(to, op->tensor + 2),
                                     nn_onnx_tensor(to, op->tensor + 3)},
                                    {{"epsilon", 0, (float)epsilon, {0}, 0}}},
-            !adds && !set->relu, op, x);
+            !adds && !set->relu, op);
     if (adds)
-        add_node(to, &(struct nn_onnx_node){.type = "Add", .in = {x, add}},
-                 !set->relu, op, x);
+        x = add_node(
+            to,
+            &(struct nn_onnx_node){.type = "Add",
+                                   .in = {x, nn_onnx_value(to, op->in[1])}},
+            !set->relu, op);
     if (set->relu)
-        add_node(to, &(struct nn_onnx_node){.type = "Relu", .in = {x}}, 1, op,
-                 x);
+        add_node(to, &(struct nn_onnx_node){.type = "Relu", .in = {x}}, 1, op);
     else if (set->kind == NUM_NORM_NONE && !adds)
         add_node(to, &(struct nn_onnx_node){.type = "Identity", .in = {x}}, 1,
-                 op, x);
+                 op);
     return 0;
 }
 
 const struct nn_operator nn_op_norm = {
     .name = "norm",
     .onnx = norm_onnx,
-    .init = norm_init,
     .prepare = norm_prepare,
     .forward = norm_forward,
     .backward = norm_backward,

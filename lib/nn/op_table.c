@@ -3,8 +3,7 @@
 
 #include "plan.h"
 
-/* Adds a lookup in a tensor; its settings are the deviation of its initial
- * values. */
+/* Adds a lookup in a tensor, initially normal with that deviation. */
 static size_t
 add_table(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
           double deviation, int bf16)
@@ -13,8 +12,8 @@ add_table(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
 
     rows.bf16 = bf16;
     graph->ids = graph->tensors[tensor].count / out;
-    return nn_graph_add_one(graph, &nn_op_table, in, tensor, rows, &deviation,
-                            sizeof deviation);
+    graph->initial[tensor].deviation = deviation;
+    return nn_graph_add_one(graph, &nn_op_table, in, tensor, rows, NULL, 0);
 }
 
 size_t
@@ -46,16 +45,6 @@ nn_graph_embedding(struct nn_graph *graph, size_t in, const char *name,
         nn_graph_tensor(graph, name, "weight", 0, 2, (size_t[]){ids, out});
 
     return add_table(graph, in, tensor, out, deviation, bf16);
-}
-
-static void
-table_init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
-           float *params, float *statistics)
-{
-    (void)statistics;
-    if (graph->tensors[op->tensor].statistic) // fixed rows
-        return;
-    nn_draw(graph, op->tensor, seed, *(const double *)op->set, 0, params);
 }
 
 /* n rows of that width are looked up in a table of `rows`. */
@@ -116,7 +105,6 @@ table_backward(const struct nn_call *call)
 
 const struct nn_operator nn_op_table = {
     .name = "table",
-    .init = table_init,
     .prepare = table_prepare,
     .forward = table_forward,
     .backward = table_backward,

@@ -130,10 +130,6 @@ struct nn_operator {
     int pools;  /* it reads a row for each token, writes one for each sample */
     int splits; /* it writes graph->each tokens for each sample */
 
-    /* Writes the initial values of its tensors; NULL without tensors. */
-    void (*init)(const struct nn_graph *graph, const struct nn_op *op,
-                 uint64_t seed, float *params, float *statistics);
-
     /* Fills in `made` and `needs`; returns -1 if this processor cannot run it.
      * NULL: it makes nothing, and its needs are always the same.  release()
      * frees `made`; NULL: free() does. */

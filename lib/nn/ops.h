@@ -8,7 +8,8 @@
 
 /*
  * The operators: a row for each kind, and below the functions that add one to a
- * graph.  Row `conv` is the struct nn_operator nn_op_conv in lib/nn/op_conv.c.
+ * graph.  Row `conv` is the struct nn_operator nn_op_conv in lib/nn/op_conv.c;
+ * max and mean are in op_pool.c, operators on tokens in op_tokens.c.
  */
 #define NN_OPERATORS(ROW) \
     ROW(conv)             \

@@ -3,6 +3,7 @@
 
 #include "nn/pretrained.h"
 #include "nn/safetensors.h"
+#include "num/half.h"
 #include "num/vec.h"
 #include "util/half.h"
 #include "util/mem.h"
@@ -81,12 +82,9 @@ shape_of(size_t rank, const size_t *shape)
 {
     char *text = mem_text("[");
 
-    for (size_t i = 0; i < rank; i++) {
-        char *more = mem_format("%s%s%zu", text, i ? "," : "", shape[i]);
-
-        free(text);
-        text = more;
-    }
+    for (size_t i = 0; i < rank; i++)
+        mem_append(&text, "%s%zu", i ? "," : "", shape[i]);
+    mem_append(&text, "]");
     return text;
 }
 
@@ -118,11 +116,7 @@ widen_numbers(const struct nn_array *a, size_t n, float *to)
     } else if (!strcmp(a->dtype, "F16")) {
         half_widen(n, half, to);
     } else if (!strcmp(a->dtype, "BF16")) {
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t bits = (uint32_t)half[i] << 16;
-
-            memcpy(to + i, &bits, sizeof bits);
-        }
+        num_half_get(n, 1, half, to);
     } else if (!strcmp(a->dtype, "F64")) {
         for (size_t i = 0; i < n; i++)
             to[i] = (float)wide[i];
@@ -148,8 +142,8 @@ take_numbers(struct load *load, const struct nn_array *a, size_t i,
         char *is = shape_of(a->rank, a->shape),
              *want = shape_of(t->rank, t->shape);
 
-        err_set(err, "'%s': tensor '%s' is %s], the encoder's is %s]",
-                load->path, a->name, is, want);
+        err_set(err, "'%s': tensor '%s' is %s, the encoder's is %s", load->path,
+                a->name, is, want);
         free(is);
         free(want);
         return -1;

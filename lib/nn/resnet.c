@@ -89,9 +89,10 @@ norm_kind(const struct nn_spec *spec)
 }
 
 size_t
-nn_resnet(struct nn_graph *graph, const struct nn_encoder *encoder,
-          const struct nn_spec *spec, size_t in)
+nn_resnet(struct nn_graph *graph, const struct nn_design *design, size_t in)
 {
+    const struct nn_encoder *encoder = design->encoder;
+    const struct nn_spec *spec = design->spec;
     size_t width = spec->width ? (size_t)spec->width : encoder->width,
            c = graph->values[in].map.c;
     int large = !strcmp(spec->stem, "imagenet");

@@ -65,6 +65,27 @@ nn_arrays_find(const struct nn_array *arrays, size_t n, const char *name)
     return NULL;
 }
 
+const struct nn_array *
+nn_arrays_need(const struct nn_array *arrays, size_t n, const char *path,
+               const char *name, const char *dtype, size_t rank,
+               const size_t *shape, struct err *err)
+{
+    const struct nn_array *a = nn_arrays_find(arrays, n, name);
+
+    if (!a)
+        err_set(err, "'%s': tensor '%s' is missing", path, name);
+    else if (strcmp(a->dtype, dtype))
+        err_set(err, "'%s': tensor '%s' is %s, want %s", path, name, a->dtype,
+                dtype);
+    else if (a->rank != rank ||
+             (rank && memcmp(a->shape, shape, rank * sizeof *shape)))
+        err_set(err, "'%s': the shape of tensor '%s' is not the net's", path,
+                name);
+    else
+        return a;
+    return NULL;
+}
+
 /* Reads a JSON integer in 0 .. max. */
 static int
 take_size(const json_t *value, size_t max, size_t *size)

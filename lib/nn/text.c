@@ -29,26 +29,23 @@ add_embedding(struct nn_graph *graph, const struct nn_spec *spec, size_t x,
 
 /* The mean of the token vectors, normalised: no order, no layers. */
 size_t
-nn_bow(struct nn_graph *graph, const struct nn_encoder *encoder,
-       const struct nn_spec *spec, size_t x)
+nn_bow(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
-
-    x = add_embedding(graph, spec, x, "token_embedding", sizes.of[0]);
+    x = add_embedding(graph, design->spec, x, "token_embedding",
+                      design->size[0]);
     return nn_ln(graph, nn_graph_token_mean(graph, x), "ln_final",
                  clip_epsilon);
 }
 
 /* The text tower of CLIP: Radford et al. 2021, arXiv:2103.00020. */
 size_t
-nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
-        const struct nn_spec *spec, size_t x)
+nn_clip(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
+    const struct nn_spec *spec = design->spec;
     const struct nn_blocks blocks = {
-        .width = sizes.of[0],
-        .layers = sizes.of[1],
-        .heads = sizes.of[2],
+        .width = design->size[0],
+        .layers = design->size[1],
+        .heads = design->size[2],
         .causal = 1,
         .pick = NN_LAST,
         .epsilon = clip_epsilon,
@@ -112,21 +109,21 @@ bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
 
 /* Sanh, Debut, Chaumond and Wolf 2019, arXiv:1910.01108. */
 size_t
-nn_distilbert(struct nn_graph *graph, const struct nn_encoder *encoder,
-              const struct nn_spec *spec, size_t x)
+nn_distilbert(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
+    const struct nn_spec *spec = design->spec;
 
     x = add_embedding(graph, spec, x, "embeddings.word_embeddings",
-                      sizes.of[0]);
+                      design->size[0]);
     x = nn_graph_position(graph, x, "embeddings.position_embeddings.weight", 0,
                           deviation);
     x = nn_ln(graph, x, "embeddings.LayerNorm", bert_epsilon);
-    for (size_t i = 0; i < sizes.of[1]; i++) {
+    for (size_t i = 0; i < design->size[1]; i++) {
         char path[64];
 
         snprintf(path, sizeof path, "transformer.layer.%zu", i);
-        x = bert_block(graph, spec, path, sizes.of[2], i + 1 == sizes.of[1], x);
+        x = bert_block(graph, spec, path, design->size[2],
+                       i + 1 == design->size[1], x);
     }
     return x;
 }

@@ -86,16 +86,15 @@ nn_blocks(struct nn_graph *graph, const struct nn_blocks *b, size_t x)
  * torchvision's layers and names: a class token and the patches; the feature is
  * the class token's row after the last norm. */
 size_t
-nn_vit(struct nn_graph *graph, const struct nn_encoder *encoder,
-       const struct nn_spec *spec, size_t x)
+nn_vit(struct nn_graph *graph, const struct nn_design *design, size_t x)
 {
-    const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
     const double epsilon = 1e-6;
-    const size_t patch = sizes.of[2], read = spec->channels * patch * patch;
+    const size_t patch = design->size[2],
+                 read = design->spec->channels * patch * patch;
     const struct nn_blocks blocks = {
-        .width = sizes.of[0],
-        .layers = sizes.of[1],
-        .heads = sizes.of[3],
+        .width = design->size[0],
+        .layers = design->size[1],
+        .heads = design->size[3],
         .pick = NN_FIRST,
         .epsilon = epsilon,
         .gelu = NUM_GELU_ERF,

@@ -216,7 +216,7 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
         nn_graph_input(graph, encoder->input,
                        encoder->input == NN_IMAGES ? images : nn_graph_rows(1));
 
-    graph->feature = encoder->build(graph, encoder, spec, x);
+    graph->feature = nn_encoder_build(graph, encoder, spec, x);
     graph->feature_ops = graph->n_ops;
     graph->output = nn_head(graph, spec->head, graph->feature);
 }
