@@ -12,7 +12,7 @@
 
 #include "conform_loss.h"
 #include "select/score.h"
-#include "select/spectral.h"
+#include "select/strategies.h"
 
 /* What is tried; the loss, in terms of the reference's, is to be at least so
  * on small files and on those of a thousand samples and more. */

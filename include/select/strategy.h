@@ -80,6 +80,9 @@ struct select_strategy {
 const struct select_strategy *select_strategy_find(const char *name,
                                                    struct err *err);
 
+/* select_shuffle() is the order() of shuffle:  ids [select_layout_total()] */
+void select_shuffle(const struct select_task *task, int64_t *ids);
+
 /* The table, terminated by NULL. */
 extern const struct select_strategy *const select_strategies[];
 
@@ -102,8 +105,8 @@ void select_strategy_order(const struct select_strategy *strategy,
                            const struct select_task *task, int64_t *ids);
 
 /*
- * select_strategy_finish() refines an epoch (select/swap.h) and softens it
- * (select/soften.h) as the parameters say, and separates samples of one group
+ * select_strategy_finish() refines an epoch and softens it as the parameters
+ * say (lib/select/strategies.h), and separates samples of one group
  * (select/avoid.h).
  */
 void select_strategy_finish(const struct select_strategy *strategy,

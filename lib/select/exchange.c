@@ -31,7 +31,6 @@ struct search {
 
     struct move *move; /* log of exchanges, for undoing a kick */
     size_t moves, room;
-    size_t left; /* exchanges left */
 };
 
 static void
@@ -150,17 +149,14 @@ visit_item(struct search *s, uint32_t i)
         return;
     mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
     s->move[s->moves++] = (struct move){i, partner};
-    s->left--;
     exchange_items(s, i, partner);
 }
 
 static void
 settle_queue(struct search *s)
 {
-    while (s->waiting && s->left)
-        visit_item(s, dequeue_item(s));
     while (s->waiting)
-        dequeue_item(s);
+        visit_item(s, dequeue_item(s));
 }
 
 /* Mixes two batches: exchanges each item of a with a random one of c. */
@@ -268,7 +264,6 @@ begin_search(struct search *s, const struct select_exchange *task,
     s->slot = mem_array(n, sizeof *s->slot);
     s->queue = mem_array(n, sizeof *s->queue);
     s->queued = mem_array(n, sizeof *s->queued);
-    s->left = task->moves ? task->moves : SIZE_MAX;
     s->least = least_share * 2 * (weight > 0 ? weight : 1) / (double)n;
     for (size_t c = 0; c < task->k; c++)
         for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
@@ -309,7 +304,7 @@ select_exchange_run(const struct select_exchange *task, struct rng *rng)
     begin_search(&s, task, weight);
     settle_queue(&s);
     weight = update_weight(&s);
-    for (size_t i = 0; i < task->kicks && s.left; i++)
+    for (size_t i = 0; i < task->kicks; i++)
         kick_batches(&s, &weight, rng);
     end_search(&s);
     return weight;

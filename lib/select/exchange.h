@@ -34,7 +34,6 @@ struct select_exchange {
     const size_t *start;  /* [k+1] batch c is item[start[c]..start[c+1]) */
     uint32_t *item;       /* [n] a permutation of 0 .. n-1 */
     size_t kicks;         /* >= 0 */
-    size_t moves;         /* limit on all exchanges; 0: none */
 };
 
 /*

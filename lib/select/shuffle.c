@@ -1,10 +1,20 @@
 #include <stdlib.h>
 
-#include "select/shuffle.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
-#include "stream.h"
+#include "strategies.h"
+
+/*
+ * shuffle: a uniformly random permutation of all samples in each epoch, cut
+ * into batches in order (sampling without replacement; lib/algorithms.md 5.3).
+ * Its random numbers are keyed by (seed, epoch).  With wrap the last batch is
+ * filled from the start of the permutation.  O(N).
+ *
+ * fixed: the permutation of epoch 0 in every epoch.  Samples of different
+ * batches are never contrasted, so training does not minimise the loss of the
+ * whole data set: with batches of two, each pair is pushed apart as if it were
+ * alone.
+ */
 
 const struct param select_params[] = {SELECT_PARAMS, {0}};
 
@@ -63,6 +73,13 @@ select_replace_draw(struct rng *rng, size_t size, size_t b,
         taken[ids[i]] = 0;
 }
 
+/*
+ * replace: each batch is a uniformly random set of samples, independent of the
+ * other batches (sampling with replacement between steps, as analyses of SGD
+ * assume; lib/algorithms.md 5.3).  An epoch trains each sample once on average:
+ * some not at all, some twice or more.  Batch `step` is keyed by (seed, epoch,
+ * step).  Expected O(b log b) for each batch.
+ */
 static void
 order_replace(const struct select_task *task, int64_t *ids)
 {

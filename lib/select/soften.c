@@ -3,8 +3,7 @@
 #include "util/mem.h"
 
 #include "block.h"
-#include "soften.h"
-#include "stream.h"
+#include "strategies.h"
 
 /* Batches in a set by default, and the most exchanges that are tried for each
  * sample. */

@@ -3,18 +3,226 @@
 #include <string.h>
 
 #include "num/assign.h"
+#include "num/eigen.h"
+#include "num/exp.h"
 #include "num/kmeans.h"
+#include "num/vec.h"
 #include "select/score.h"
-#include "select/shuffle.h"
 #include "util/clones.h"
 #include "util/mem.h"
 
-#include "spectral.h"
-#include "stream.h"
+#include "strategies.h"
 
-/* Samples in a block; points and centres that are compared at a time. */
-enum { MOST = 20000, ROWS = 4, LANES = 8 };
+/*
+ * spectral: puts samples with large weights between them (select/score.h) into
+ * one batch, by spectral clustering (Cho et al. 2023, arXiv:2307.05906;
+ * lib/algorithms.md 5.2).
+ *
+ * An epoch begins as a shuffle and is cut into blocks of equal size up to one,
+ * of at most `block` batches.  For each block of k batches, its n samples are
+ * mapped to points, k-means finds k centres, and points are assigned to centres
+ * with the least sum of distances such that each batch is full (num/assign.h).
+ * Which centre becomes which batch is random.  k-means and assignment are
+ * repeated `restarts` times; the largest mean batch loss wins.  The points,
+ * with D the row sums of a matrix with zero diagonal:
+ *
+ *     NJW      eigenvectors of the k largest eigenvalues of
+ *              D^-1/2 W D^-1/2, rows scaled to unit length
+ *              (Ng, Jordan and Weiss 2001)
+ *     CODE     as in the code of the paper: of D^-1/2 exp(W) D^-1/2, row i
+ *              divided by the square root of D_i
+ *     LITERAL  as in its text: of D - W, rows scaled to unit length; closer to
+ *              the largest cut than to the smallest
+ *     KMEANS   no eigenvectors: (u + v) / 2
+ *
+ * exp(W), up to 1e41, never overflows: D is stored as its logarithm.
+ *
+ * Reads tau, variant, block, restarts.  Samples without features, and the
+ * second occurrence of samples with wrap, do not move from their place in the
+ * shuffle.  Blocks run in threads; the result does not depend on their number.
+ * A block of 40 batches of 32 takes about twenty milliseconds and 4 n^2 bytes
+ * per thread; time grows as n^2 k.
+ *
+ * fit() refuses blocks of fewer than two batches, or of more than 20,000
+ * samples.
+ */
+
+/* Samples in a block; points and centres that are compared at a time; lanes of
+ * a sum. */
+enum { MOST = 20000, ROWS = 4, LANES = 8, SUMS = 32 };
 typedef float lanes __attribute__((vector_size(LANES * 4)));
+
+/* ---- points of samples --------------------------------------------------- */
+
+/* Residuals of eigenvectors: smaller ones do not make better batches. */
+static const double loose = 4e-3;
+
+/* w_ij scale_i scale_j - q_i q_j, where scale_i is D_i^-1/2. */
+static UTIL_CLONES(void, normalise_weights,
+                   (size_t n, const float *scale, const float *q, float *w),
+                   (n, scale, q, w))
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            w[i * n + j] = w[i * n + j] * scale[i] * scale[j] - q[i] * q[j];
+}
+
+/* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is log(D_i) /
+ * 2. */
+static UTIL_CLONES(void, normalise_exp, (size_t n, const float *half, float *w),
+                   (n, half, w))
+{
+    for (size_t i = 0; i < n; i++) {
+        float *row = w + i * n;
+
+        for (size_t j = 0; j < n; j++)
+            row[j] = num_exp(row[j] - half[i] - half[j]);
+        row[i] = 0;
+    }
+}
+
+/* The logarithm of the sum of e^w over a row, without element `own`. */
+static UTIL_CLONES(double, log_sum, (size_t n, size_t own, const float *w),
+                   (n, own, w))
+{
+    float part[SUMS] = {0}, max = 0;
+    double sum = 0;
+
+    for (size_t j = 0; j < n; j++)
+        max = w[j] > max ? w[j] : max;
+    for (size_t j = 0; j + SUMS <= n; j += SUMS)
+        for (size_t l = 0; l < SUMS; l++)
+            part[l] += num_exp(w[j + l] - max);
+    for (size_t j = n / SUMS * SUMS; j < n; j++)
+        sum += num_exp(w[j] - max);
+    for (size_t l = 0; l < SUMS; l++)
+        sum += part[l];
+    return log(sum - num_exp(w[own] - max)) + max;
+}
+
+static UTIL_CLONES(double, row_sum, (size_t n, const float *w), (n, w))
+{
+    float part[SUMS] = {0};
+    double sum = 0;
+
+    for (size_t j = 0; j + SUMS <= n; j += SUMS)
+        for (size_t l = 0; l < SUMS; l++)
+            part[l] += w[j + l];
+    for (size_t j = n / SUMS * SUMS; j < n; j++)
+        sum += w[j];
+    for (size_t l = 0; l < SUMS; l++)
+        sum += part[l];
+    return sum;
+}
+
+/* Subtracts q q'. */
+static UTIL_CLONES(void, deflate_weights, (size_t n, const float *q, float *w),
+                   (n, q, w))
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            w[i * n + j] -= q[i] * q[j];
+}
+
+/*
+ * D^-1/2 W D^-1/2 - q q', where q [n] is D^1/2 scaled to unit length: the first
+ * eigenvector, of eigenvalue 1.  It is subtracted because the other eigenvalues
+ * may be a thousand times smaller and need the same precision.  scale [n] is
+ * scratch.
+ */
+static void
+make_njw(size_t n, float *w, float *q, float *scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double degree = row_sum(n, w + i * n);
+
+        q[i] = (float)sqrt(degree);
+        scale[i] = degree > 0 ? (float)(1 / sqrt(degree)) : 0;
+    }
+    num_unit_rows(1, n, q, q, NULL);
+    normalise_weights(n, scale, q, w);
+}
+
+/* The same for exp(W).  D^1/2 is divided by its largest, D^-1/2 by its largest
+ * value; scale [n] gets D^-1/2. */
+static void
+make_code(size_t n, float *w, float *q, float *scale)
+{
+    float least = INFINITY, most = -INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        scale[i] = (float)(log_sum(n, i, w + i * n) / 2);
+        least = fminf(least, scale[i]);
+        most = fmaxf(most, scale[i]);
+    }
+    normalise_exp(n, scale, w);
+    for (size_t i = 0; i < n; i++) {
+        q[i] = expf(scale[i] - most);
+        scale[i] = expf(least - scale[i]);
+    }
+    num_unit_rows(1, n, q, q, NULL);
+    deflate_weights(n, q, w);
+}
+
+/* D - W. */
+static void
+make_literal(size_t n, float *w)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double degree = row_sum(n, w + i * n);
+
+        num_scale(n, -1, w + i * n);
+        w[i * n + i] = (float)degree;
+    }
+}
+
+/* x [n,k] from eigenvectors. */
+static void
+embed_spectrum(const struct select_task *task, size_t n, size_t k,
+               const int64_t *ids, struct rng *rng, float *x)
+{
+    const enum spectral_variant variant =
+        (enum spectral_variant)task->value[SPECTRAL_VARIANT];
+    float *w = mem_unset(n * n, sizeof *w), *q = mem_array(2 * n, sizeof *q);
+    float *vector = mem_unset(n * k, sizeof *vector), *scale = q + n;
+    float *value = mem_array(k, sizeof *value);
+
+    select_affinity(task->features, task->value[SELECT_TAU],
+                    task->layout.batch + (task->layout.larger > 0), n, ids, w);
+    if (variant == SPECTRAL_LITERAL) {
+        make_literal(n, w);
+        num_eigen(n, k, w, loose, rng, value, vector);
+    } else {
+        (variant == SPECTRAL_CODE ? make_code : make_njw)(n, w, q, scale);
+        memcpy(vector, q, n * sizeof *q);
+        num_eigen(n, k - 1, w, loose, rng, value, vector + n);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < k; c++)
+            x[i * k + c] =
+                vector[c * n + i] * (variant == SPECTRAL_CODE ? scale[i] : 1);
+    if (variant != SPECTRAL_CODE)
+        num_unit_rows(n, k, x, x, NULL);
+    free(w);
+    free(q);
+    free(vector);
+    free(value);
+}
+
+/* x [n,d]: the means of both views. */
+static void
+embed_means(const struct select_features *f, size_t n, const int64_t *ids,
+            float *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t row = (size_t)ids[i] * f->d;
+
+        for (size_t j = 0; j < f->d; j++)
+            x[i * f->d + j] = (f->u[row + j] + f->v[row + j]) / 2;
+    }
+}
+
+/* ---- batches of points --------------------------------------------------- */
 
 /* The batches that are planned together, without samples that do not move. */
 struct spectral {
@@ -162,13 +370,17 @@ static void
 search_best_order(struct spectral *b, int64_t *best)
 {
     const size_t restarts = (size_t)b->task->value[SPECTRAL_RESTARTS];
-    const size_t d = select_embed_dimension(b->task, b->k);
+    const int by_means = b->task->value[SPECTRAL_VARIANT] == SPECTRAL_KMEANS;
+    const size_t d = by_means ? b->task->features->d : b->k;
     float *x = mem_unset(b->n * d, sizeof *x);
     uint32_t *to = mem_array(b->n, sizeof *to);
     int64_t *order = mem_array(b->n, sizeof *order);
     double most = -1;
 
-    select_embed(b->task, b->n, b->k, b->id, &b->rng, x);
+    if (by_means)
+        embed_means(b->task->features, b->n, b->id, x);
+    else
+        embed_spectrum(b->task, b->n, b->k, b->id, &b->rng, x);
     for (size_t r = 0; r < restarts; r++) {
         double loss;
 

@@ -1,20 +1,12 @@
 #include <string.h>
 
 #include "select/avoid.h"
-#include "select/shuffle.h"
-#include "select/strategy.h"
 
-#include "osgd.h"
-#include "soften.h"
-#include "spectral.h"
-#include "swap.h"
+#include "strategies.h"
 
+#define POINT_AT(row) &select_strategy_##row,
 const struct select_strategy *const select_strategies[] = {
-    &select_strategy_shuffle,   &select_strategy_replace,
-    &select_strategy_fixed,     &select_strategy_osgd,
-    &select_strategy_osgd_full, &select_strategy_spectral,
-    &select_strategy_swap,      NULL,
-};
+    SELECT_STRATEGIES(POINT_AT) NULL};
 
 static const char *
 name_strategy(size_t i)

@@ -2,13 +2,34 @@
 #include <stdlib.h>
 
 #include "num/vec.h"
-#include "select/shuffle.h"
 #include "util/mem.h"
 
 #include "block.h"
 #include "links.h"
-#include "stream.h"
-#include "swap.h"
+#include "strategies.h"
+
+/*
+ * swap: a shuffle, then exchanges of samples between batches as long as they
+ * raise the weight within batches (select/exchange.h, select/score.h).
+ *
+ * Each block of `block` batches is rearranged by itself until no exchange of
+ * two of its samples is better, with two kicks per batch.  A block of 40
+ * batches of 32 takes about ten milliseconds.  A block of n samples needs 4 n^2
+ * bytes per thread; blocks are cut to 4,096 samples.
+ *
+ * block = 0 rearranges the whole data set, in memory linear in N.  In blocks, a
+ * sample can share a batch only with neighbours that the shuffle puts into the
+ * same block, which are few if N is large.  With block = 0 each sample gets a
+ * list of near neighbours (select/links.h), samples are ordered so that linked
+ * ones are together in stretches of about 1,280, and each stretch is rearranged
+ * as a block.  Then rounds sort the batches by their mean features
+ * (select/links.h) into other stretches and rearrange these: at most 20
+ * rounds, until a round gains less than a thousandth.  O(N d log N) per round.
+ *
+ * Reads tau, block.  Samples without features do not move from their place in
+ * the shuffle.  Blocks run in threads; the result does not depend on their
+ * number.
+ */
 
 /* Kicks (exchange.h) for each batch: they add half a percent to the weight, and
  * double the time. */

@@ -3,7 +3,7 @@
 
 #include "permutation.h"
 #include "select/avoid.h"
-#include "select/shuffle.h"
+#include "select/strategy.h"
 #include "t.h"
 
 /* By definition: each pair of places of each batch. */

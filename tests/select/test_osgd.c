@@ -2,9 +2,8 @@
 #include <string.h>
 
 #include "clusters.h"
-#include "select/osgd.h"
 #include "select/score.h"
-#include "select/shuffle.h"
+#include "select/strategies.h"
 #include "t.h"
 
 static const struct select_strategy *

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "select/plan.h"
-#include "select/shuffle.h"
+#include "select/strategy.h"
 #include "t.h"
 
 enum { N = 22, B = 4, STEPS = 6, EPOCHS = 5 };

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "select/shuffle.h"
+#include "select/strategies.h"
 #include "t.h"
 
 /* C(5,2) = 10 batches are equally likely. */

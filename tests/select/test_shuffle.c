@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "select/shuffle.h"
+#include "select/strategies.h"
 #include "t.h"
 
 enum { N = 23, B = 5 };

@@ -5,8 +5,7 @@
 #include "num/threads.h"
 #include "permutation.h"
 #include "select/score.h"
-#include "select/shuffle.h"
-#include "select/spectral.h"
+#include "select/strategies.h"
 #include "t.h"
 
 enum { N = 720, B = 24, D = 16 };

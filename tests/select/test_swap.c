@@ -5,8 +5,7 @@
 #include "num/threads.h"
 #include "select/avoid.h"
 #include "select/score.h"
-#include "select/shuffle.h"
-#include "select/swap.h"
+#include "select/strategies.h"
 #include "t.h"
 
 enum { N = 1500, B = 16, D = 16 };

@@ -5,7 +5,7 @@
 #include "select.h"
 #include "select/avoid.h"
 #include "select/score.h"
-#include "select/shuffle.h"
+#include "select/strategy.h"
 #include "util/clock.h"
 #include "util/mem.h"
 

@@ -5,7 +5,7 @@
 #include "num/vec.h"
 #include "select.h"
 #include "select/score.h"
-#include "select/shuffle.h"
+#include "select/strategy.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/json.h"
