@@ -121,4 +121,9 @@ struct batch_extra sample_source_draw(struct sample_source *source,
 int sample_source_weigh(struct sample_source *source, const struct batch *step,
                         struct weights *weights, struct err *err);
 
+/* sample_heaviest() lists the k heaviest negatives of each row: it fills in the
+ * arrays; the caller sets k.  O(v b columns) for a small k. */
+void sample_heaviest(const struct batch *step, const struct weights *weights,
+                     struct heaviest *heaviest);
+
 #endif

@@ -1,5 +1,5 @@
-#include "sample/heaviest.h"
 #include "num/vec.h"
+#include "sample/source.h"
 
 /* The sample behind a column of the weights. */
 struct column {

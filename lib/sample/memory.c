@@ -4,10 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/vec.h"
 #include "sample/memory.h"
 #include "util/mem.h"
 
-#include "layout.h"
+/*
+ * The rows of the tables that store a memory (sample/memory.h).  The numbers of
+ * an update follow its row.
+ */
+struct chain_row {
+    int64_t id_1;
+    int32_t view_1;
+    union {
+        uint32_t epoch;
+        float score; /* with form.scores */
+    };
+};
+
+struct update_row {
+    int64_t step_1, id;
+    int32_t view, views;
+};
+
+/* The tables, in their order. */
+enum { SAMPLE_CHAIN, SAMPLE_BANK, SAMPLE_BETA };
+static const char *const table_names[SAMPLE_MEMORY_TABLES] = {"chain", "bank",
+                                                              "beta"};
+
+/* Whether a memory of this form has that table. */
+static int
+has_table(const struct sample_memory_form *form, size_t table)
+{
+    return table == SAMPLE_CHAIN ? form->chains : form->horizon > 0;
+}
 
 /* ---- chains -------------------------------------------------------------- */
 
@@ -166,7 +195,7 @@ write_chains(struct sample_memory *memory, const struct batch *step,
 {
     struct sample_chains *chains = &memory->chains;
     const size_t n = step->v * step->b;
-    struct sample_chain_row row;
+    struct chain_row row;
     struct row_list list = begin_rows(n, sizeof row, to);
 
     if (!chains->state)
@@ -178,9 +207,8 @@ write_chains(struct sample_memory *memory, const struct batch *step,
         if (!sample_state_order(&chains->state[at], &state[r]) &&
             (!score || chains->score[at] == score[r]))
             continue;
-        row = (struct sample_chain_row){state[r].id + 1,
-                                        (int32_t)state[r].view + 1,
-                                        .epoch = (uint32_t)state[r].epoch};
+        row = (struct chain_row){state[r].id + 1, (int32_t)state[r].view + 1,
+                                 .epoch = (uint32_t)state[r].epoch};
         if (score)
             row.score = chains->score[at] = score[r];
         chains->state[at] = state[r];
@@ -270,18 +298,18 @@ write_updates(struct sample_memory *memory, size_t from, struct arena *to)
     const struct sample_bank *bank = &memory->bank;
     const size_t numbers = bank->dim * sizeof(float);
     const int64_t views = (int64_t)bank->views;
-    struct sample_update_row row;
+    struct update_row row;
     struct row_list list = begin_rows(bank->n - from, sizeof row + numbers, to);
 
     for (size_t i = from; i < bank->n; i++) {
         const struct sample_update *update = bank->queue + i;
         const struct sample_row_view view = update->view;
 
-        row = (struct sample_update_row){
-            update->when + 1, update->row / views,
-            views > 1 ? (int32_t)(update->row % views)
-                      : SAMPLE_ROW_VIEWS * view.epoch + view.view,
-            (int32_t)views};
+        row = (struct update_row){update->when + 1, update->row / views,
+                                  views > 1 ? (int32_t)(update->row % views)
+                                            : SAMPLE_ROW_VIEWS * view.epoch +
+                                                  view.view,
+                                  (int32_t)views};
         memcpy(add_row(&list, (size_t)update->slot, sizeof row, &row),
                bank->queue_z + i * bank->dim, numbers);
     }
@@ -363,15 +391,6 @@ sample_memory_beta(const struct sample_memory *memory, int64_t step)
 
 /* ---- tables -------------------------------------------------------------- */
 
-const char *const sample_table_names[SAMPLE_MEMORY_TABLES] = {"chain", "bank",
-                                                              "beta"};
-
-int
-sample_has_table(const struct sample_memory_form *form, size_t table)
-{
-    return table == SAMPLE_CHAIN ? form->chains : form->horizon > 0;
-}
-
 size_t
 sample_memory_rows(const struct sample_memory *memory,
                    struct table_rows rows[SAMPLE_MEMORY_TABLES])
@@ -379,9 +398,248 @@ sample_memory_rows(const struct sample_memory *memory,
     size_t n = 0;
 
     for (size_t i = 0; i < SAMPLE_MEMORY_TABLES; i++)
-        if (sample_has_table(&memory->form, i)) {
+        if (has_table(&memory->form, i)) {
             rows[n] = memory->rows[i];
-            rows[n++].name = sample_table_names[i];
+            rows[n++].name = table_names[i];
         }
     return n;
+}
+
+/* ---- loading ------------------------------------------------------------- */
+
+/* Most steps of a run: sums of steps cannot overflow. */
+static const int64_t total_max = (int64_t)1 << 48;
+
+enum { VIEWS_MAX = 65535, DIM_MAX = 65536 };
+
+static int
+load_chains(struct sample_memory *memory, const struct sample_table *table,
+            struct err *err)
+{
+    const size_t size = memory->form.size, views = table->rows / size;
+    const int scores = memory->form.scores;
+    struct chain_row row;
+
+    if (table->rows % size || views > VIEWS_MAX)
+        return err_set(err,
+                       "table '%s' has %zu rows, want one for each view of "
+                       "%zu samples",
+                       table->name, table->rows, size);
+    sample_chains_init(&memory->chains, size, views);
+    for (size_t i = 0; i < table->rows; i++) {
+        memcpy(&row, table->bytes + i * sizeof row, sizeof row);
+        // any number below -1 is refused
+        if (sample_chains_set(
+                &memory->chains, i,
+                (struct sample_state){row.id_1 < 0 ? -2 : row.id_1 - 1,
+                                      row.view_1 < 0 ? -2 : row.view_1 - 1,
+                                      scores ? 0 : row.epoch},
+                row.id_1 && scores ? row.score : -FLT_MAX, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int
+by_step(const void *a, const void *b)
+{
+    const struct sample_update *x = a, *y = b;
+
+    if (x->when != y->when)
+        return x->when < y->when ? -1 : 1;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static const float *
+numbers_of(const struct sample_table *table, size_t slot)
+{
+    const void *row = table->bytes + slot * table->width;
+
+    return (const float *)((const struct update_row *)row + 1);
+}
+
+/* Reads the update in a slot: returns 1, 0 if none was written, or -1. */
+static int
+find_update(const struct sample_memory *memory,
+            const struct sample_table *table, size_t slot, int32_t *views,
+            struct sample_update *found, struct err *err)
+{
+    const size_t dim =
+        (table->width - sizeof(struct update_row)) / sizeof(float);
+    struct update_row row;
+
+    memcpy(&row, table->bytes + slot * table->width, sizeof row);
+    if (!row.step_1)
+        return 0;
+    *views = *views ? *views : row.views;
+    if (row.step_1 < 0 || row.step_1 > memory->total)
+        return err_set(err, "row %zu of '%s' is of none of %" PRId64 " steps",
+                       slot, table->name, memory->total);
+    if (row.id < 0 || (uint64_t)row.id >= memory->form.size || row.view < 0 ||
+        (row.views != 1 && row.view >= row.views) || row.views != *views ||
+        row.views > VIEWS_MAX)
+        return err_set(err,
+                       "row %zu of '%s' is of sample %" PRId64 ", view %" PRId32
+                       " of %" PRId32,
+                       slot, table->name, row.id, row.view, row.views);
+    if (!num_finite(dim, numbers_of(table, slot)))
+        return err_set(err, "a number in row %zu of '%s' is not finite", slot,
+                       table->name);
+    *found = (struct sample_update){
+        row.step_1 - 1,
+        row.views == 1 ? row.id : row.id * row.views + row.view,
+        (int64_t)slot,
+        {0, 0}};
+    if (row.views == 1)
+        found->view = (struct sample_row_view){row.view % SAMPLE_ROW_VIEWS,
+                                               row.view / SAMPLE_ROW_VIEWS};
+    return 1;
+}
+
+/* Reads all updates of a table, sorted by step; *n is their number. */
+static int
+find_all(const struct sample_memory *memory, const struct sample_table *table,
+         struct sample_update *found, size_t *n, int32_t *views,
+         struct err *err)
+{
+    *n = 0;
+    *views = 0;
+    for (size_t slot = 0; slot < table->rows; slot++) {
+        const int rc = find_update(memory, table, slot, views, &found[*n], err);
+
+        if (rc < 0)
+            return -1;
+        *n += (size_t)rc;
+    }
+    if (!*n)
+        return err_set(err, "table '%s' has no row that was written",
+                       table->name);
+    qsort(found, *n, sizeof *found, by_step);
+    return 0;
+}
+
+static int
+load_bank(struct sample_memory *memory, const struct sample_table *table,
+          struct err *err)
+{
+    const size_t head = sizeof(struct update_row), size = memory->form.size;
+    const size_t dim = (table->width - head) / sizeof(float);
+    const int64_t due = memory->total - (int64_t)memory->form.horizon;
+    struct sample_bank *bank = &memory->bank;
+    struct sample_update *found;
+    int32_t views;
+    size_t n;
+    int rc;
+
+    if (table->width <= head || (table->width - head) % sizeof(float) ||
+        dim > DIM_MAX)
+        return err_set(err, "table '%s' has rows of %zu bytes", table->name,
+                       table->width);
+    found = mem_array(table->rows, sizeof *found);
+    rc = find_all(memory, table, found, &n, &views, err);
+    if (!rc && size * (size_t)views > memory->form.most / table->width)
+        rc = err_set(err,
+                     "a bank of %zu samples in %" PRId32 " views is more "
+                     "than %zu GiB: --max-state",
+                     size, views, memory->form.most >> 30);
+    if (!rc)
+        sample_bank_init(bank, size, (size_t)views, dim);
+    for (size_t i = 0; i < n && !rc; i++) {
+        sample_bank_restore(bank, found[i],
+                            numbers_of(table, (size_t)found[i].slot));
+        if (found[i].when <= due)
+            sample_bank_advance(bank, due);
+    }
+    if (!rc)
+        sample_bank_reserve(bank, table->rows, 0);
+    free(found);
+    return rc;
+}
+
+static int
+load_betas(struct sample_memory *memory, const struct sample_table *table,
+           struct err *err)
+{
+    if (table->rows != memory->form.horizon)
+        return err_set(err,
+                       "table '%s' has %zu rows where the bank is %zu steps "
+                       "behind: start the sampler with the horizon that it "
+                       "had",
+                       table->name, table->rows, memory->form.horizon);
+    memcpy(memory->beta, table->bytes, table->rows * sizeof *memory->beta);
+    for (size_t i = 0; i < table->rows; i++) {
+        const struct sample_beta_row row = memory->beta[i];
+
+        if (row.step_1 < 0 || row.step_1 > memory->total ||
+            !(row.beta >= 0 && row.beta <= 1e9))
+            return err_set(
+                err, "row %zu of '%s' is no beta of one of %" PRId64 " steps",
+                i, table->name, memory->total);
+    }
+    return 0;
+}
+
+/* Finds each table of this form; refuses a store that has others. */
+static int
+find_tables(const struct sample_memory_form *form,
+            const struct sample_store *store, int64_t total,
+            const struct sample_table *table[SAMPLE_MEMORY_TABLES],
+            struct err *err)
+{
+    const size_t widths[] = {sizeof(struct chain_row), 0,
+                             sizeof(struct sample_beta_row)};
+    size_t n = 0;
+
+    for (size_t i = 0; i < SAMPLE_MEMORY_TABLES; i++) {
+        const char *name = table_names[i];
+
+        table[i] = NULL;
+        if (!has_table(form, i))
+            continue;
+        n++;
+        table[i] = sample_store_find(store, name);
+        if (!table[i])
+            return err_set(err,
+                           "the state of %" PRId64 " steps has no table '%s': "
+                           "hand back all tables, or say 'fresh' if no step "
+                           "was made",
+                           total, name);
+        if (widths[i] && table[i]->width != widths[i])
+            return err_set(err, "table '%s' has rows of %zu bytes, want %zu",
+                           name, table[i]->width, widths[i]);
+    }
+    return n == store->n ? 0
+                         : err_set(err, "the state has %zu tables, want %zu",
+                                   store->n, n);
+}
+
+int
+sample_memory_load(struct sample_memory *memory,
+                   const struct sample_store *store, int64_t total,
+                   struct err *err)
+{
+    const struct sample_table *table[SAMPLE_MEMORY_TABLES];
+    struct sample_memory loaded;
+    int rc = 0;
+
+    if (total < 0 || total > total_max)
+        return err_set(err, "a state of %" PRId64 " steps", total);
+    if (find_tables(&memory->form, store, total, table, err))
+        return -1;
+    sample_memory_init(&loaded, &memory->form, total);
+    if (table[SAMPLE_CHAIN])
+        rc = load_chains(&loaded, table[SAMPLE_CHAIN], err);
+    if (!rc && table[SAMPLE_BANK])
+        rc = load_bank(&loaded, table[SAMPLE_BANK], err);
+    if (!rc && table[SAMPLE_BETA])
+        rc = load_betas(&loaded, table[SAMPLE_BETA], err);
+    if (rc) {
+        sample_memory_release(&loaded);
+        return -1;
+    }
+    sample_memory_release(memory);
+    *memory = loaded;
+    return 0;
 }

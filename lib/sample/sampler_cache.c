@@ -3,8 +3,94 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/vec.h"
+#include "util/mem.h"
+
 #include "cache.h"
 #include "samplers.h"
+
+void
+sample_cache_draw(const struct sample_cache_settings *how,
+                  const struct sample_bank *bank, size_t n, const int64_t *own,
+                  struct sample_draw *draw, struct arena *scratch)
+{
+    const float *query = sample_search_rows(bank, n, own, scratch);
+    const struct sample_search all =
+        sample_search(how->beta, bank, n, own, query, scratch);
+
+    for (size_t q = 0; q < n; q++) {
+        struct rng rng;
+
+        rng_init(&rng, how->seed, RNG_CACHE, how->step, how->epoch, q);
+        draw[q] = bank->when[own[q]] >= 0 ? sample_search_draw(&all, q, &rng)
+                                          : (struct sample_draw){-1, 0};
+    }
+}
+
+double
+sample_cache_weigh(double beta, double limit, const struct sample_bank *bank,
+                   size_t n, const int64_t *own, const float *query,
+                   const float *positive, const struct sample_draw *draw,
+                   float *scale, struct arena *scratch)
+{
+    const struct sample_search all =
+        sample_search(beta, bank, n, own, query, scratch);
+    double sum = 0;
+    size_t draws = 0;
+
+    for (size_t q = 0; q < n; q++) {
+        const double z = sample_search_log_z(&all, q);
+        double one_minus_p = 0, importance = 0;
+
+        if (draw[q].id >= 0 && z > -INFINITY) {
+            const float *row = bank->rows + (size_t)draw[q].id * bank->dim;
+            const double s = num_dot(bank->dim, query + q * bank->dim, row);
+
+            one_minus_p = 1 / (1 + exp(all.beta * (double)positive[q] - z));
+            importance = fmin(exp(all.beta * s - z - draw[q].log_q), limit);
+            draws++;
+        }
+        scale[2 * q] = (float)one_minus_p;
+        scale[2 * q + 1] = (float)(one_minus_p * importance);
+        sum += importance;
+    }
+    return draws ? sum / (double)draws : 0;
+}
+
+/* ---- refresh ------------------------------------------------------------- */
+
+int64_t *
+sample_refresh_order(size_t size, uint64_t seed)
+{
+    int64_t *order = mem_array(size, sizeof *order);
+    struct rng rng;
+
+    for (size_t i = 0; i < size; i++)
+        order[i] = (int64_t)i;
+    rng_init(&rng, seed, RNG_REFRESH, 0, 0, 0);
+    rng_shuffle(&rng, size, order);
+    return order;
+}
+
+size_t
+sample_refresh_period(double rho)
+{
+    REQUIRE(rho > 0 && rho <= 1);
+    // by rounding 1 / rho may be slightly above a whole number
+    return (size_t)ceil(1 / rho - 1e-9);
+}
+
+size_t
+sample_refresh_next(size_t size, size_t period, uint64_t step, size_t *from)
+{
+    const size_t part = (size_t)(step % period), rest = size % period;
+
+    // part * size / period, without its overflow
+    *from = size / period * part + rest * part / period;
+    return size / period + rest * (part + 1) / period - rest * part / period;
+}
+
+/* ---- the sampler --------------------------------------------------------- */
 
 enum { REFRESH, CLIP, HORIZON };
 
@@ -165,11 +251,10 @@ weigh_draws(struct sample_source *source, const struct batch *step,
     const size_t b = step->b, n = 2 * b, columns = n + step->extra.n;
     const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
-    const float *s = sample_step_compare(step, to);
+    float *scale, *w = sample_begin_weights(step, weights, &scale, to);
+    const float *s = weights->s;
     struct sample_draw *draw = arena_take(to, n, sizeof *draw);
     int64_t *own = arena_take(to, n, sizeof *own);
-    float *w = arena_take(to, n * columns, sizeof *w);
-    float *scale = arena_take(to, 2 * n, sizeof *scale);
     float *positive = arena_take(to, n, sizeof *positive);
     double importance = 0;
 
@@ -186,11 +271,6 @@ weigh_draws(struct sample_source *source, const struct batch *step,
         if (draw[r].id < 0)
             weigh_in_batch(step, r, s + r * columns, positive[r],
                            w + r * columns, scale + 2 * r);
-    weights->columns = columns;
-    weights->w = w;
-    weights->s = s;
-    weights->scale = scale;
-    weights->accepted = 1;
     values_add(&weights->values, "importance", importance);
 }
 

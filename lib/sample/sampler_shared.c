@@ -35,22 +35,13 @@
 #include "samplers.h"
 #include "search.h"
 
-enum { DRAWS, SHARED_HORIZON };
-enum { ZBANK_HORIZON };
+enum { DRAWS, HORIZON };
 
 static void
-set_shared_form(const struct sample_settings *how,
-                struct sample_memory_form *form)
+set_bank_form(const struct sample_settings *how,
+              struct sample_memory_form *form)
 {
-    form->horizon = (size_t)how->value[SHARED_HORIZON];
-    form->views = 1;
-}
-
-static void
-set_zbank_form(const struct sample_settings *how,
-               struct sample_memory_form *form)
-{
-    form->horizon = (size_t)how->value[ZBANK_HORIZON];
+    form->horizon = (size_t)sample_settings_value(how, "horizon");
     form->views = 1;
 }
 
@@ -273,22 +264,13 @@ weigh_shared(struct sample_source *source, const struct batch *step,
     struct arena *to = &source->weighed;
     int64_t *row, *image = list_columns(bank, step, to, &row);
     const double *log_m = expect_columns(source, step, columns, row);
-    const float *s = sample_step_compare(step, to);
-    float *w = arena_take(to, n * columns, sizeof *w);
-    float *scale = arena_take(to, 2 * n, sizeof *scale);
+    float *scale, *w = sample_begin_weights(step, weights, &scale, to);
 
-    for (size_t r = 0; r < n; r++) {
-        weigh_others(step, r, columns, image, log_m, s + r * columns,
+    for (size_t r = 0; r < n; r++)
+        weigh_others(step, r, columns, image, log_m, weights->s + r * columns,
                      w + r * columns);
-        scale[2 * r] = scale[2 * r + 1] = 1;
-    }
     if (bank->rows && step->fixed)
         compare_with_bank(source, step, columns, image, row, log_m, scale);
-    weights->columns = columns;
-    weights->w = w;
-    weights->s = s;
-    weights->scale = scale;
-    weights->accepted = 1;
 }
 
 /* The rows of other images that were written. */
@@ -310,42 +292,31 @@ weigh_by_bank(struct sample_source *source, const struct batch *step,
     const struct sample_bank *bank = &source->memory.bank;
     struct arena *to = &source->weighed;
     int64_t *row, *image = list_columns(bank, step, to, &row);
-    const float *s = sample_step_compare(step, to);
-    float *w = arena_take(to, n * columns, sizeof *w);
-    float *scale = arena_take(to, 2 * n, sizeof *scale);
+    float *scale, *w = sample_begin_weights(step, weights, &scale, to);
     struct sample_search all;
 
     if (bank->rows)
         all = sample_search(step->beta, bank, n, image, step->z, to);
     for (size_t r = 0; r < n; r++) {
         // without extra samples: the bank has what is outside
-        const double inside = weigh_others(step, r, n, image, NULL,
-                                           s + r * columns, w + r * columns);
+        const double inside = weigh_others(
+            step, r, n, image, NULL, weights->s + r * columns, w + r * columns);
         const double z = bank->rows ? sample_search_log_z(&all, r) : -INFINITY;
 
         memset(w + r * columns + n, 0, step->extra.n * sizeof *w);
-        scale[2 * r] = scale[2 * r + 1] = 1;
         if (z > -INFINITY)
             scale[2 * r + 1] = (float)((double)count_others(bank, image[r]) /
                                        (double)(n - 2) * exp(inside - z));
     }
-    weights->columns = columns;
-    weights->w = w;
-    weights->s = s;
-    weights->scale = scale;
-    weights->accepted = 1;
 }
 
 static const struct param shared_params[] = {
     [DRAWS] = {PARAM_WHOLE("draws", 2, 1, 64,
                            "images that are drawn for each of the batch")},
-    [SHARED_HORIZON] = SAMPLE_PARAM_HORIZON,
+    [HORIZON] = SAMPLE_PARAM_HORIZON,
     {0},
 };
-static const struct param zbank_params[] = {
-    [ZBANK_HORIZON] = SAMPLE_PARAM_HORIZON,
-    {0},
-};
+static const struct param zbank_params[] = {SAMPLE_PARAM_HORIZON, {0}};
 
 const struct sample_sampler sample_sampler_emc2_shared = {
     .method = "emc2",
@@ -354,7 +325,7 @@ const struct sample_sampler sample_sampler_emc2_shared = {
     .name = "shared 1",
     .params = shared_params,
     .needs_outside = 1,
-    .tables = set_shared_form,
+    .tables = set_bank_form,
     .draw = draw_shared,
     .check_step = check_views,
     .weigh = weigh_shared,
@@ -366,7 +337,7 @@ const struct sample_sampler sample_sampler_emc2_zbank = {
     .summary = "rows of the batch, with the denominator of a bank of features",
     .name = "zbank 1",
     .params = zbank_params,
-    .tables = set_zbank_form,
+    .tables = set_bank_form,
     .check_step = check_views,
     .weigh = weigh_by_bank,
 };

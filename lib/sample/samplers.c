@@ -42,35 +42,34 @@ sample_sampler_find(const char *method, const char *proposals, struct err *err)
 
 enum { WORDS = 256 };
 
-/* Adds a word that is not in the list yet. */
-static void
-add_word(char list[WORDS], const char *word)
+/* Lists the methods, or the proposals, of all samplers: "a|b|c". */
+static const char *
+list_words(int proposals)
 {
-    const size_t n = strlen(list);
+    static char lists[2][WORDS];
+    char *list = lists[proposals];
 
-    if (*word && !(n && opt_index(list, word) >= 0))
-        REQUIRE((size_t)snprintf(list + n, WORDS - n, "%s%s", n ? "|" : "",
-                                 word) < WORDS - n);
+    *list = '\0';
+    for (size_t i = 0; sample_samplers[i]; i++) {
+        const char *word = proposals ? sample_samplers[i]->proposals
+                                     : sample_samplers[i]->method;
+        const size_t n = strlen(list);
+
+        if (*word && !(n && opt_index(list, word) >= 0))
+            REQUIRE((size_t)snprintf(list + n, WORDS - n, "%s%s", n ? "|" : "",
+                                     word) < WORDS - n);
+    }
+    return list;
 }
 
 const char *
 sample_sampler_methods(void)
 {
-    static char list[WORDS];
-
-    *list = '\0';
-    for (size_t i = 0; sample_samplers[i]; i++)
-        add_word(list, sample_samplers[i]->method);
-    return list;
+    return list_words(0);
 }
 
 const char *
 sample_sampler_proposals(void)
 {
-    static char list[WORDS];
-
-    *list = '\0';
-    for (size_t i = 0; sample_samplers[i]; i++)
-        add_word(list, sample_samplers[i]->proposals);
-    return list;
+    return list_words(1);
 }

@@ -27,6 +27,14 @@
 SAMPLE_SAMPLERS(SAMPLE_DECLARE)
 #undef SAMPLE_DECLARE
 
+/*
+ * sample_begin_weights() sets the similarities of a step and its columns, and
+ * allocates w [n,columns], which it returns, and scale [n,2], all 1; every
+ * proposal counts as accepted.
+ */
+float *sample_begin_weights(const struct batch *step, struct weights *weights,
+                            float **scale, struct arena *to);
+
 /* A parameter of several samplers. */
 #define SAMPLE_PARAM_HORIZON                              \
     {                                                     \

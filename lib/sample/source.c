@@ -1,7 +1,53 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "sample/source.h"
+#include "util/mem.h"
+
+#include "samplers.h"
+
+/* ---- settings ------------------------------------------------------------ */
+
+void
+sample_settings_init(struct sample_settings *how,
+                     const struct sample_sampler *sampler)
+{
+    *how = (struct sample_settings){.sampler = sampler};
+    param_defaults(sampler->params, how->value);
+}
+
+double
+sample_settings_value(const struct sample_settings *how, const char *name)
+{
+    const struct param *params = how->sampler->params;
+    const struct param *own = param_find(params, name);
+
+    return own ? how->value[own - params] : 0;
+}
+
+void
+sample_settings_set(struct sample_settings *how, const char *name, double value)
+{
+    double *at = param_at(how->sampler->params, how->value, name);
+
+    if (at)
+        *at = value;
+}
+
+int
+sample_settings_read(struct sample_settings *how, const char *list,
+                     struct err *err)
+{
+    const struct sample_sampler *sampler = how->sampler;
+    char *name = mem_format("%s %s", sampler->method, sampler->proposals);
+    const int rc =
+        param_read_words(sampler->params, name, list, how->value, err);
+
+    free(name);
+    return rc;
+}
+
+/* ---- a source ------------------------------------------------------------ */
 
 /* What a sampler remembers for a data set of `size` samples. */
 static struct sample_memory_form
@@ -241,4 +287,22 @@ sample_source_weigh(struct sample_source *source, const struct batch *step,
     sampler->weigh(source, step, weights);
     remember_step(source, step, weights);
     return 0;
+}
+
+float *
+sample_begin_weights(const struct batch *step, struct weights *weights,
+                     float **scale, struct arena *to)
+{
+    const size_t n = step->v * step->b, columns = n + step->extra.n;
+    float *w = arena_take(to, n * columns, sizeof *w);
+
+    *scale = arena_take(to, 2 * n, sizeof **scale);
+    for (size_t i = 0; i < 2 * n; i++)
+        (*scale)[i] = 1;
+    weights->columns = columns;
+    weights->w = w;
+    weights->s = sample_step_compare(step, to);
+    weights->scale = *scale;
+    weights->accepted = 1;
+    return w;
 }

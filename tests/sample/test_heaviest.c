@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "num/vec.h"
-#include "sample/heaviest.h"
+#include "sample/source.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"

@@ -1,7 +1,7 @@
 #ifndef FOIL_TRAIN_TOP_NEGATIVES_H
 #define FOIL_TRAIN_TOP_NEGATIVES_H
 
-#include "sample/heaviest.h"
+#include "sample/source.h"
 #include "train/negatives.h"
 #include "util/arena.h"
 #include "wire/feed.h"
