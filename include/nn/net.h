@@ -160,7 +160,7 @@ void nn_net_free(struct nn_net *net);
  * for convolutions, U(+-1/sqrt(fan_in)) for linear layers, 1 and 0 for norms.
  * W and b after a basis of k rows are normal with variance 1 / (k + 1); a table
  * is standard normal.  Weights of transformers are those of CLIP
- * (lib/nn/transformer.h): vectors of tokens and positions are normal with
+ * (lib/nn/transformer.c): vectors of tokens and positions are normal with
  * deviation 0.02, positions in clip with 0.01; the class token is 0.
  */
 void nn_net_init(struct nn_net *net, uint64_t seed);

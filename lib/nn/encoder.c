@@ -8,42 +8,23 @@
 #include "encoder.h"
 
 /*
- * Residual networks: the large ones are torchvision's (a bottleneck has its
- * stride in the 3x3), the small ones those of section 4.2 of the paper, for
- * CIFAR.
+ * Residual networks: name, channels of the first stage, whether blocks are
+ * bottlenecks, and the blocks of each stage.  The large ones are torchvision's
+ * (a bottleneck has its stride in the 3x3), the small ones those of section 4.2
+ * of the paper, for CIFAR.
  */
+#define RESNET(word, channels, narrow, ...)                                 \
+    {                                                                       \
+        .name = (word), .bf16 = 1, .build = nn_resnet, .width = (channels), \
+        .bottleneck = (narrow), .blocks = {__VA_ARGS__},                    \
+    }
+
 static const struct nn_encoder encoders[] = {
-    {.name = "resnet18",
-     .bf16 = 1,
-     .build = nn_resnet,
-     .width = 64,
-     .stages = 4,
-     .blocks = {2, 2, 2, 2}},
-    {.name = "resnet34",
-     .bf16 = 1,
-     .build = nn_resnet,
-     .width = 64,
-     .stages = 4,
-     .blocks = {3, 4, 6, 3}},
-    {.name = "resnet50",
-     .bf16 = 1,
-     .build = nn_resnet,
-     .width = 64,
-     .stages = 4,
-     .blocks = {3, 4, 6, 3},
-     .bottleneck = 1},
-    {.name = "resnet8",
-     .bf16 = 1,
-     .build = nn_resnet,
-     .width = 16,
-     .stages = 3,
-     .blocks = {1, 1, 1}},
-    {.name = "resnet20",
-     .bf16 = 1,
-     .build = nn_resnet,
-     .width = 16,
-     .stages = 3,
-     .blocks = {3, 3, 3}},
+    RESNET("resnet18", 64, 0, 2, 2, 2, 2),
+    RESNET("resnet34", 64, 0, 3, 4, 6, 3),
+    RESNET("resnet50", 64, 1, 3, 4, 6, 3),
+    RESNET("resnet8", 16, 0, 1, 1, 1),
+    RESNET("resnet20", 16, 0, 3, 3, 3),
     {.name = "mlp", .build = nn_mlp},
     {.name = "linear", .basis = 1, .build = nn_linear},
     {.name = "rows", .input = NN_IDS, .basis = 1, .build = nn_rows},

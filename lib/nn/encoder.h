@@ -3,7 +3,7 @@
 
 #include "graph.h"
 
-enum { NN_SIZES = 4 };
+enum { NN_SIZES = 4, NN_STAGES = 4 };
 
 /* An encoder to build: its row, its spec, and the sizes of its arch, such as
  * "clip:128x2x4": numbers, the last of which may be the heads. */
@@ -38,8 +38,8 @@ struct nn_encoder {
 
     nn_build *build;
 
-    /* of residual networks: channels and blocks of each stage */
-    size_t width, stages, blocks[4];
+    /* of residual networks: channels of the first stage, blocks of each */
+    size_t width, blocks[NN_STAGES];
     int bottleneck;
 };
 
@@ -58,7 +58,7 @@ size_t nn_encoder_build(struct nn_graph *graph,
                         const struct nn_encoder *encoder,
                         const struct nn_spec *spec, size_t in);
 
-/* Builders, in lib/nn/resnet.c, head.c, text.c and transformer.c. */
+/* Builders, in lib/nn/resnet.c, head.c and transformer.c. */
 nn_build nn_resnet, nn_mlp, nn_linear, nn_rows, nn_table, nn_bow, nn_clip,
     nn_distilbert, nn_vit;
 

@@ -61,23 +61,14 @@ describe_model(const struct nn_model *model)
     return about;
 }
 
-/* Whether a tensor is of the head, which is not exported. */
-static int
-is_head(const struct nn_model *model, const char *name)
-{
-    struct err none;
-
-    return !strncmp(name, "head.", 5) ||
-           (!strcmp(name, "text_projection") &&
-            nn_encoder_find(model->spec.arch, &none)->bare);
-}
-
 /* The tensors of the net without its head, as arrays. */
 static struct nn_array *
 collect_tensors(const struct nn_model *model, size_t *n)
 {
     const struct nn_tensor *t = nn_net_tensors(model->net, n);
     struct nn_array *array = mem_array(*n + 1, sizeof *array);
+    struct err none;
+    const int bare = nn_encoder_find(model->spec.arch, &none)->bare;
     size_t count = 0;
 
     for (size_t i = 0; i < *n; i++) {
@@ -85,7 +76,8 @@ collect_tensors(const struct nn_model *model, size_t *n)
                                  ? nn_net_statistics(model->net, NULL)
                                  : nn_net_params(model->net, NULL);
 
-        if (!is_head(model, t[i].name))
+        if (strncmp(t[i].name, "head.", 5) &&
+            (!bare || strcmp(t[i].name, "text_projection")))
             nn_array_init(&array[count++], t[i].name, "F32", t[i].rank,
                           t[i].shape, block + t[i].offset);
     }

@@ -3,7 +3,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "plan.h"
+#include "operator.h"
 
 /*
  * Memory planning: the offset of each buffer of a plan.
@@ -297,33 +297,6 @@ all_back_reads(struct places *p)
             recompute_reads(p, p->values[v].highest, v);
 }
 
-static void
-place_states(struct places *p)
-{
-    for (size_t i = 0; i < p->graph->n_ops; i++)
-        p->plan->steps[i].state =
-            own_place(p->plan, p->plan->steps[i].needs.state);
-}
-
-static size_t
-most_sums(const struct nn_plan *plan)
-{
-    size_t most = 0;
-
-    for (size_t i = 0; i < plan->n_steps; i++)
-        if (most < plan->steps[i].needs.sums)
-            most = plan->steps[i].needs.sums;
-    return most;
-}
-
-static void
-place_saved_values(struct places *p)
-{
-    for (size_t v = 0; v < p->graph->n_values; v++)
-        if (p->values[v].saved)
-            p->values[v].place = own_place(p->plan, p->values[v].bytes);
-}
-
 /* Adds the saved values of operators up to `last` to the live ones. */
 static void
 enter_saved_values(struct places *p, size_t last)
@@ -539,6 +512,7 @@ void
 nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
 {
     struct places p = {plan, graph, NULL, {.n = 0}, 0, 0};
+    size_t sums = 0;
 
     p.values = mem_array(graph->n_values, sizeof *p.values);
     for (size_t i = 0; i < graph->n_ops; i++)
@@ -550,14 +524,21 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
             mark_recomputed(&p, v);
     share_stores(&p);
     all_back_reads(&p);
-    if (plan->train)
-        place_states(&p);
-    plan->sums = own_place(plan, most_sums(plan));
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        const struct nn_needs *needs = &plan->steps[i].needs;
+
+        if (plan->train)
+            plan->steps[i].state = own_place(plan, needs->state);
+        sums = needs->sums > sums ? needs->sums : sums;
+    }
+    plan->sums = own_place(plan, sums);
     plan->offsets = nn_none;
     if (graph->context)
         plan->offsets = own_place(plan, (plan->n + 1) * sizeof(size_t));
     p.layout.start = plan->bytes;
-    place_saved_values(&p);
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (p.values[v].saved)
+            p.values[v].place = own_place(plan, p.values[v].bytes);
     if (!p.values[0].saved)
         place_value(&p, &p.values[0]);
     place_forward(&p);

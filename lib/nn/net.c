@@ -81,7 +81,7 @@ check_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
     if (!num_dnn_bf16())
         return err_set(err, "bfloat16 needs a processor with AVX-512: use "
                             "--precision f32, or auto");
-    if (encoder->stages && width % 16)
+    if (encoder->width && width % 16)
         return err_set(
             err, "bfloat16 needs a width in multiples of 16, not %zu", width);
     return 0;

@@ -2,7 +2,7 @@
 #include "num/half.h"
 #include "util/err.h"
 
-#include "plan.h"
+#include "operator.h"
 
 struct attention {
     size_t heads;

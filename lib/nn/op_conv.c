@@ -6,7 +6,7 @@
 #include "num/vec.h"
 #include "util/mem.h"
 
-#include "plan.h"
+#include "operator.h"
 
 struct conv {
     size_t stride;

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "operator.h"
 
 size_t
 nn_graph_gelu(struct nn_graph *graph, size_t in, enum num_gelu form)

@@ -1,7 +1,7 @@
 #include "num/tokens.h"
 #include "util/err.h"
 
-#include "plan.h"
+#include "operator.h"
 
 size_t
 nn_graph_layer_norm_tensors(struct nn_graph *graph, const char *name, size_t c)

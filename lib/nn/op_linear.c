@@ -8,7 +8,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "plan.h"
+#include "operator.h"
 
 struct linear {
     int bias, transposed;
@@ -84,12 +84,6 @@ nn_graph_linear_onto(struct nn_graph *graph, size_t in, size_t onto,
     return add_layer(graph, (struct nn_op){.n_in = 2, .in = {in, onto}}, what);
 }
 
-static int
-is_fixed(const struct nn_graph *graph, const struct nn_op *op)
-{
-    return graph->tensors[op->tensor].statistic;
-}
-
 void
 nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
                    float *statistics)
@@ -134,7 +128,7 @@ linear_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 
     step->needs = (struct nn_needs){
         .scratch = num_dense_scratch(&dense),
-        .reads = !is_fixed(graph, &step->op),
+        .reads = !graph->tensors[step->op.tensor].statistic,
         .over = 2, // the second input, which is added
         .over_dy = 2,
     };

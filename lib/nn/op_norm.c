@@ -4,7 +4,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "plan.h"
+#include "operator.h"
 
 static const double epsilon = 1e-5; // as in num/norm.h
 

@@ -1,6 +1,6 @@
 #include "num/pool.h"
 
-#include "plan.h"
+#include "operator.h"
 
 struct window {
     size_t kernel, stride;

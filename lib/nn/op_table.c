@@ -1,7 +1,7 @@
 #include "num/tokens.h"
 #include "util/err.h"
 
-#include "plan.h"
+#include "operator.h"
 
 /* Adds a lookup in a tensor, initially normal with that deviation. */
 static size_t

@@ -5,7 +5,7 @@
 #include "num/vec.h"
 #include "util/err.h"
 
-#include "plan.h"
+#include "operator.h"
 
 size_t
 nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)

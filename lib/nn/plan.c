@@ -2,7 +2,7 @@
 
 #include "util/mem.h"
 
-#include "plan.h"
+#include "operator.h"
 
 /*
  * Whether operator i can also do the work of the next one: no other operator
@@ -26,16 +26,6 @@ can_merge(const struct nn_graph *graph, size_t i)
             return 0;
     return graph->values[next->in[1]].last == i + 1 &&
            !nn_graph_is_result(graph, next->in[1]);
-}
-
-static void
-merge_steps(struct nn_step *step, const struct nn_op *next)
-{
-    step->follower = next;
-    step->op.out = next->out;
-    if (next->n_in == 2)
-        step->op.in[step->op.n_in++] = next->in[1];
-    step[1].skip = 1;
 }
 
 /* Fuses an operator into step i, the only reader of its output. */
@@ -92,8 +82,15 @@ nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
         step->needs = step->op.is->needs;
         if (step->skip)
             continue;
-        if (!plan->train && can_merge(graph, i))
-            merge_steps(step, &graph->ops[i + 1]);
+        if (!plan->train && can_merge(graph, i)) {
+            const struct nn_op *next = &graph->ops[i + 1];
+
+            step->follower = next;
+            step->op.out = next->out;
+            if (next->n_in == 2)
+                step->op.in[step->op.n_in++] = next->in[1];
+            step[1].skip = 1;
+        }
         if (step->op.is->prepare && step->op.is->prepare(graph, plan, step)) {
             nn_plan_free(plan);
             return NULL;

@@ -104,7 +104,7 @@ nn_resnet(struct nn_graph *graph, const struct nn_design *design, size_t in)
 
     if (large)
         x = nn_graph_max(graph, x, 3, 2);
-    for (size_t s = 0; s < encoder->stages; s++)
+    for (size_t s = 0; s < NN_STAGES; s++)
         for (size_t i = 0; i < encoder->blocks[s]; i++) {
             char name[64];
 

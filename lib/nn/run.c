@@ -156,21 +156,6 @@ nn_run_final(const struct nn_graph *graph, size_t *final)
     }
 }
 
-/* A step's forward call; if it computes sums of the next step, *next is that
- * step's call. */
-static struct nn_call
-forward_call_of(const struct nn_run *run, size_t i, struct nn_call *next)
-{
-    const struct nn_step *step = &run->plan->steps[i];
-    struct nn_call call = call_of(run, step);
-
-    if (i + 1 < run->graph->n_ops && step[1].sums_by_previous) {
-        *next = call_of(run, step + 1);
-        call.sums_for = next;
-    }
-    return call;
-}
-
 static void
 forward_step(const struct nn_runs *runs, size_t i)
 {
@@ -179,9 +164,13 @@ forward_step(const struct nn_runs *runs, size_t i)
 
     for (size_t p = 0; p < runs->n; p++) {
         const struct nn_run *run = runs->run + p;
-        struct nn_call next;
-        const struct nn_call call = forward_call_of(run, i, &next);
+        const struct nn_step *step = &run->plan->steps[i];
+        struct nn_call call = call_of(run, step), next;
 
+        if (i + 1 < run->graph->n_ops && step[1].sums_by_previous) {
+            next = call_of(run, step + 1);
+            call.sums_for = &next;
+        }
         if (n)
             is->forward_halves.begin(&call, runs->sums + p * n);
         else
@@ -278,43 +267,6 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
     return call;
 }
 
-/* A step's backward call; if it computes sums of the step before, *before is
- * that step's call. */
-static struct nn_call
-backward_call_of(const struct nn_run *run, size_t i, struct nn_call *before)
-{
-    const struct nn_step *step = &run->plan->steps[i];
-    struct nn_call call = back_call_of(run, step);
-
-    if (i > 0 && step[-1].back_sums_by_next) {
-        *before = back_call_of(run, step - 1);
-        call.sums_for = before;
-    }
-    return call;
-}
-
-/* Recomputes the values for backward of step i; *done counts those done. */
-static void
-prepare_back(const struct nn_run *run, size_t i, size_t *done)
-{
-    const struct nn_plan *plan = run->plan;
-
-    for (; *done < plan->n_recompute && plan->recompute[*done].before == i;
-         ++*done)
-        recompute_value(run, plan->recompute + *done);
-    if (plan->steps[i].dy != nn_none)
-        sum_gradients(run, plan->steps[i].op.out, plan->steps[i].before);
-}
-
-static void
-finish_back(const struct nn_run *run, size_t i)
-{
-    const struct nn_step *step = &run->plan->steps[i];
-
-    for (size_t k = 0; k < step->op.n_in; k++)
-        sum_gradients(run, step->op.in[k], step->after[k]);
-}
-
 static void
 backward_step(const struct nn_runs *runs, size_t i)
 {
@@ -325,10 +277,19 @@ backward_step(const struct nn_runs *runs, size_t i)
 
     for (size_t p = 0; p < runs->n; p++) {
         const struct nn_run *run = runs->run + p;
-        struct nn_call before;
-        const struct nn_call call = backward_call_of(run, i, &before);
+        const struct nn_step *step = &run->plan->steps[i];
+        const struct nn_plan *plan = run->plan;
+        size_t *done = runs->recomputed + p;
+        struct nn_call call = back_call_of(run, step), before;
 
-        prepare_back(run, i, runs->recomputed + p);
+        if (i > 0 && step[-1].back_sums_by_next) {
+            before = back_call_of(run, step - 1);
+            call.sums_for = &before;
+        }
+        while (*done < plan->n_recompute && plan->recompute[*done].before == i)
+            recompute_value(run, plan->recompute + (*done)++);
+        if (!no_grad)
+            sum_gradients(run, step->op.out, step->before);
         if (n)
             is->backward_halves.begin(&call, runs->sums + p * n);
         else if (!no_grad)
@@ -338,11 +299,13 @@ backward_step(const struct nn_runs *runs, size_t i)
         total_sums(runs, n);
     for (size_t p = 0; p < runs->n && !no_grad; p++) {
         const struct nn_run *run = runs->run + p;
-        const struct nn_call call = back_call_of(run, &run->plan->steps[i]);
+        const struct nn_step *step = &run->plan->steps[i];
+        const struct nn_call call = back_call_of(run, step);
 
         if (n)
             is->backward_halves.end(&call, runs->sums);
-        finish_back(run, i);
+        for (size_t k = 0; k < step->op.n_in; k++)
+            sum_gradients(run, step->op.in[k], step->after[k]);
     }
 }
 

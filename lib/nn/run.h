@@ -1,7 +1,7 @@
 #ifndef NN_RUN_H
 #define NN_RUN_H
 
-#include "plan.h"
+#include "operator.h"
 
 /* A run: a graph, a plan of it, and the memory of both. */
 struct nn_run {

@@ -163,17 +163,6 @@ fill_about(struct nn_model *model, const char *folder, struct err *err)
     return 0;
 }
 
-/* Changes an encoder from bfloat16 to f32. */
-static void
-widen_model(struct nn_model *model)
-{
-    struct err none;
-    const struct nn_encoder *encoder = nn_encoder_find(model->spec.arch, &none);
-
-    model->widened = model->spec.bf16 && encoder && encoder->bf16;
-    model->spec.bf16 = 0;
-}
-
 /* Verifies the checkpoint that was found at a path; the error names the one
  * before, if the path is a run. */
 static int
@@ -218,9 +207,13 @@ nn_model_build(struct nn_model *model, size_t max_rows, int train, int average,
                struct err *err)
 {
     struct nn_weights blocks;
+    struct err none;
+    const struct nn_encoder *encoder = nn_encoder_find(model->spec.arch, &none);
 
-    if (!num_dnn_bf16())
-        widen_model(model);
+    if (!num_dnn_bf16()) {
+        model->widened = model->spec.bf16 && encoder && encoder->bf16;
+        model->spec.bf16 = 0;
+    }
     model->net = nn_net_new(&model->spec, max_rows, train, err);
     if (model->net) {
         blocks = nn_net_weights(model->net);

@@ -3,7 +3,6 @@
 #include "nn/encoder.h"
 #include "nn/operator.h"
 #include "nn/ops.h"
-#include "nn/plan.h"
 #include "num/threads.h"
 #include "t.h"
 #include "util/mem.h"
