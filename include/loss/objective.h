@@ -146,13 +146,16 @@ struct loss_objective {
     /*
      * direct() computes dL/dz from z if run is NULL, and reports the same.
      *   z, dz  [n,d]  without extra rows; dz is overwritten
-     *   work   [direct_size(batch)]
+     *   work   [LOSS_DIRECT_SIZE()]
      */
     void (*direct)(const struct loss_batch *batch,
                    const struct loss_settings *set, const float *z, float *dz,
                    float *work, struct loss_report *report);
-    size_t (*direct_size)(const struct loss_batch *batch);
 };
+
+/* The scratch of a direct(), for two copies of z with their lengths, and the
+ * products of rows and of dimensions. */
+#define LOSS_DIRECT_SIZE(n, d) ((n) * (2 * (d) + 1) + (n) * (n) + (d) * (d))
 
 /* The table of all objectives, terminated by NULL. */
 extern const struct loss_objective *const loss_objectives[];

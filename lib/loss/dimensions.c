@@ -58,13 +58,6 @@ static const struct param barlow_twins_params[] = {
     {0},
 };
 
-/* Scratch: H, deviations of both views, C. */
-static size_t
-barlow_twins_size(const struct loss_batch *batch)
-{
-    return 2 * (batch->b + 1) * batch->dim + batch->dim * batch->dim;
-}
-
 /* Computes a view's h, and the deviation that divides it. */
 static void
 standardise_view(size_t b, size_t d, const float *z, float *h, float *deviation)
@@ -145,7 +138,6 @@ const struct loss_objective loss_barlow_twins = {
     .params = barlow_twins_params,
     .head = "2048-2048-2048-bn",
     .direct = barlow_twins_direct,
-    .direct_size = barlow_twins_size,
 };
 
 /*
@@ -174,13 +166,6 @@ static const struct param vicreg_params[] = {
                                "weight of covariances")},
     {0},
 };
-
-/* Scratch: a centred view, its squares, its covariances. */
-static size_t
-vicreg_size(const struct loss_batch *batch)
-{
-    return (batch->b + 1 + batch->dim) * batch->dim;
-}
 
 /* The sum of squares of covariances [d,d] off the diagonal. */
 static double
@@ -253,5 +238,4 @@ const struct loss_objective loss_vicreg = {
     .params = vicreg_params,
     .head = "2048-2048-2048-bn",
     .direct = vicreg_direct,
-    .direct_size = vicreg_size,
 };

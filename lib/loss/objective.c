@@ -94,12 +94,10 @@ size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)
 {
-    const size_t rows = 2 * batch->b + batch->extra;
-    const size_t scratch =
-        objective->direct ? objective->direct_size(batch) : 0;
+    const size_t n = 2 * batch->b, rows = n + batch->extra, d = batch->dim;
+    const size_t own = objective->direct ? LOSS_DIRECT_SIZE(n, d) : 0;
 
-    return rows * batch->dim + rows + (rows - batch->constant + 1) * rows +
-           scratch;
+    return rows * d + rows + (rows - batch->constant + 1) * rows + own;
 }
 
 /* Reports cosine and deviation: |sum v|^2 = n + sum of the cosines of different
@@ -127,16 +125,6 @@ report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
     report->deviation = deviation / sqrt((double)d);
 }
 
-/* Copies z without its auxiliary columns. */
-static void
-pack_embedding(size_t rows, size_t d, size_t aux_columns, const float *z,
-               float *out)
-{
-    for (size_t r = 0; r < rows; r++)
-        memcpy(out + r * (d - aux_columns), z + r * d,
-               (d - aux_columns) * sizeof *z);
-}
-
 static void
 copy_rows(size_t n, size_t rows, const float *from, float *to)
 {
@@ -161,7 +149,8 @@ loss_objective_run(const struct loss_objective *objective,
             set->value[LOSS_TAU] > 0);
     REQUIRE(!batch->s || !objective->aux_columns);
     REQUIRE(!batch->w || (objective->run && !batch->constant));
-    pack_embedding(rows, batch->dim, objective->aux_columns, z, v);
+    for (size_t r = 0; r < rows; r++) // without auxiliary columns
+        memcpy(v + r * d, z + r * batch->dim, d * sizeof *z);
     num_unit_rows(rows, d, v, v, length);
     if (batch->s)
         copy_rows(n, rows, batch->s, s);

@@ -56,17 +56,6 @@ runs_of(size_t b, size_t r, enum loss_mask mask)
     return (struct runs){{other, partner + 1, n}, {partner, other + b, n}};
 }
 
-static float
-largest_of_runs(const struct runs *runs, const float *s)
-{
-    float max = -INFINITY;
-
-    for (int i = 0; i < RUNS; i++)
-        max =
-            fmaxf(max, num_max(runs->to[i] - runs->from[i], s + runs->from[i]));
-    return max;
-}
-
 /* e = exp(beta (s - max)), 0 below 2e-38. */
 static UTIL_CLONES(void, take_exponentials,
                    (size_t n, double beta, float max, const float *s, float *e),
@@ -139,9 +128,11 @@ loss_row_partition(size_t b, size_t rows, size_t r, double beta,
                    enum loss_mask mask, const float *s, float *p)
 {
     const struct runs runs = runs_of(b, r, mask);
-    const float max = largest_of_runs(&runs, s);
+    float max = -INFINITY;
     double sums[2] = {0, 0};
 
+    for (int i = 0; i < RUNS; i++)
+        max = fmaxf(max, num_max(runs.to[i] - runs.from[i], s + runs.from[i]));
     for (int i = 0; i < RUNS; i++)
         add_run(runs.to[i] - runs.from[i], beta, max, s + runs.from[i],
                 p ? p + runs.from[i] : NULL, sums);

@@ -34,18 +34,6 @@ struct running_row {
     double slope;  /* G without rho; with OLD_MEAN by the old mean */
 };
 
-/* G of a row without rho: the gradient of its temperature. */
-static double
-find_slope(const struct loss_settings *set, const float *state, double log_g,
-           double log_u, double mean)
-{
-    const double by = set->value[OLD_MEAN] && state[RUNNING_SEEN]
-                          ? (double)state[RUNNING_LOG_U]
-                          : log_u;
-
-    return by - exp(log_g - by) * mean;
-}
-
 /* Row r of SogCLR: S in, W out. */
 static struct running_row
 weigh_row(const struct loss_batch *batch, const struct loss_settings *set,
@@ -60,6 +48,9 @@ weigh_row(const struct loss_batch *batch, const struct loss_settings *set,
         q.log_z - log((double)loss_mask_count(b, LOSS_NEGATIVES));
     const double log_u = loss_running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
+    const double by = set->value[OLD_MEAN] && state[RUNNING_SEEN]
+                          ? (double)state[RUNNING_LOG_U]
+                          : log_u;
     const float times = (float)(scale * weight);
 
     for (size_t c = 0; c < 2 * b; c++)
@@ -70,7 +61,7 @@ weigh_row(const struct loss_batch *batch, const struct loss_settings *set,
         .weight = weight,
         .value = weight * q.mean - score,
         .kl = q.mean / tau - log_g,
-        .slope = find_slope(set, state, log_g, log_u, q.mean / tau),
+        .slope = by - exp(log_g - by) * (q.mean / tau),
     };
 }
 

@@ -26,13 +26,6 @@ static const struct param params[] = {
     {0},
 };
 
-/* Scratch: rows and their lengths, T or D. */
-static size_t
-spectral_cl_size(const struct loss_batch *batch)
-{
-    return 2 * batch->b * (batch->dim + 1) + batch->b * batch->b;
-}
-
 /* Shortens rows to length `most`; length [n] gets the old length, or 0 for rows
  * not changed.  Returns the number of shortened rows. */
 static size_t
@@ -111,5 +104,4 @@ const struct loss_objective loss_spectral_cl = {
     .params = params,
     .head = "1000-1000-bn",
     .direct = spectral_cl_direct,
-    .direct_size = spectral_cl_size,
 };

@@ -23,15 +23,6 @@
 /* Added to each sum by the reference code. */
 static const double reference_eps = 1e-6;
 
-/* Scratch: v and its gradient, lengths, S or W. */
-static size_t
-tau_simclr_size(const struct loss_batch *batch)
-{
-    const size_t n = 2 * batch->b;
-
-    return 2 * n * (batch->dim - 1) + n + n * n;
-}
-
 /* t of row r, from the last column. */
 static double
 certainty_of(const struct loss_batch *batch, const float *z, size_t r)
@@ -109,5 +100,4 @@ const struct loss_objective loss_tau_simclr = {
     .head = "512-129",
     .aux_columns = 1,
     .direct = tau_simclr_direct,
-    .direct_size = tau_simclr_size,
 };
