@@ -122,19 +122,6 @@ static UTIL_CLONES(void, bound_scores,
     }
 }
 
-/* Computes the bounds of acceptance from a row of similarities s. */
-static void
-bound_row(struct visit *visit, const float *s)
-{
-    const double x = visit->step->beta;
-    const float beta = x < FLT_MAX ? (float)x : FLT_MAX;
-
-    // where beta s may be beyond floats, double decides all
-    bound_scores(visit->room, visit->column, visit->bits, beta,
-                 beta < 1e30f ? 4e-6f : INFINITY, s, visit->to, visit->sure,
-                 visit->reach);
-}
-
 /* Whether a chain with that score accepts the k-th proposal. */
 static int
 accepts_proposal(const struct visit *visit, const float *s, size_t k,
@@ -235,18 +222,6 @@ search_column(const struct batch *step, size_t own, struct sample_state state,
     return OUTSIDE;
 }
 
-/* The column of the state of a chain of image `own`, or OUTSIDE. */
-static long
-column_of_state(const struct batch *step, size_t own, struct sample_state state)
-{
-    long at;
-
-    if (state.id < 0)
-        return OUTSIDE;
-    at = search_column(step, own, state, 0);
-    return at == OUTSIDE ? search_column(step, own, state, 1) : at;
-}
-
 static const float *
 row_of(const struct visit *visit, size_t row)
 {
@@ -258,11 +233,14 @@ static struct chain
 begin_visit(struct visit *visit, size_t row)
 {
     const struct sample_state state = visit->state[row];
+    const size_t own = row % visit->step->b;
     struct chain chain = {OUTSIDE, -INFINITY, 0};
 
     switch (visit->settings->scores) {
     case SAMPLE_FRESH:
-        chain.at = column_of_state(visit->step, row % visit->step->b, state);
+        for (int new = 0; new < 2 && state.id >= 0 && chain.at == OUTSIDE;
+             new ++)
+            chain.at = search_column(visit->step, own, state, new);
         if (chain.at != OUTSIDE)
             chain.score =
                 score_of(visit->step->beta, row_of(visit, row)[chain.at]);
@@ -358,11 +336,15 @@ move_chain(struct visit *visit, struct chain *chain, size_t row)
 {
     const size_t length = visit->length, burn = visit->settings->burn;
     const float *s = row_of(visit, row);
+    const float beta = (float)fmin(visit->step->beta, FLT_MAX);
     float *w = visit->w + row * visit->columns;
 
     propose_columns(visit, row);
     memset(w, 0, visit->columns * sizeof *w);
-    bound_row(visit, s);
+    // where beta s may be beyond floats, double decides all
+    bound_scores(visit->room, visit->column, visit->bits, beta,
+                 beta < 1e30f ? 4e-6f : INFINITY, s, visit->to, visit->sure,
+                 visit->reach);
     scan_proposals(visit, s, 0, burn, chain, NULL);
     scan_proposals(visit, s, burn, length, chain, w);
     divide_by_records(visit->columns, length - burn, w);
@@ -385,37 +367,22 @@ draw_row(struct visit *visit, size_t row)
     visit->moved += sample_state_order(to, &from) != 0;
 }
 
-/* Moves the chain of one row. */
+/* Moves the chain of a row by this row; with `all` by each view of its image,
+ * one after the other. */
 static void
-visit_row(struct visit *visit, size_t row)
+visit_row(struct visit *visit, size_t first, int all)
 {
-    struct chain chain = begin_visit(visit, row);
+    const size_t b = visit->step->b, end = all ? visit->n : first + 1;
+    struct chain chain = begin_visit(visit, first);
     const long from = chain.at;
 
-    move_chain(visit, &chain, row);
-    end_visit(visit, &chain, row);
-    visit->moved += chain.at != from;
-    visit->accepted += chain.accepted;
-}
-
-/* Moves the chain of image i by all of its views, one after the other. */
-static void
-visit_image(struct visit *visit, size_t i)
-{
-    struct chain chain = {OUTSIDE, -INFINITY, 0};
-    long from = OUTSIDE;
-
-    for (size_t row = i; row < visit->n; row += visit->step->b) {
-        if (row == i) {
-            chain = begin_visit(visit, row);
-            from = chain.at;
-        } else if (visit->settings->scores != SAMPLE_STALE) {
+    for (size_t row = first; row < end; row += b) {
+        if (row > first && visit->settings->scores != SAMPLE_STALE)
             chain.score =
                 score_of(visit->step->beta, row_of(visit, row)[chain.at]);
-        }
         move_chain(visit, &chain, row);
     }
-    for (size_t row = i; row < visit->n; row += visit->step->b)
+    for (size_t row = first; row < end; row += b)
         end_visit(visit, &chain, row);
     visit->moved += chain.at != from;
     visit->accepted += chain.accepted;
@@ -485,10 +452,8 @@ sample_emc2(const struct sample_emc2_settings *how, const struct batch *step,
     for (size_t row = 0; row < images; row++)
         if (exact)
             draw_row(&visit, row);
-        else if (how->proposals == SAMPLE_ALL4)
-            visit_image(&visit, row);
         else
-            visit_row(&visit, row);
+            visit_row(&visit, row, how->proposals == SAMPLE_ALL4);
     return (struct sample_moves){
         .accepted =
             exact ? (double)visit.moved / (double)n

@@ -85,19 +85,6 @@ take_inside(struct draw *draw, size_t image, struct sample_state state)
     return 1;
 }
 
-/* For other states: adds the extra sample, and its second view except across
- * the views.  Returns 1 if the state is in T. */
-static int
-take_outside(struct draw *draw, struct sample_state state)
-{
-    if (!take_extra(draw, state))
-        return 0;
-    if (!is_across(draw))
-        take_extra(draw, sample_exact_second(draw->settings->seed, draw->step,
-                                             draw->row, state));
-    return 1;
-}
-
 /* Fills T; returns 1 if the state is in it. */
 static int
 fill_columns(struct draw *draw, struct sample_state state)
@@ -113,8 +100,14 @@ fill_columns(struct draw *draw, struct sample_state state)
         return 0;
     while (image < b && (ids[image] != state.id || image == own))
         image++;
-    return image < b ? take_inside(draw, image, state)
-                     : take_outside(draw, state);
+    if (image < b)
+        return take_inside(draw, image, state);
+    if (!take_extra(draw, state))
+        return 0;
+    if (!is_across(draw)) // with a second view
+        take_extra(draw, sample_exact_second(draw->settings->seed, draw->step,
+                                             draw->row, state));
+    return 1;
 }
 
 /* Replaces T by the exponentials over it; returns their sum. */

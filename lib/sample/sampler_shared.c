@@ -273,17 +273,6 @@ weigh_shared(struct sample_source *source, const struct batch *step,
         compare_with_bank(source, step, columns, image, row, log_m, scale);
 }
 
-/* The rows of other images that were written. */
-static size_t
-count_others(const struct sample_bank *bank, int64_t own)
-{
-    size_t others = bank->known;
-
-    for (size_t view = 0; view < bank->views; view++)
-        others -= bank->when[(size_t)own * bank->views + view] >= 0;
-    return others;
-}
-
 static void
 weigh_by_bank(struct sample_source *source, const struct batch *step,
               struct weights *weights)
@@ -302,11 +291,15 @@ weigh_by_bank(struct sample_source *source, const struct batch *step,
         const double inside = weigh_others(
             step, r, n, image, NULL, weights->s + r * columns, w + r * columns);
         const double z = bank->rows ? sample_search_log_z(&all, r) : -INFINITY;
+        const size_t own = (size_t)image[r] * bank->views;
+        size_t others = bank->known; // rows of other images
 
         memset(w + r * columns + n, 0, step->extra.n * sizeof *w);
+        for (size_t k = own; k < own + bank->views; k++)
+            others -= bank->when[k] >= 0;
         if (z > -INFINITY)
-            scale[2 * r + 1] = (float)((double)count_others(bank, image[r]) /
-                                       (double)(n - 2) * exp(inside - z));
+            scale[2 * r + 1] =
+                (float)((double)others / (double)(n - 2) * exp(inside - z));
     }
 }
 
