@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "select/avoid.h"
+#include "select/strategy.h"
 #include "util/mem.h"
 
 /* Batches that are searched for a place: FEW if a group has more samples than
@@ -113,15 +113,6 @@ exchange_sample(struct epoch *epoch, size_t a, int64_t *id, size_t c)
     return done;
 }
 
-static size_t
-search_reach(const struct epoch *epoch, uint32_t g)
-{
-    size_t others = epoch->layout->steps - 1;
-    size_t most = epoch->all[g] > epoch->layout->steps ? FEW : LOOK;
-
-    return others < most ? others : most;
-}
-
 /* Returns how many samples of a batch were exchanged. */
 static size_t
 separate_batch(struct epoch *epoch, size_t a)
@@ -133,11 +124,12 @@ separate_batch(struct epoch *epoch, size_t a)
     tally_batch(epoch, a, epoch->here, 1);
     for (size_t i = 0; i < b; i++) {
         uint32_t g = epoch->group[id[i]];
+        size_t reach = epoch->all[g] > layout->steps ? FEW : LOOK;
         int done = 0;
 
         if (pairs_with_group(epoch->here, g) < 2)
             continue;
-        for (size_t t = 1; t <= search_reach(epoch, g) && !done; t++)
+        for (size_t t = 1; t <= reach && t < layout->steps && !done; t++)
             done = exchange_sample(epoch, a, id + i, (a + t) % layout->steps);
         found += (size_t)done;
     }

@@ -47,7 +47,7 @@ forbid_pairs(struct block *block, const struct select_task *task)
 {
     const size_t n = block->exchange.n, b = task->layout.batch + 1;
     struct tag *tag = mem_array(n, sizeof *tag);
-    const float most = num_max(n * n, block->w);
+    const float most = num_max(n * n, block->exchange.w);
     size_t tags = 0;
 
     block->penalty = 4 * (double)b * most + 1;
@@ -55,11 +55,11 @@ forbid_pairs(struct block *block, const struct select_task *task)
     for (size_t i = 0; task->group && i < n; i++)
         if (task->group[block->id[i]] >= 0)
             tag[tags++] = (struct tag){task->group[block->id[i]], (uint32_t)i};
-    penalise_pairs(n, tag, tags, (float)block->penalty, block->w);
+    penalise_pairs(n, tag, tags, (float)block->penalty, block->exchange.w);
     for (size_t i = 0; i < n; i++)
         tag[i] = (struct tag){block->id[i], (uint32_t)i};
     penalise_pairs(n, tag, n, (float)(2 * (double)b * block->penalty),
-                   block->w);
+                   block->exchange.w);
     free(tag);
 }
 
@@ -70,9 +70,9 @@ clear_unknown(struct block *block, const uint8_t *known)
     const size_t n = block->exchange.n;
 
     for (size_t i = 0; i < n; i++) {
-        block->fixed[i] = !known[block->id[i]];
-        for (size_t j = 0; block->fixed[i] && j < n; j++)
-            block->w[i * n + j] = block->w[j * n + i] = 0;
+        block->exchange.fixed[i] = !known[block->id[i]];
+        for (size_t j = 0; block->exchange.fixed[i] && j < n; j++)
+            block->exchange.w[i * n + j] = block->exchange.w[j * n + i] = 0;
     }
 }
 
@@ -90,33 +90,29 @@ select_block_init(struct block *block, const struct select_task *task, size_t k,
                   const int64_t *step, const int64_t *ids)
 {
     const struct select_layout *layout = &task->layout;
-    size_t n = 0;
+    size_t *start = mem_array(k + 1, sizeof *start), n = 0;
 
     REQUIRE(task->features);
-    block->start = mem_array(k + 1, sizeof *block->start);
     for (size_t c = 0; c < k; c++)
-        block->start[c + 1] = n += select_layout_count(layout, (size_t)step[c]);
+        start[c + 1] = n += select_layout_count(layout, (size_t)step[c]);
     block->id = mem_array(n, sizeof *block->id);
-    block->item = mem_array(n, sizeof *block->item);
-    block->fixed = mem_array(n, sizeof *block->fixed);
-    block->w = mem_unset(n * n, sizeof *block->w);
-    for (size_t c = 0; c < k; c++)
-        memcpy(block->id + block->start[c],
-               ids + select_layout_start(layout, (size_t)step[c]),
-               (block->start[c + 1] - block->start[c]) * sizeof *ids);
-    for (size_t i = 0; i < n; i++)
-        block->item[i] = (uint32_t)i;
     block->exchange = (struct select_exchange){
         .n = n,
         .k = k,
-        .w = block->w,
-        .fixed = block->fixed,
-        .start = block->start,
-        .item = block->item,
+        .w = mem_unset(n * n, sizeof(float)),
+        .fixed = mem_array(n, sizeof(uint8_t)),
+        .start = start,
+        .item = mem_array(n, sizeof(uint32_t)),
     };
+    for (size_t c = 0; c < k; c++)
+        memcpy(block->id + start[c],
+               ids + select_layout_start(layout, (size_t)step[c]),
+               (start[c + 1] - start[c]) * sizeof *ids);
+    for (size_t i = 0; i < n; i++)
+        block->exchange.item[i] = (uint32_t)i;
     select_affinity(task->features, task->value[SELECT_TAU],
                     layout->batch + (layout->larger > 0), n, block->id,
-                    block->w);
+                    block->exchange.w);
     if (task->features->known)
         clear_unknown(block, task->features->known);
     forbid_pairs(block, task);
@@ -126,11 +122,13 @@ void
 select_block_store(const struct block *block, const struct select_task *task,
                    const int64_t *step, int64_t *ids)
 {
-    for (size_t c = 0; c < block->exchange.k; c++) {
+    const struct select_exchange *e = &block->exchange;
+
+    for (size_t c = 0; c < e->k; c++) {
         int64_t *id = ids + select_layout_start(&task->layout, (size_t)step[c]);
 
-        for (size_t at = block->start[c]; at < block->start[c + 1]; at++)
-            *id++ = block->id[block->item[at]];
+        for (size_t at = e->start[c]; at < e->start[c + 1]; at++)
+            *id++ = block->id[e->item[at]];
     }
 }
 
@@ -138,8 +136,8 @@ void
 select_block_release(struct block *block)
 {
     free(block->id);
-    free(block->start);
-    free(block->w);
-    free(block->fixed);
-    free(block->item);
+    free(block->exchange.start);
+    free(block->exchange.w);
+    free(block->exchange.fixed);
+    free(block->exchange.item);
 }

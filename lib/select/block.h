@@ -13,12 +13,8 @@
  * weight that no exchange gains by bringing it together.
  */
 struct block {
-    struct select_exchange exchange;
-    int64_t *id;   /* [n] the samples */
-    size_t *start; /* [k+1] */
-    float *w;      /* [n,n] */
-    uint8_t *fixed;
-    uint32_t *item;
+    struct select_exchange exchange; /* its arrays are owned */
+    int64_t *id;                     /* [n] the samples */
     double penalty; /* subtracted from the weight of a pair of one group; an
                        exchange that neither joins nor separates such a pair
                        gains or loses less than half of it */

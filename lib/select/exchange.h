@@ -26,14 +26,14 @@
  * a lower W it is undone.
  */
 struct select_exchange {
-    size_t n, k;          /* items, batches */
-    const float *w;       /* [n,n] symmetric, diagonal 0; pairs that must not
-                             share a batch have a negative weight that exceeds
-                             every gain */
-    const uint8_t *fixed; /* [n] 1: does not move; NULL: all move */
-    const size_t *start;  /* [k+1] batch c is item[start[c]..start[c+1]) */
-    uint32_t *item;       /* [n] a permutation of 0 .. n-1 */
-    size_t kicks;         /* >= 0 */
+    size_t n, k;    /* items, batches */
+    float *w;       /* [n,n] symmetric, diagonal 0; pairs that must not
+                       share a batch have a negative weight that exceeds
+                       every gain */
+    uint8_t *fixed; /* [n] 1: does not move; NULL: all move */
+    size_t *start;  /* [k+1] batch c is item[start[c]..start[c+1]) */
+    uint32_t *item; /* [n] a permutation of 0 .. n-1 */
+    size_t kicks;   /* >= 0 */
 };
 
 /*

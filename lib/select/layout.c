@@ -1,23 +1,11 @@
 #include "select/layout.h"
 
-/* Batches of equal size up to one: none is larger than B, unless a batch would
- * have a single sample. */
-static struct select_layout
-layout_equal(size_t size, size_t batch)
-{
-    size_t steps = size / batch + (size % batch != 0);
-
-    if (steps > size / 2)
-        steps = size / 2;
-    return (struct select_layout){size, steps, size / steps, size % steps};
-}
-
 int
 select_layout_make(size_t size, size_t batch, enum select_remainder remainder,
                    struct select_layout *layout, struct err *err)
 {
     size_t whole = size / batch;
-    int left = size % batch != 0;
+    size_t left = size % batch != 0;
 
     REQUIRE(batch >= 2);
     if (size < 2)
@@ -29,12 +17,15 @@ select_layout_make(size_t size, size_t batch, enum select_remainder remainder,
                        "smaller batch, or keep the remainder",
                        size, batch);
 
-    if (remainder == SELECT_KEEP)
-        *layout = layout_equal(size, batch);
-    else if (remainder == SELECT_WRAP && left)
-        *layout = (struct select_layout){size, whole + 1, batch, 0};
-    else
-        *layout = (struct select_layout){size, whole, batch, 0};
+    if (remainder != SELECT_DROP)
+        whole += left;
+    *layout = (struct select_layout){size, whole, batch, 0};
+    if (remainder == SELECT_KEEP) { // equal sizes up to one, none of them 1
+        if (layout->steps > size / 2)
+            layout->steps = size / 2;
+        layout->batch = size / layout->steps;
+        layout->larger = size % layout->steps;
+    }
     return 0;
 }
 

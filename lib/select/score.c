@@ -38,18 +38,6 @@ compute_similarities(const struct select_features *f, double tau, size_t n,
     num_gemm_nt(n, n, d, (float)(1 / tau), rows, other, 0, z);
 }
 
-static void
-transpose_square(size_t n, float *z)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++) {
-            const float old = z[i * n + j];
-
-            z[i * n + j] = z[j * n + i];
-            z[j * n + i] = old;
-        }
-}
-
 /* The sum of -log softmax_j(Z_ij)_i over the rows. */
 static UTIL_CLONES(double, row_losses, (size_t n, const float *z), (n, z))
 {
@@ -90,7 +78,13 @@ select_batch_loss(const struct select_features *f, double tau, size_t b,
 
     compute_similarities(f, tau, b, ids, work + b * b, z);
     loss = row_losses(b, z);
-    transpose_square(b, z);
+    for (size_t i = 0; i < b; i++) // transposes Z
+        for (size_t j = i + 1; j < b; j++) {
+            const float old = z[i * b + j];
+
+            z[i * b + j] = z[j * b + i];
+            z[j * b + i] = old;
+        }
     loss += row_losses(b, z);
     return loss / (double)b;
 }

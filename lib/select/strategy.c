@@ -1,7 +1,5 @@
 #include <string.h>
 
-#include "select/avoid.h"
-
 #include "strategies.h"
 
 #define POINT_AT(row) &select_strategy_##row,

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "permutation.h"
-#include "select/avoid.h"
 #include "select/strategy.h"
 #include "t.h"
 

@@ -7,7 +7,7 @@
 
 enum { N = 60, K = 7 };
 
-static const size_t start[K + 1] = {0, 9, 18, 27, 36, 44, 52, 60};
+static size_t start[K + 1] = {0, 9, 18, 27, 36, 44, 52, 60};
 
 /* Random symmetric weights between 0 and 1. */
 static void

@@ -3,7 +3,6 @@
 
 #include "clusters.h"
 #include "num/threads.h"
-#include "select/avoid.h"
 #include "select/score.h"
 #include "select/strategies.h"
 #include "t.h"

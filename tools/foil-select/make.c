@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "select.h"
-#include "select/avoid.h"
 #include "select/score.h"
 #include "select/strategy.h"
 #include "util/clock.h"
