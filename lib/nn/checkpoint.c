@@ -43,7 +43,6 @@ free_list(struct dirent **names, int n)
     free(names);
 }
 
-/* Reads a file of a checkpoint. */
 static char *
 read_file(const char *checkpoint, const char *name, char **path, size_t *len,
           struct err *err)
@@ -110,7 +109,6 @@ describe_self(json_t *manifest)
     return json_string(hex);
 }
 
-/* Describes every file of the folder. */
 static json_t *
 describe_folder(const char *folder, int written, struct err *err)
 {
@@ -197,7 +195,6 @@ out:
     return manifest;
 }
 
-/* Compares the files in the folder with those of the manifest. */
 static int
 compare_files(const char *folder, const json_t *want, json_t *got,
               struct err *err)

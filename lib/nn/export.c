@@ -9,7 +9,6 @@
 
 #include "encoder.h"
 
-/* Describes the input of an encoder. */
 static void
 describe_input(const struct nn_model *model, json_t *about)
 {

@@ -7,7 +7,6 @@
 #include "util/err.h"
 
 #include "encoder.h"
-#include "ops.h"
 
 enum { MAX_WIDTH = 65536, MAX_LAYERS = 16 };
 

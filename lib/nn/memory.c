@@ -439,7 +439,6 @@ place_gradients(struct places *p, struct nn_step *step)
                 add_gradient_place(p, &p->values[step->op.in[k]], step->dx[k]);
 }
 
-/* The place of value v in backward. */
 static size_t
 back_place(const struct places *p, size_t v)
 {

@@ -101,7 +101,6 @@ files_of(int texts)
     return texts ? &text_files : &image_files;
 }
 
-/* Whether a tensor is in the file of the head. */
 static int
 is_head(const struct nn_weights *blocks, const struct nn_tensor *t)
 {

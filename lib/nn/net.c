@@ -24,7 +24,7 @@ struct mode {
     size_t bytes;
 };
 
-/* Memory for a part of a batch after the first; the first uses the net's. */
+/* Memory for a part of a batch in training. */
 struct side {
     struct mode mode;
     float *grads;
@@ -36,11 +36,11 @@ struct nn_net {
     float mean[4], deviation[4];
     size_t max_rows;
     int direct, train;
-    float *params, *grads, *statistics;
+    float *params, *statistics;
     float *moves; /* statistics of the last batch, laid out as `statistics` */
-    struct mode training, inference;
+    struct mode inference;
     char *algorithms;
-    struct side *side; /* [n_sides] */
+    struct side *side; /* [n_sides] in training, one for each part */
     size_t n_sides;
     struct nn_run *runs;   /* [n_runs] of the last forward pass, a run for each
                               part of the batch */
@@ -216,6 +216,23 @@ algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
     return text;
 }
 
+static void
+make_sides(struct nn_net *net, size_t parts)
+{
+    struct side *more;
+
+    if (parts <= net->n_sides)
+        return;
+    more = mem_array(parts, sizeof *more);
+    if (net->n_sides)
+        memcpy(more, net->side, net->n_sides * sizeof *more);
+    for (size_t k = net->n_sides; k < parts; k++)
+        more[k].grads = mem_aligned(net->graph.params, sizeof(float));
+    free(net->side);
+    net->side = more;
+    net->n_sides = parts;
+}
+
 /* A net without its parameters. */
 static struct nn_net *
 new_planned_net(const struct nn_spec *spec, size_t max_rows, int train,
@@ -235,7 +252,9 @@ new_planned_net(const struct nn_spec *spec, size_t max_rows, int train,
     build_graph(&net->graph, spec);
     net->dnn = num_dnn_new();
     // texts of one token: the plan grows with longer ones
-    plan = plan_for(net, train ? &net->training : &net->inference, max_rows,
+    if (train)
+        make_sides(net, 1);
+    plan = plan_for(net, train ? &net->side->mode : &net->inference, max_rows,
                     max_rows * (net->graph.each ? net->graph.each : 1));
     if (!plan) {
         err_set(err, "this processor cannot run '%s' with these options",
@@ -266,21 +285,16 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
         return NULL;
     net->params = mem_aligned(net->graph.params, sizeof(float));
     net->statistics = mem_aligned(net->graph.statistics, sizeof(float));
-    if (train) {
-        net->grads = mem_aligned(net->graph.params, sizeof(float));
+    if (train)
         net->moves = mem_aligned(net->graph.statistics, sizeof(float));
-    }
     return net;
 }
 
 size_t
 nn_net_memory(const struct nn_net *net)
 {
-    const size_t floats =
-        (net->grads ? 2 : 1) * net->graph.params + net->graph.statistics;
-
-    size_t bytes =
-        floats * sizeof(float) + net->training.bytes + net->inference.bytes;
+    size_t bytes = (net->graph.params + net->graph.statistics) * sizeof(float) +
+                   net->inference.bytes;
 
     for (size_t k = 0; k < net->n_sides; k++)
         bytes += net->graph.params * sizeof(float) + net->side[k].mode.bytes;
@@ -301,7 +315,6 @@ nn_net_free(struct nn_net *net)
 {
     if (!net)
         return;
-    mode_release(&net->training);
     mode_release(&net->inference);
     for (size_t k = 0; k < net->n_sides; k++) {
         mode_release(&net->side[k].mode);
@@ -314,7 +327,6 @@ nn_net_free(struct nn_net *net)
     nn_graph_release(&net->graph);
     free(net->algorithms);
     free(net->params);
-    free(net->grads);
     free(net->statistics);
     free(net->moves);
     free(net);
@@ -377,7 +389,7 @@ nn_net_running(struct nn_net *net, size_t *count)
 float *
 nn_net_grads(struct nn_net *net)
 {
-    return net->grads;
+    return net->n_sides ? net->side->grads : NULL;
 }
 
 enum nn_input_kind
@@ -404,8 +416,7 @@ start_run(struct nn_net *net, struct mode *mode, const struct nn_input *input)
 {
     struct nn_run run = {.graph = &net->graph,
                          .params = net->params,
-                         .statistics = net->statistics,
-                         .grads = net->grads};
+                         .statistics = net->statistics};
 
     REQUIRE(input->n >= 1 && input->n <= net->max_rows);
     run.plan =
@@ -458,29 +469,11 @@ nn_net_watch(struct nn_net *net, void (*done)(void *self, size_t from),
         nn_run_final(&net->graph, net->final);
 }
 
-/* Allocates memory for `parts` parts. */
-static void
-make_sides(struct nn_net *net, size_t parts)
-{
-    struct side *more;
-
-    if (parts <= net->n_sides + 1)
-        return;
-    more = mem_array(parts - 1, sizeof *more);
-    if (net->n_sides)
-        memcpy(more, net->side, net->n_sides * sizeof *more);
-    for (size_t k = net->n_sides; k < parts - 1; k++)
-        more[k].grads = mem_aligned(net->graph.params, sizeof(float));
-    free(net->side);
-    net->side = more;
-    net->n_sides = parts - 1;
-}
-
 void
 nn_net_reserve(struct nn_net *net, size_t parts)
 {
     make_sides(net, parts);
-    for (size_t k = 0; k + 1 < parts; k++)
+    for (size_t k = 0; k < parts; k++)
         plan_for(net, &net->side[k].mode, net->max_rows,
                  net->max_rows * (net->graph.each ? net->graph.each : 1));
 }
@@ -511,7 +504,6 @@ release_runs(struct nn_runs *runs)
     free(runs->sums);
 }
 
-/* Runs n parts of a batch. */
 static void
 run_forward(struct nn_net *net, enum nn_mode mode, size_t n,
             const struct nn_input *part, float *z)
@@ -525,13 +517,10 @@ run_forward(struct nn_net *net, enum nn_mode mode, size_t n,
     net->runs = mem_array(n, sizeof *net->runs);
     net->n_runs = 0;
     for (size_t p = 0; p < n; p++) {
-        struct mode *own = p ? &net->side[p - 1].mode : &net->training;
-
-        net->runs[p] = start_run(net, own, part + p);
+        net->runs[p] = start_run(net, &net->side[p].mode, part + p);
         net->runs[p].mode = mode;
         net->runs[p].rows = net->parts.rows;
-        if (p)
-            net->runs[p].grads = net->side[p - 1].grads;
+        net->runs[p].grads = net->side[p].grads;
     }
     net->n_runs = n;
     runs = runs_of(net);

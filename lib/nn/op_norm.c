@@ -199,7 +199,6 @@ norm_measure(const struct nn_call *call)
         nn_param(call, 3)[k] = unbiased * norm.variance[k];
 }
 
-/* The norm of a backward call. */
 static struct num_norm
 back_norm_of(const struct nn_call *call)
 {

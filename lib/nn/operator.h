@@ -3,12 +3,12 @@
 
 #include "num/conv.h"
 
+#include "graph.h"
 #include "onnx.h"
-#include "ops.h"
 
 /*
  * The interface of operators: the struct nn_operator of op_NAME.c, a row in
- * ops.h.  No other code depends on the kind of an operator.  lib/README.md 5
+ * graph.h.  No other code depends on the kind of an operator.  lib/README.md 5
  * says how to add one.
  *
  * A plan is a graph prepared for a number of rows.  It has a step for

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "encoder.h"
-#include "ops.h"
 
 /*
  * Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385, with a 1x1

@@ -233,7 +233,6 @@ recompute_value(const struct nn_run *run, const struct nn_recompute *value)
     writer->op.is->recompute(&call);
 }
 
-/* Adds two gradients of a value. */
 static void
 sum_gradients(const struct nn_run *run, size_t value, struct nn_sum sum)
 {

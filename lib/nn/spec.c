@@ -148,7 +148,6 @@ read_config(const char *folder, const char *name, struct nn_model *model,
     return 0;
 }
 
-/* Fills in `about`. */
 static int
 fill_about(struct nn_model *model, const char *folder, struct err *err)
 {

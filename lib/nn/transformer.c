@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "encoder.h"
-#include "ops.h"
 
 /*
  * Parts of transformers (Vaswani et al. 2017, arXiv:1706.03762) on rows of

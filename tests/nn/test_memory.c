@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "nn/encoder.h"
+#include "nn/graph.h"
 #include "nn/operator.h"
-#include "nn/ops.h"
 #include "num/threads.h"
 #include "t.h"
 #include "util/mem.h"
