@@ -316,7 +316,6 @@ write_updates(struct sample_memory *memory, size_t from, struct arena *to)
     memory->rows[SAMPLE_BANK] = end_rows(&list, bank->slots);
 }
 
-/* Stores and lists the beta of a step. */
 static void
 write_beta(struct sample_memory *memory, double beta)
 {
@@ -334,7 +333,6 @@ write_beta(struct sample_memory *memory, double beta)
                             .row = (const uint8_t *)row};
 }
 
-/* Pushes the rows and the beta of a step. */
 static void
 push_step(struct sample_memory *memory, const struct batch *step,
           struct arena *to)

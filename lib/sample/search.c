@@ -14,7 +14,6 @@
  * the processor. */
 enum { BLOCK = 512, LANES = 16 };
 
-/* Rows in a block. */
 static size_t
 block_length(const struct sample_search *all, size_t block)
 {

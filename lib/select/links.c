@@ -156,7 +156,6 @@ divide_points(const struct sort *sort, struct division *division, size_t first)
     free(division->mine);
 }
 
-/* Sorts point[first..first+n). */
 static void
 sort_points(const struct sort *sort, size_t first, size_t n)
 {
@@ -302,7 +301,6 @@ places_of_rows(size_t n, const int64_t *point)
     return place;
 }
 
-/* Compares each point with the others of its regions. */
 static void
 search_regions(size_t d, const float *rows, size_t n, size_t leaf,
                uint64_t seed, uint64_t epoch, const int64_t *point,

@@ -192,7 +192,7 @@ loss_of(struct hardest *hardest, const int64_t *ids)
            2 * log((double)b / (double)known);
 }
 
-/* Inserts a batch if there is room, or in place of an easier one. */
+/* Inserts a batch if there is room, or in place of the easiest. */
 static void
 offer_batch(struct hardest *hardest, const int64_t *ids)
 {
@@ -202,20 +202,17 @@ offer_batch(struct hardest *hardest, const int64_t *ids)
     if (at == hardest->room) {
         if (loss <= hardest->loss[0])
             return;
-        for (at = 1; at < hardest->n && hardest->loss[at] < loss; at++)
-            ;
-        at--;
+        at = --hardest->n;
         memmove(hardest->loss, hardest->loss + 1, at * sizeof loss);
         memmove(hardest->ids, hardest->ids + b, at * b * sizeof *ids);
-    } else {
-        while (at && hardest->loss[at - 1] >= loss)
-            at--;
-        memmove(hardest->loss + at + 1, hardest->loss + at,
-                (hardest->n - at) * sizeof loss);
-        memmove(hardest->ids + (at + 1) * b, hardest->ids + at * b,
-                (hardest->n - at) * b * sizeof *ids);
-        hardest->n++;
     }
+    while (at && hardest->loss[at - 1] >= loss)
+        at--;
+    memmove(hardest->loss + at + 1, hardest->loss + at,
+            (hardest->n - at) * sizeof loss);
+    memmove(hardest->ids + (at + 1) * b, hardest->ids + at * b,
+            (hardest->n - at) * b * sizeof *ids);
+    hardest->n++;
     hardest->loss[at] = loss;
     memcpy(hardest->ids + at * b, ids, b * sizeof *ids);
 }

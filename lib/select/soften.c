@@ -2,7 +2,7 @@
 
 #include "util/mem.h"
 
-#include "block.h"
+#include "exchange.h"
 #include "strategies.h"
 
 /* Batches in a set by default, and the most exchanges that are tried for each

@@ -234,7 +234,6 @@ struct spectral {
     struct rng rng;
 };
 
-/* Steps [from,to) of an epoch. */
 static void
 spectral_init(struct spectral *b, const struct select_task *task, size_t from,
               size_t to, const int64_t *ids)
@@ -365,7 +364,6 @@ arrange_samples(const struct spectral *b, const uint32_t *to, int64_t *order)
     return loss;
 }
 
-/* Finds the order with the largest loss of several. */
 static void
 search_best_order(struct spectral *b, int64_t *best)
 {
@@ -396,7 +394,6 @@ search_best_order(struct spectral *b, int64_t *best)
     free(order);
 }
 
-/* Plans steps [from,to) of an epoch. */
 static void
 spectral_plan(const struct select_task *task, size_t number, size_t from,
               size_t to, int64_t *ids)

@@ -4,7 +4,7 @@
 #include "num/vec.h"
 #include "util/mem.h"
 
-#include "block.h"
+#include "exchange.h"
 #include "links.h"
 #include "strategies.h"
 
