@@ -167,19 +167,6 @@ static const struct param vicreg_params[] = {
     {0},
 };
 
-/* The sum of squares of covariances [d,d] off the diagonal. */
-static double
-sum_off_diagonal(size_t d, float *c)
-{
-    double sum = 0;
-
-    for (size_t k = 0; k < d; k++) {
-        c[k * d + k] = 0;
-        sum += num_dot(d, c + k * d, c + k * d);
-    }
-    return sum;
-}
-
 /* Adds variance and covariance of a view to their terms and to its gradient. */
 static void
 spread_view(size_t b, size_t d, const struct loss_settings *set, const float *z,
@@ -187,6 +174,7 @@ spread_view(size_t b, size_t d, const struct loss_settings *set, const float *z,
 {
     const double count = (double)(b - 1), width = (double)d;
     float *x = work, *slope = x + b * d, *c = slope + d;
+    double squares = 0; // of covariances off the diagonal
 
     centre_columns(b, d, z, x);
     square_columns(b, d, x, slope);
@@ -200,7 +188,11 @@ spread_view(size_t b, size_t d, const struct loss_settings *set, const float *z,
                                          : 0);
     }
     num_gemm_tn(d, d, b, (float)(1 / count), x, x, 0, c);
-    term[1] += set->value[COVARIANCE] / width * sum_off_diagonal(d, c);
+    for (size_t k = 0; k < d; k++) {
+        c[k * d + k] = 0;
+        squares += num_dot(d, c + k * d, c + k * d);
+    }
+    term[1] += set->value[COVARIANCE] / width * squares;
     for (size_t i = 0; i < b; i++)
         for (size_t k = 0; k < d; k++)
             dz[i * d + k] += slope[k] * x[i * d + k];

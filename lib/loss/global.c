@@ -54,18 +54,8 @@ min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Excludes the columns of the row's own view from a row of a tile. */
-static void
-mask_own_view(size_t images, size_t r, size_t c, size_t cols, float *tile)
-{
-    const size_t from = r / images * images;
-
-    for (size_t p = 0; p < cols; p++)
-        if (c + p >= from && c + p < from + images)
-            tile[p] = -INFINITY;
-}
-
-/* Computes the tile of S at (r,c), without columns of each row's own image. */
+/* Computes the tile of S at (r,c), without columns of each row's own image, and
+ * with `cross` those of its view. */
 static void
 fill_tile(const struct job *job, size_t r, size_t rows, size_t c, size_t cols)
 {
@@ -73,11 +63,14 @@ fill_tile(const struct job *job, size_t r, size_t rows, size_t c, size_t cols)
 
     num_gemm_nt(rows, cols, d, 1, job->v + r * d, job->v + c * d, 0, job->tile);
     for (size_t i = 0; i < rows; i++) {
+        const size_t view = (r + i) / images * images; // its first row
+
         for (size_t p = (r + i) % images; p < c + cols; p += images)
             if (p >= c)
                 job->tile[i * cols + p - c] = -INFINITY;
-        if (job->set->cross)
-            mask_own_view(images, r + i, c, cols, job->tile + i * cols);
+        for (size_t p = 0; job->set->cross && p < cols; p++)
+            if (c + p >= view && c + p < view + images)
+                job->tile[i * cols + p] = -INFINITY;
     }
 }
 

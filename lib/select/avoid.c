@@ -12,7 +12,7 @@ struct epoch {
     const struct select_layout *layout;
     int64_t *ids;
     const uint32_t *group; /* [N] numbered from 1; 0: of no group */
-    size_t *here, *there;  /* [groups+1] samples of each in a batch */
+    size_t *here, *there;  /* [groups+1] samples of each in a batch; 0 for 0 */
     size_t *all;           /* [groups+1] and in the epoch */
 };
 
@@ -73,13 +73,6 @@ batch_holds(const struct epoch *epoch, size_t step, int64_t id)
     return i < b;
 }
 
-/* Pairs of a sample of group g with `count` others; 0 without a group. */
-static size_t
-pairs_with_group(const size_t *count, uint32_t g)
-{
-    return g ? count[g] : 0;
-}
-
 /* Exchanges *id of batch a, which is counted in here[], with a sample of batch
  * c, if that leaves fewer pairs. */
 static int
@@ -94,9 +87,8 @@ exchange_sample(struct epoch *epoch, size_t a, int64_t *id, size_t c)
     tally_batch(epoch, c, epoch->there, 1);
     for (; other < end && !done; other++) {
         uint32_t h = epoch->group[*other];
-        size_t before =
-            epoch->here[g] - 1 + pairs_with_group(epoch->there, h) - (h > 0);
-        size_t after = epoch->there[g] + pairs_with_group(epoch->here, h);
+        size_t before = epoch->here[g] - 1 + epoch->there[h] - (h > 0);
+        size_t after = epoch->there[g] + epoch->here[h];
 
         if (g == h || after >= before || batch_holds(epoch, c, *id) ||
             batch_holds(epoch, a, *other))
@@ -127,7 +119,7 @@ separate_batch(struct epoch *epoch, size_t a)
         size_t reach = epoch->all[g] > layout->steps ? FEW : LOOK;
         int done = 0;
 
-        if (pairs_with_group(epoch->here, g) < 2)
+        if (epoch->here[g] < 2)
             continue;
         for (size_t t = 1; t <= reach && t < layout->steps && !done; t++)
             done = exchange_sample(epoch, a, id + i, (a + t) % layout->steps);

@@ -164,18 +164,6 @@ make_code(size_t n, float *w, float *q, float *scale)
     deflate_weights(n, q, w);
 }
 
-/* D - W. */
-static void
-make_literal(size_t n, float *w)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double degree = row_sum(n, w + i * n);
-
-        num_scale(n, -1, w + i * n);
-        w[i * n + i] = (float)degree;
-    }
-}
-
 /* x [n,k] from eigenvectors. */
 static void
 embed_spectrum(const struct select_task *task, size_t n, size_t k,
@@ -190,7 +178,12 @@ embed_spectrum(const struct select_task *task, size_t n, size_t k,
     select_affinity(task->features, task->value[SELECT_TAU],
                     task->layout.batch + (task->layout.larger > 0), n, ids, w);
     if (variant == SPECTRAL_LITERAL) {
-        make_literal(n, w);
+        for (size_t i = 0; i < n; i++) { // D - W
+            const double degree = row_sum(n, w + i * n);
+
+            num_scale(n, -1, w + i * n);
+            w[i * n + i] = (float)degree;
+        }
         num_eigen(n, k, w, loose, rng, value, vector);
     } else {
         (variant == SPECTRAL_CODE ? make_code : make_njw)(n, w, q, scale);
