@@ -38,11 +38,4 @@ double *eval_mean_ranks(size_t n, const double *x);
  */
 double eval_spearman(size_t n, const double *x, const double *y);
 
-/*
- * eval_extremes() marks the m smallest and the m largest of x; of equal numbers
- * the one with the lower index counts as smaller. 2 m <= n.
- *   mark [n]  out: -1 for the smallest, 1 for the largest, else 0
- */
-void eval_extremes(size_t n, const double *x, size_t m, int *mark);
-
 #endif

@@ -67,17 +67,4 @@ size_t eval_vote(size_t k, const uint32_t *ids, const double *score,
                  const int64_t *labels, size_t classes, double temperature,
                  double *votes);
 
-/*
- * eval_vote_count() counts the queries with the right vote, for several k at
- * once.
- *   ids, score  [m,most]  from eval_knn_find() with k = most
- *   want        [m]       the queries' labels
- *   k           [choices] each 1 .. most
- *   right       [choices] the counts are added
- */
-void eval_vote_count(size_t m, size_t most, const uint32_t *ids,
-                     const double *score, const int64_t *want,
-                     const int64_t *labels, size_t classes, double temperature,
-                     size_t choices, const size_t *k, size_t *right);
-
 #endif

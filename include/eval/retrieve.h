@@ -45,6 +45,8 @@ void eval_answers_join(struct eval_answers *answers,
 
 void eval_answers_release(struct eval_answers *answers);
 
+enum eval_similarity { EVAL_PAIR_COSINE, EVAL_PAIR_RAW };
+
 /*
  * eval_answers_rank() ranks the answers.
  *   u [n,d], v [m,d]  queries and candidates, finite; rows are zero or of
@@ -55,25 +57,12 @@ void eval_answers_release(struct eval_answers *answers);
  * number of threads.  O(n m d) time; (n + m) d floats and 1 MB.
  */
 void eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
-                       const float *u, const float *v, double *rank);
+                       const float *u, const float *v,
+                       enum eval_similarity similarity, double *rank);
 
 /* eval_answers_chance() returns the expected share of queries found at 1 in a
  * random order of m candidates, among the queries with an answer. */
 double eval_answers_chance(const struct eval_answers *answers, size_t m);
-
-enum eval_similarity { EVAL_PAIR_COSINE, EVAL_PAIR_RAW };
-
-/*
- * eval_retrieve() ranks pairs in both directions; row i of u and row i of v are
- * a pair.
- *   u, v      [n,d]  finite; rows are zero or of length 1e-15 .. 1e15
- *   forward   [n]    rank of v_i for u_i among all of v
- *   backward  [n]    rank of u_i for v_i among all of u
- * Cost and exactness as of eval_answers_rank(), for each direction.
- */
-void eval_retrieve(size_t n, size_t d, const float *u, const float *v,
-                   enum eval_similarity similarity, double *forward,
-                   double *backward);
 
 /* Statistics of ranks. */
 struct eval_ranks {
@@ -84,28 +73,5 @@ struct eval_ranks {
 
 /* eval_ranks() returns those of rank [n], n >= 1, which it sorts. */
 struct eval_ranks eval_ranks(size_t n, double *rank);
-
-/*
- * Zero-shot classification: an image gets the class with the nearest text by
- * cosine (Radford et al. 2021, arXiv:2103.00020, 3.1.2).  It is right at k if
- * the rank of the text of its class is at most k, so that equal texts predict
- * no class.
- */
-struct eval_hits {
-    size_t images;        /* of the class */
-    size_t at1, at3, at5; /* number of them right at 1, 3, 5 */
-};
-
-/*
- * eval_zero_shot() counts them for each class.
- *   n, x [n,d]       images; label [n] their classes, 0 .. classes - 1
- *   m, v [m,d]       texts; class [m] of each, no two of one class
- *   hits [classes]   overwritten
- * Images of a class without a text are never right.  Rows are finite, and zero
- * or of length 1e-15 .. 1e15.  Cost and exactness as of eval_answers_rank().
- */
-void eval_zero_shot(size_t d, size_t n, const float *x, const int64_t *label,
-                    size_t m, const float *v, const int64_t *class,
-                    size_t classes, struct eval_hits *hits);
 
 #endif

@@ -124,14 +124,3 @@ eval_spearman(size_t n, const double *x, const double *y)
     free(b);
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }
-
-void
-eval_extremes(size_t n, const double *x, size_t m, int *mark)
-{
-    size_t *order = eval_order(n, x);
-
-    REQUIRE(2 * m <= n);
-    for (size_t i = 0; i < n; i++)
-        mark[order[i]] = i < m ? -1 : i >= n - m ? 1 : 0;
-    free(order);
-}

@@ -594,19 +594,3 @@ eval_vote(size_t k, const uint32_t *ids, const double *score,
             chosen = c;
     return chosen;
 }
-
-void
-eval_vote_count(size_t m, size_t most, const uint32_t *ids, const double *score,
-                const int64_t *want, const int64_t *labels, size_t classes,
-                double temperature, size_t choices, const size_t *k,
-                size_t *right)
-{
-    double *votes = mem_array(classes, sizeof *votes);
-
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < choices; j++)
-            right[j] += (size_t)want[i] ==
-                        eval_vote(k[j], ids + i * most, score + i * most,
-                                  labels, classes, temperature, votes);
-    free(votes);
-}

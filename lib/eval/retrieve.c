@@ -126,7 +126,7 @@ eval_answers_chance(const struct eval_answers *answers, size_t m)
  * in double.  Ranks are counted in f32, and in double only if rounding could
  * change them.
  */
-enum { TILE = 512, BLOCK = 16 };
+enum { TILE = 512 };
 
 struct vectors {
     const float *source; /* [n,d], the caller's */
@@ -142,7 +142,6 @@ struct ranking {
     int cosine;
     struct vectors u, v;
     double *best; /* [n] the score of the best right answer */
-    double *rank; /* [n] 0: no answer */
 };
 
 static struct vectors
@@ -223,114 +222,56 @@ count_better(const struct ranking *r, size_t i, size_t first, size_t n,
     return rank;
 }
 
+/* Sets the score of the best right answer of each query, and its rank to 1; 0:
+ * there is no answer. */
 static void
-find_best(struct ranking *r)
+find_best(struct ranking *r, double *rank)
 {
     const struct eval_answers *a = r->answers;
 
-    r->best = mem_array(a->n, sizeof *r->best);
     for (size_t i = 0; i < a->n; i++) {
         r->best[i] = -INFINITY;
         for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
             r->best[i] = fmax(r->best[i], exact_score(r, i, a->j[q]));
-        r->rank[i] = r->best[i] > -INFINITY;
+        rank[i] = r->best[i] > -INFINITY;
     }
 }
 
-static void
-count_tile(const struct ranking *r, size_t first, size_t rows, size_t column,
-           size_t columns, float *tile)
+void
+eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
+                  const float *u, const float *v,
+                  enum eval_similarity similarity, double *rank)
 {
-    for (size_t i = 0; i < rows; i++)
-        if (r->rank[first + i] > 0)
-            r->rank[first + i] +=
-                count_better(r, first + i, column, columns, tile + i * columns);
-}
-
-/* Transposes in blocks, so that few cache lines are written at a time. */
-static void
-transpose_tile(size_t rows, size_t columns, const float *from, float *to)
-{
-    for (size_t i0 = 0; i0 < rows; i0 += BLOCK)
-        for (size_t j0 = 0; j0 < columns; j0 += BLOCK)
-            for (size_t j = j0; j < columns && j < j0 + BLOCK; j++)
-                for (size_t i = i0; i < rows && i < i0 + BLOCK; i++)
-                    to[j * rows + i] = from[i * columns + j];
-}
-
-/* Ranks the answers of a, and of `back`, the other direction, with the same
- * products; back may be NULL. */
-static void
-rank_answers(struct ranking *a, struct ranking *back, size_t m, const float *u,
-             const float *v)
-{
-    const size_t n = a->answers->n, d = a->d;
-    struct vectors x = normalise_rows(n, d, u, a->cosine),
-                   y = normalise_rows(m, d, v, a->cosine);
-    float *tile = mem_aligned((size_t)2 * TILE * TILE, sizeof *tile);
-    float *transposed = tile + (size_t)TILE * TILE;
+    const size_t n = answers->n;
+    const int cosine = similarity == EVAL_PAIR_COSINE;
+    struct ranking r = {.answers = answers,
+                        .d = d,
+                        .cosine = cosine,
+                        .u = normalise_rows(n, d, u, cosine),
+                        .v = normalise_rows(m, d, v, cosine),
+                        .best = mem_array(n, sizeof *r.best)};
+    float *tile = mem_aligned((size_t)TILE * TILE, sizeof *tile);
 
     REQUIRE(d >= 1);
-    a->u = x;
-    a->v = y;
-    find_best(a);
-    if (back) {
-        back->u = y;
-        back->v = x;
-        find_best(back);
-    }
+    find_best(&r, rank);
     for (size_t i = 0; i < n; i += TILE)
         for (size_t j = 0; j < m; j += TILE) {
             const size_t rows = n - i < TILE ? n - i : TILE;
             const size_t columns = m - j < TILE ? m - j : TILE;
 
-            num_gemm_nt(rows, columns, d, 1, x.row + i * d, y.row + j * d, 0,
-                        tile);
-            if (back) {
-                transpose_tile(rows, columns, tile, transposed);
-                count_tile(back, j, columns, i, rows, transposed);
-            }
-            count_tile(a, i, rows, j, columns, tile);
+            num_gemm_nt(rows, columns, d, 1, r.u.row + i * d, r.v.row + j * d,
+                        0, tile);
+            for (size_t k = 0; k < rows; k++)
+                if (rank[i + k] > 0)
+                    rank[i + k] +=
+                        count_better(&r, i + k, j, columns, tile + k * columns);
         }
-    free(x.row);
-    free(x.length);
-    free(y.row);
-    free(y.length);
+    free(r.u.row);
+    free(r.u.length);
+    free(r.v.row);
+    free(r.v.length);
+    free(r.best);
     free(tile);
-    free(a->best);
-    if (back)
-        free(back->best);
-}
-
-void
-eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
-                  const float *u, const float *v, double *rank)
-{
-    struct ranking a = {.answers = answers, .d = d, .cosine = 1, .rank = rank};
-
-    rank_answers(&a, NULL, m, u, v);
-}
-
-void
-eval_retrieve(size_t n, size_t d, const float *u, const float *v,
-              enum eval_similarity similarity, double *forward,
-              double *backward)
-{
-    struct eval_answers own = {n, mem_array(n + 1, sizeof *own.offset),
-                               mem_array(n, sizeof *own.j)};
-    struct ranking a = {.answers = &own,
-                        .d = d,
-                        .cosine = similarity == EVAL_PAIR_COSINE,
-                        .rank = forward};
-    struct ranking back = a;
-
-    back.rank = backward;
-    for (size_t i = 0; i < n; i++) {
-        own.j[i] = i;
-        own.offset[i + 1] = i + 1;
-    }
-    rank_answers(&a, &back, n, u, v);
-    eval_answers_release(&own);
 }
 
 struct eval_ranks
@@ -354,27 +295,4 @@ eval_ranks(size_t n, double *rank)
     r.mean /= (double)n;
     r.median = eval_quantile(n, rank, .5);
     return r;
-}
-
-void
-eval_zero_shot(size_t d, size_t n, const float *x, const int64_t *label,
-               size_t m, const float *v, const int64_t *class, size_t classes,
-               struct eval_hits *hits)
-{
-    struct eval_answers own = eval_answers_by_key(n, label, m, class);
-    double *rank = mem_array(n, sizeof *rank);
-
-    eval_answers_rank(&own, m, d, x, v, rank);
-    for (size_t c = 0; c < classes; c++)
-        hits[c] = (struct eval_hits){0};
-    for (size_t i = 0; i < n; i++) {
-        struct eval_hits *h = &hits[label[i]];
-
-        h->images++;
-        h->at1 += rank[i] > 0 && rank[i] <= 1; // 0: there is no text
-        h->at3 += rank[i] > 0 && rank[i] <= 3;
-        h->at5 += rank[i] > 0 && rank[i] <= 5;
-    }
-    free(rank);
-    eval_answers_release(&own);
 }

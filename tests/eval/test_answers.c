@@ -128,8 +128,9 @@ agrees_with_naive(size_t n, size_t each, size_t d, int equal)
         eval_answers_join(&texts, &alike);
         eval_answers_release(&alike);
     }
-    eval_answers_rank(&texts, p.m, d, p.image, p.text, rank);
-    eval_answers_rank(&images, p.n, d, p.text, p.image, rank + p.n);
+    eval_answers_rank(&texts, p.m, d, p.image, p.text, EVAL_PAIR_COSINE, rank);
+    eval_answers_rank(&images, p.n, d, p.text, p.image, EVAL_PAIR_COSINE,
+                      rank + p.n);
     for (size_t i = 0; i < p.n; i++)
         wrong += rank[i] != naive(&p, i, 1, equal);
     for (size_t j = 0; j < p.m; j++)
@@ -139,31 +140,6 @@ agrees_with_naive(size_t n, size_t each, size_t d, int equal)
     free(rank);
     eval_answers_release(&texts);
     eval_answers_release(&images);
-    release(&p);
-}
-
-/* With one answer each, ranks are those of pairs. */
-static void
-pairs_are_a_special_case(void)
-{
-    enum { N = 530, D = 6 };
-    struct pairs p = make(N, 1, D);
-    struct eval_answers own;
-    double *forward = mem_array(4 * N, sizeof *forward);
-    float *image = mem_array(N * D, sizeof *image);
-
-    for (size_t j = 0, i = 0; i < N; i++)
-        if (j < p.m && p.owner[j] == p.id[i])
-            memcpy(image + j++ * D, p.image + i * D, D * sizeof *image);
-    own = eval_answers_by_key(p.m, p.owner, p.m, p.owner);
-    eval_retrieve(p.m, D, image, p.text, EVAL_PAIR_COSINE, forward,
-                  forward + N);
-    eval_answers_rank(&own, p.m, D, image, p.text, forward + 2 * N);
-    T(!memcmp(forward, forward + 2 * N, p.m * sizeof *forward),
-      "one answer each: the ranks of eval_retrieve()");
-    free(forward);
-    free(image);
-    eval_answers_release(&own);
     release(&p);
 }
 
@@ -188,7 +164,7 @@ rows_of_zeros_are_bearable(void)
     struct eval_answers a = eval_answers_by_key(1, query, 3, candidate);
     double rank;
 
-    eval_answers_rank(&a, 3, 2, u, v, &rank);
+    eval_answers_rank(&a, 3, 2, u, v, EVAL_PAIR_COSINE, &rank);
     T_NEAR(rank, 2, 0, "all scores are 0: the expected rank of a random order");
     eval_answers_release(&a);
 }
@@ -202,7 +178,6 @@ main(void)
         agrees_with_naive(60, 5, 7, equal);
         agrees_with_naive(540, 1, 5, equal);
     }
-    pairs_are_a_special_case();
     chance_is_the_share_of_answers();
     rows_of_zeros_are_bearable();
     return t_done();

@@ -57,17 +57,6 @@ order_keeps_equal_ones(void)
     free(order);
 }
 
-static void
-extremes_are_marked(void)
-{
-    static const double x[] = {3, 1, 4, 1, 5, 9, 2, 6};
-    static const int want[] = {0, -1, 0, -1, 0, 1, 0, 1};
-    int mark[8];
-
-    eval_extremes(8, x, 2, mark);
-    T(!memcmp(mark, want, sizeof want), "the two smallest, the two largest");
-}
-
 int
 main(void)
 {
@@ -75,6 +64,5 @@ main(void)
     histograms_count_all();
     ranks_correlate();
     order_keeps_equal_ones();
-    extremes_are_marked();
     return t_done();
 }

@@ -21,25 +21,9 @@ neighbours_choose(void)
       "a high temperature is a majority");
 }
 
-static void
-right_votes_are_counted(void)
-{
-    const uint32_t ids[] = {2, 0, 1, 3, 2, 1};
-    const int64_t labels[] = {4, 4, 1, 1}, want[] = {4, 1};
-    const double score[] = {0.9, 0.3, 0.2, 0.9, 0.8, 0.7};
-    const size_t k[] = {3, 1};
-    size_t right[] = {10, 20};
-
-    eval_vote_count(2, 3, ids, score, want, labels, 5, 0, 2, k, right);
-    T(right[0] == 12 && right[1] == 21, "both by three, one by the nearest");
-    eval_vote_count(2, 3, ids, score, want, labels, 5, 0.07, 2, k, right);
-    T(right[0] == 13, "weighted, one of them by three");
-}
-
 int
 main(void)
 {
     neighbours_choose();
-    right_votes_are_counted();
     return t_done();
 }

@@ -167,20 +167,25 @@ static void
 count_votes(struct votes *votes, size_t first, size_t m, size_t most,
             const uint32_t *ids, const double *near)
 {
-    const int64_t *want = votes->pair->test->labels + first;
     const int64_t *labels = votes->pair->train.labels;
     const size_t classes = votes->pair->classes;
     struct confusion *c = &votes->confusion;
     double *room = mem_array(classes, sizeof *room);
 
-    eval_vote_count(m, most, ids, near, want, labels, classes, 0, votes->n,
-                    votes->k, votes->plain);
-    eval_vote_count(m, most, ids, near, want, labels, classes, temperature,
-                    votes->n, votes->k, votes->weighted);
-    for (size_t i = 0; c->classes && i < m; i++)
-        c->count[(size_t)want[i] * classes +
-                 eval_vote(votes->k[0], ids + i * most, NULL, labels, classes,
-                           0, room)]++;
+    for (size_t i = 0; i < m; i++, ids += most, near += most) {
+        const size_t want = (size_t)votes->pair->test->labels[first + i];
+
+        for (size_t j = 0; j < votes->n; j++) {
+            const size_t k = votes->k[j], top = eval_vote(k, ids, NULL, labels,
+                                                          classes, 0, room);
+
+            votes->plain[j] += top == want;
+            votes->weighted[j] += eval_vote(k, ids, near, labels, classes,
+                                            temperature, room) == want;
+            if (!j && c->classes)
+                c->count[want * classes + top]++;
+        }
+    }
     free(room);
 }
 
@@ -439,39 +444,76 @@ run_probe(char **path)
 
 verb_opts zero_shot_opts = {threads_opts, output_opts, NULL};
 
-/* The share of correct images; null without images. */
-static json_t *
-share_of(size_t right, size_t images)
+static const struct {
+    const char *name;
+    double rank;
+} tops[] = {{"top1", 1}, {"top3", 3}, {"top5", 5}};
+enum { TOPS = sizeof tops / sizeof *tops };
+
+/* Images, and those of them whose class has at most that rank. */
+struct hits {
+    size_t images, at[TOPS];
+};
+
+/* Counts the images of each class, and the correct ones: rank 0 means that
+ * their class has no text. */
+static struct hits *
+count_hits(const struct pair *pair)
 {
-    return images ? json_real((double)right / (double)images) : json_null();
+    const struct data_features *images = pair->test, *texts = &pair->train;
+    struct eval_answers own =
+        eval_answers_by_key(images->n, images->labels, texts->n, texts->labels);
+    double *rank = mem_array(images->n, sizeof *rank);
+    struct hits *hits = mem_array(pair->classes, sizeof *hits);
+
+    eval_answers_rank(&own, texts->n, images->d, images->x, texts->x,
+                      EVAL_PAIR_COSINE, rank);
+    for (size_t i = 0; i < images->n; i++) {
+        struct hits *h = &hits[images->labels[i]];
+
+        h->images++;
+        for (size_t k = 0; k < TOPS; k++)
+            h->at[k] += rank[i] > 0 && rank[i] <= tops[k].rank;
+    }
+    free(rank);
+    eval_answers_release(&own);
+    return hits;
+}
+
+/* Adds the shares of correct images; null without images. */
+static void
+add_shares(json_t *to, const struct hits *h)
+{
+    for (size_t k = 0; k < TOPS; k++)
+        json_object_set_new(
+            to, tops[k].name,
+            h->images ? json_real((double)h->at[k] / (double)h->images)
+                      : json_null());
 }
 
 /* Lists all classes; sums up the correct images. */
 static json_t *
-list_classes(const struct pair *pair, const struct eval_hits *hits,
-             struct eval_hits *all, double *mean)
+list_classes(const struct pair *pair, const struct hits *hits, struct hits *all,
+             double *mean)
 {
     const struct data_classes *names = &pair->train.classes;
     json_t *list = json_array();
     size_t seen = 0;
 
     for (size_t c = 0; c < pair->classes; c++) {
-        const struct eval_hits h = hits[c];
+        const struct hits h = hits[c];
         json_t *name = c < names->n ? json_string(names->name[c])
                                     : json_integer((json_int_t)c);
+        json_t *class =
+            json_pack("{s:o s:I}", "class", name, "size", (json_int_t)h.images);
 
         all->images += h.images;
-        all->at1 += h.at1;
-        all->at3 += h.at3;
-        all->at5 += h.at5;
+        for (size_t k = 0; k < TOPS; k++)
+            all->at[k] += h.at[k];
         seen += h.images > 0;
-        *mean += h.images ? (double)h.at1 / (double)h.images : 0;
-        json_array_append_new(list,
-                              json_pack("{s:o s:I s:o s:o s:o}", "class", name,
-                                        "size", (json_int_t)h.images, "top1",
-                                        share_of(h.at1, h.images), "top3",
-                                        share_of(h.at3, h.images), "top5",
-                                        share_of(h.at5, h.images)));
+        *mean += h.images ? (double)h.at[0] / (double)h.images : 0;
+        add_shares(class, &h);
+        json_array_append_new(list, class);
     }
     *mean /= (double)seen;
     return list;
@@ -484,34 +526,32 @@ run_zero_shot(char **path)
     char *turned[] = {path[1], path[0], NULL};
     struct pair pair;
     const struct data_features *images, *texts = &pair.train;
-    struct eval_hits *hits, all = {0};
+    struct hits *hits, all = {0};
     double mean = 0;
-    json_t *classes, *how;
+    json_t *line, *classes, *how;
     uint8_t *there;
 
     pair_load(&pair, NULL, turned);
     images = pair.test;
     there = mem_array(pair.classes, sizeof *there);
-    hits = mem_array(pair.classes, sizeof *hits);
     for (size_t j = 0; j < texts->n; j++)
         if (there[texts->labels[j]]++)
             die("'%s' has several rows of class %jd: want one a class, as "
                 "'foil-embed --classes' writes them",
                 path[1], (intmax_t)texts->labels[j]);
-    eval_zero_shot(images->d, images->n, images->x, images->labels, texts->n,
-                   texts->x, texts->labels, pair.classes, hits);
+    hits = count_hits(&pair);
     classes = list_classes(&pair, hits, &all, &mean);
     how = json_pack(
         "{s:s s:s s:s s:I s:I s:I s:o s:o}", "metric", "cosine", "ties", "half",
         "matched", pair.matched, "texts", (json_int_t)texts->n, "unseen",
         (json_int_t)pair.unseen, "d", (json_int_t)images->d, "images",
         origin(path[0], images), "classes_from", origin(path[1], texts));
-    print(json_pack("{s:s s:o s:o s:o s:f s:f s:o}", "measure", "zero-shot",
-                    "top1", share_of(all.at1, all.images), "top3",
-                    share_of(all.at3, all.images), "top5",
-                    share_of(all.at5, all.images), "class_mean", mean, "chance",
-                    1 / (double)texts->n, "classes", classes),
-          how);
+    line = json_pack("{s:s}", "measure", "zero-shot");
+    add_shares(line, &all);
+    json_object_update_new(line, json_pack("{s:f s:f s:o}", "class_mean", mean,
+                                           "chance", 1 / (double)texts->n,
+                                           "classes", classes));
+    print(line, how);
     free(there);
     free(hits);
     pair_release(&pair);

@@ -48,6 +48,8 @@ rank_groups(const struct data_features *u, const struct data_features *v,
             double *forward, double *backward)
 {
     const size_t n = u->n, d = u->d;
+    struct eval_answers own = {.offset = mem_array(n + 1, sizeof *own.offset),
+                               .j = mem_array(n, sizeof *own.j)};
     int64_t *group;
     size_t *order, groups = 0;
     float *x = mem_array(n * d, sizeof *x), *y = mem_array(n * d, sizeof *y);
@@ -61,13 +63,19 @@ rank_groups(const struct data_features *u, const struct data_features *v,
     for (size_t i = 0; i < n; i++) {
         memcpy(x + i * d, u->x + order[i] * d, d * sizeof *x);
         memcpy(y + i * d, v->x + order[i] * d, d * sizeof *y);
+        own.j[i] = i; // of query i of any group
+        own.offset[i + 1] = i + 1;
     }
     for (size_t from = 0, to = 0; from < n; from = to, groups++) {
         while (to < n && group[order[to]] == group[order[from]])
             to++;
-        eval_retrieve(to - from, d, x + from * d, y + from * d, metric,
-                      forward + from, backward + from);
+        own.n = to - from;
+        eval_answers_rank(&own, own.n, d, x + from * d, y + from * d, metric,
+                          forward + from);
+        eval_answers_rank(&own, own.n, d, y + from * d, x + from * d, metric,
+                          backward + from);
     }
+    eval_answers_release(&own);
     free(group);
     free(order);
     free(y);
@@ -163,7 +171,8 @@ describe_direction(const struct eval_answers *answers, size_t m,
     json_t *line;
     size_t n = 0;
 
-    eval_answers_rank(answers, m, from->d, from->x, to->x, rank);
+    eval_answers_rank(answers, m, from->d, from->x, to->x, EVAL_PAIR_COSINE,
+                      rank);
     for (size_t i = 0; i < answers->n; i++)
         if (rank[i] > 0) // without an answer, a query does not count
             rank[n++] = rank[i];

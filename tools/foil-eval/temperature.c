@@ -25,6 +25,14 @@ verb_opts temperature_opts = {temperature_own, plot_opts, output_opts, NULL};
 
 static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
+/* A class: its samples, those seen in training, the mean of their numbers, and
+ * the shares of them among the smallest and the largest numbers. */
+struct class
+{
+    size_t size, n;
+    double mean, small, large;
+};
+
 /* A number for each sample or caption that has one, with its class. */
 struct column {
     const char *name;
@@ -36,50 +44,53 @@ struct column {
     double *size; /* [n] size of its class */
     int *mark;    /* [n] -1: among the smallest; 1: among the largest */
     size_t extreme;
+    size_t classes;
+    struct class *class; /* [classes] */
     size_t count[BINS];
     double low, high;
 };
 
-/* A class: its samples, those seen in training, the mean of their numbers, and
- * the shares of them among the smallest and the largest numbers. */
-struct class
-{
-    size_t size, n;
-    double mean, small, large;
-};
-
 /* Collects all samples seen in training, and counts those of each class. */
-static struct column
-gather_seen(const struct data_set *set, const float *x, const float *seen,
-            size_t each, struct class *class)
+static void
+gather_seen(struct column *c, const struct data_set *set, const float *x,
+            const float *seen)
 {
-    const size_t all = data_size(set) * each;
-    struct column c = {.each = each, .x = mem_array(all, sizeof *c.x)};
+    const size_t all = data_size(set) * c->each;
 
-    c.item = mem_array(all, sizeof *c.item);
-    c.label = mem_array(all, sizeof *c.label);
-    c.size = mem_array(all, sizeof *c.size);
-    c.mark = mem_array(all, sizeof *c.mark);
+    c->x = mem_array(all, sizeof *c->x);
+    c->item = mem_array(all, sizeof *c->item);
+    c->label = mem_array(all, sizeof *c->label);
+    c->size = mem_array(all, sizeof *c->size);
+    c->mark = mem_array(all, sizeof *c->mark);
     for (size_t i = 0; i < data_size(set); i++)
         if (data_label(set, i) >= 0)
-            class[data_label(set, i)].size++;
+            c->class[data_label(set, i)].size++;
     for (size_t i = 0; i < all; i++) {
+        const int label = data_label(set, i / c->each);
+
         if (seen && seen[i] == 0)
             continue;
-        c.item[c.n] = i;
-        c.x[c.n] = x[i];
-        c.label[c.n] = data_label(set, i / each);
-        c.size[c.n] = c.label[c.n] < 0 ? 0 : (double)class[c.label[c.n]].size;
-        c.n++;
+        c->item[c->n] = i;
+        c->x[c->n] = x[i];
+        c->label[c->n] = label;
+        c->size[c->n++] = label < 0 ? 0 : (double)c->class[label].size;
     }
-    return c;
 }
 
+/* Marks the smallest and the largest numbers, of equal ones the earlier as
+ * smaller, and sums up those of each class. */
 static void
-sum_up_classes(const struct column *c, size_t classes, struct class *class)
+sum_up_classes(struct column *c)
 {
+    size_t *order = eval_order(c->n, c->x);
+
+    for (size_t i = 0; i < c->extreme; i++) {
+        c->mark[order[i]] = -1;
+        c->mark[order[c->n - 1 - i]] = 1;
+    }
+    free(order);
     for (size_t i = 0; i < c->n; i++) {
-        struct class *own = c->label[i] < 0 ? NULL : &class[c->label[i]];
+        struct class *own = c->label[i] < 0 ? NULL : &c->class[c->label[i]];
 
         if (!own)
             continue;
@@ -88,11 +99,11 @@ sum_up_classes(const struct column *c, size_t classes, struct class *class)
         own->small += c->mark[i] < 0;
         own->large += c->mark[i] > 0;
     }
-    for (size_t k = 0; k < classes; k++)
-        if (class[k].n) {
-            class[k].mean /= (double)class[k].n;
-            class[k].small /= (double)class[k].n;
-            class[k].large /= (double)class[k].n;
+    for (struct class *k = c->class; k < c->class + c->classes; k++)
+        if (k->n) {
+            k->mean /= (double)k->n;
+            k->small /= (double)k->n;
+            k->large /= (double)k->n;
         }
 }
 
@@ -122,31 +133,34 @@ describe_column(json_t *line, struct column *c)
 }
 
 static json_t *
-list_classes(const struct data_set *set, const struct class *class)
+list_classes(const struct data_set *set, const struct column *c)
 {
     json_t *list = json_array();
 
-    for (size_t k = 0; k < data_classes(set); k++)
-        json_array_append_new(
-            list,
-            json_pack("{s:s s:I s:f s:f s:f}", "class", data_class_name(set, k),
-                      "size", (json_int_t) class[k].size, "mean", class[k].mean,
-                      "small", class[k].small, "large", class[k].large));
+    for (size_t k = 0; k < c->classes; k++) {
+        const struct class *own = &c->class[k];
+
+        json_array_append_new(list, json_pack("{s:s s:I s:f s:f s:f}", "class",
+                                              data_class_name(set, k), "size",
+                                              (json_int_t)own->size, "mean",
+                                              own->mean, "small", own->small,
+                                              "large", own->large));
+    }
     return list;
 }
 
 /* The share of tail samples among all, the smallest and the largest numbers;
  * the tail is all classes smaller than the median one. */
 static json_t *
-measure_tail(const struct column *c, size_t classes, const struct class *class)
+measure_tail(const struct column *c)
 {
-    double *size = mem_array(classes, sizeof *size), all = 0, small = 0;
+    double *size = mem_array(c->classes, sizeof *size), all = 0, small = 0;
     double large = 0, median;
     size_t n = 0;
 
-    for (size_t k = 0; k < classes; k++)
-        if (class[k].size)
-            size[n++] = (double)class[k].size;
+    for (size_t k = 0; k < c->classes; k++)
+        if (c->class[k].size)
+            size[n++] = (double)c->class[k].size;
     eval_sort(n, size);
     median = n ? eval_quantile(n, size, .5) : 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -165,20 +179,19 @@ measure_tail(const struct column *c, size_t classes, const struct class *class)
 
 /* The rank correlation of class sizes with class means. */
 static double
-class_correlation(size_t classes, const struct class *class)
+class_correlation(const struct column *c)
 {
-    double *size = mem_array(classes, sizeof *size), rank;
-    double *mean = mem_array(classes, sizeof *mean);
+    double *size = mem_array(2 * c->classes, sizeof *size), rank;
+    double *mean = size + c->classes;
     size_t n = 0;
 
-    for (size_t k = 0; k < classes; k++)
-        if (class[k].n) {
-            size[n] = (double)class[k].size;
-            mean[n++] = class[k].mean;
+    for (size_t k = 0; k < c->classes; k++)
+        if (c->class[k].n) {
+            size[n] = (double)c->class[k].size;
+            mean[n++] = c->class[k].mean;
         }
     rank = eval_spearman(n, size, mean);
     free(size);
-    free(mean);
     return rank;
 }
 
@@ -279,7 +292,7 @@ describe_captions(const struct data_set *set, const struct column *c)
 }
 
 static void
-draw_plot(const struct column *c, size_t classes, const struct class *class)
+draw_plot(const struct column *c)
 {
     const double step = (c->high - c->low) / BINS;
     struct plot script;
@@ -289,10 +302,10 @@ draw_plot(const struct column *c, size_t classes, const struct class *class)
     for (size_t b = 0; b < BINS; b++)
         fprintf(out, "%g %zu\n", c->low + ((double)b + .5) * step, c->count[b]);
     fprintf(out, "END\n$classes << END\n");
-    for (size_t k = 0; k < classes; k++)
-        if (class[k].n)
-            fprintf(out, "%zu %g %g %g\n", class[k].size, class[k].mean,
-                    class[k].small, class[k].large);
+    for (const struct class *k = c->class; k < c->class + c->classes; k++)
+        if (k->n)
+            fprintf(out, "%zu %g %g %g\n", k->size, k->mean, k->small,
+                    k->large);
     fprintf(out,
             "END\nset terminal pngcairo size 1440,480\n"
             "set multiplot layout 1,3\nset grid\nset xlabel \"%s\"\n"
@@ -300,7 +313,7 @@ draw_plot(const struct column *c, size_t classes, const struct class *class)
             "set xtics rotate by 30 right\n"
             "plot $histogram using 1:2:(%g) with boxes notitle\n",
             c->name, step);
-    if (classes)
+    if (c->classes)
         fprintf(out,
                 "set xlabel \"size of the class\"\nset logscale x\n"
                 "set ylabel \"mean %s of the class\"\n"
@@ -312,34 +325,28 @@ draw_plot(const struct column *c, size_t classes, const struct class *class)
     plot(&script, common_options.plot);
 }
 
-static struct column
-read_all(const struct tables *tables, const char *name,
-         const struct data_set *set, struct class *class)
+static void
+read_column(struct column *c, const struct tables *tables,
+            const struct data_set *set)
 {
-    const char *dot = strrchr(name, '.');
+    const char *dot = strrchr(c->name, '.');
     char *seen_name =
-        mem_format("%.*sseen", dot ? (int)(dot + 1 - name) : 0, name);
-    size_t each, seen_each;
-    const float *x = tables_find(tables, name, data_size(set), &each);
+        mem_format("%.*sseen", dot ? (int)(dot + 1 - c->name) : 0, c->name);
+    size_t seen_each;
+    const float *x = tables_find(tables, c->name, data_size(set), &c->each);
     const float *seen =
         tables_find(tables, seen_name, data_size(set), &seen_each);
-    struct column c;
 
+    free(seen_name);
     if (!x)
         die("'%s' has no '%s' for each sample: its objective does not learn "
             "one",
-            tables->folder, name);
-    c = gather_seen(set, x, seen_each == each ? seen : NULL, each, class);
-    if (!c.n)
+            tables->folder, c->name);
+    gather_seen(c, set, x, seen_each == c->each ? seen : NULL);
+    if (!c->n)
         die("'%s' has seen no sample yet", tables->folder);
-    c.name = name;
-    c.extreme = (size_t)extreme;
-    if (c.extreme > c.n / 2)
-        c.extreme = c.n / 2;
-    eval_extremes(c.n, c.x, c.extreme, c.mark);
-    sum_up_classes(&c, data_classes(set), class);
-    free(seen_name);
-    return c;
+    c->extreme = (size_t)extreme < c->n / 2 ? (size_t)extreme : c->n / 2;
+    sum_up_classes(c);
 }
 
 /* Prints the measures of a column, and draws it with --plot. */
@@ -348,23 +355,24 @@ measure_column(char **path, const char *name, const struct tables *tables,
                const struct nn_model *model, const struct data_set *set)
 {
     const size_t classes = data_classes(set);
-    struct class *class = mem_array(classes, sizeof *class);
-    struct column c = read_all(tables, name, set, class);
+    struct column c = {.name = name,
+                       .classes = classes,
+                       .class = mem_array(classes, sizeof *c.class)};
     json_t *line =
         json_pack("{s:s s:s}", "measure", "temperature", "column", name);
 
+    read_column(&c, tables, set);
     describe_column(line, &c);
     if (classes)
         json_object_update_new(
             line, json_pack("{s:f s:f s:o s:o}", "spearman",
                             eval_spearman(c.n, c.size, c.x), "class_spearman",
-                            class_correlation(classes, class), "tail",
-                            measure_tail(&c, classes, class), "classes",
-                            list_classes(set, class)));
+                            class_correlation(&c), "tail", measure_tail(&c),
+                            "classes", list_classes(set, &c)));
     if (!strncmp(name, "view1.", 6) && data_captions_most(set))
         json_object_set_new(line, "captions", describe_captions(set, &c));
     if (common_options.plot)
-        draw_plot(&c, classes, class);
+        draw_plot(&c);
     print(line, json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
                           "unseen", (json_int_t)(data_size(set) * c.each - c.n),
                           "extreme", (json_int_t)c.extreme, "encoder",
@@ -374,7 +382,7 @@ measure_column(char **path, const char *name, const struct tables *tables,
     free(c.label);
     free(c.size);
     free(c.mark);
-    free(class);
+    free(c.class);
 }
 
 void
