@@ -28,8 +28,8 @@ struct eval_anchor {
     double kl;        /* KL(p | uniform), nats */
     double effective; /* e^H(p), 1 .. m: effective number of negatives */
     double largest;   /* the largest p */
-    double own;       /* sum of p over the anchor's group; 0 without groups */
     double density;   /* mean cosine of the `nearest` nearest negatives */
+    double own;       /* sum of p over the anchor's group; 0 without groups */
 };
 
 /* eval_softmax_exact() returns the tau >= 1e-4 with KL = rho, rho > 0, or 0 if

@@ -31,13 +31,12 @@ int eval_views_same_group(const struct eval_views *rows, size_t r, size_t c);
 /*
  * eval_views_compare() writes the cosines of m rows with all n rows, and
  * -INFINITY for rows that are not negatives.
- *   row   [m] indices of the rows, < n
- *   work  [m,d] scratch
- *   s     [m,n] out
+ *   row  [m] indices of the rows, < n
+ *   s    [m,n] out
  * O(m n d) time.
  */
 void eval_views_compare(const struct eval_views *rows, size_t m,
-                        const size_t *row, float *work, float *s);
+                        const size_t *row, float *s);
 
 /*
  * eval_views_nearest() finds the k largest of the cosines s [n], the largest

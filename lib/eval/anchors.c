@@ -165,12 +165,11 @@ eval_anchors(const struct eval_views *rows,
              const size_t *row, const double *tau, struct eval_anchor *out)
 {
     const size_t n = eval_views_count(rows);
-    float *work = mem_array(m * rows->d, sizeof *work);
     float *s = mem_array(m * n, sizeof *s);
 
     REQUIRE(how->nearest >= 1 && how->nearest <= EVAL_NEAREST_MAX &&
             how->nearest <= eval_views_negatives(rows));
-    eval_views_compare(rows, m, row, work, s);
+    eval_views_compare(rows, m, row, s);
 #pragma omp parallel
     {
         float *p = mem_array(n, sizeof *p);
@@ -181,5 +180,4 @@ eval_anchors(const struct eval_views *rows,
         free(p);
     }
     free(s);
-    free(work);
 }

@@ -1,9 +1,11 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "eval/views.h"
 #include "num/gemm.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 size_t
 eval_views_count(const struct eval_views *rows)
@@ -40,14 +42,16 @@ mask_own_rows(const struct eval_views *rows, size_t r, float *s)
 
 void
 eval_views_compare(const struct eval_views *rows, size_t m, const size_t *row,
-                   float *work, float *s)
+                   float *s)
 {
     const size_t n = eval_views_count(rows), d = rows->d;
+    float *v = mem_array(m * d, sizeof *v);
 
     REQUIRE(rows->samples >= 2 && rows->views > (rows->cross != 0));
     for (size_t i = 0; i < m; i++)
-        memcpy(work + i * d, rows->v + row[i] * d, d * sizeof *work);
-    num_gemm_nt(m, n, d, 1, work, rows->v, 0, s);
+        memcpy(v + i * d, rows->v + row[i] * d, d * sizeof *v);
+    num_gemm_nt(m, n, d, 1, v, rows->v, 0, s);
+    free(v);
     for (size_t i = 0; i < m; i++)
         mask_own_rows(rows, row[i], s + i * n);
 }

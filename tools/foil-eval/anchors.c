@@ -1,15 +1,46 @@
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "anchors.h"
 #include "data/npy.h"
+#include "data/sheet.h"
+#include "eval/anchors.h"
 #include "eval/column.h"
+#include "image/codec.h"
+#include "instrument.h"
+#include "text/captions.h"
+#include "util/file.h"
 #include "util/mem.h"
 
-enum { TOGETHER = 64 }; // anchors between two updates of the progress line
+enum {
+    TOGETHER = 64, // anchors between two updates of the progress line
+    SIZE = 96,     // of an image on a sheet
+    MOST_NEIGHBOURS = 12,
+    BINS = 40
+};
 
 static const double usual_tau = 0.2;
+
+/* Measures of an anchor: the fields of struct eval_anchor in their order, and
+ * the learnt temperature. */
+enum measure {
+    EXACT,
+    BOUND,
+    TAU,
+    KL,
+    EFFECTIVE,
+    LARGEST,
+    DENSITY,
+    OWN,
+    LEARNT,
+    MEASURES
+};
+static const char *const names[MEASURES] = {
+    "exact",     "bound",   "tau",     "kl",
+    "effective", "largest", "density", "same_class_weight",
+    "learnt"};
 
 _Static_assert(sizeof(struct eval_anchor) == LEARNT * sizeof(double),
                "the measures are in the order of its fields");
@@ -46,6 +77,330 @@ static const struct opt anchors_own[] = {
     {0},
 };
 verb_opts anchors_opts = {anchors_own, INSTRUMENT_GROUPS};
+
+struct anchors {
+    const struct instrument *in;
+    struct data_set *set; /* of the samples, or NULL */
+    size_t m, nearest;
+    size_t *row;          /* [m] ascending */
+    double *learnt;       /* [rows], or NULL */
+    double *of[MEASURES]; /* [m] each */
+};
+
+static size_t
+sample_at(const struct anchors *a, size_t row)
+{
+    return row % a->in->rows.samples;
+}
+
+static intmax_t
+number_at(const struct anchors *a, size_t row)
+{
+    return (intmax_t)a->in->id[sample_at(a, row)];
+}
+
+static size_t
+view_at(const struct anchors *a, size_t row)
+{
+    return row / a->in->rows.samples;
+}
+
+/* Writes a line for each anchor. */
+static void
+write_csv(const struct anchors *a)
+{
+    static const enum measure order[MEASURES] = {
+        EXACT, LEARNT, TAU, KL, EFFECTIVE, LARGEST, DENSITY, BOUND, OWN};
+    struct file_draft draft = {0};
+    struct err err;
+
+    if (file_draft_open(&draft, output, &err))
+        die("%s", err.msg);
+    fputs("sample,view,group", draft.file);
+    for (size_t k = 0; k < MEASURES; k++)
+        if (order[k] != LEARNT || a->learnt)
+            fprintf(draft.file, ",%s", names[order[k]]);
+    fputs("\n", draft.file);
+    for (size_t i = 0; i < a->m; i++) {
+        const size_t sample = sample_at(a, a->row[i]);
+
+        fprintf(draft.file, "%jd,%zu,%jd", number_at(a, a->row[i]),
+                view_at(a, a->row[i]),
+                a->in->group ? (intmax_t)a->in->group[sample] : -1);
+        for (size_t k = 0; k < MEASURES; k++)
+            if (order[k] != LEARNT || a->learnt)
+                fprintf(draft.file, ",%.6g", a->of[order[k]][i]);
+        fputs("\n", draft.file);
+    }
+    if (file_draft_keep(&draft, &err))
+        die("%s", err.msg);
+}
+
+static void
+write_histogram(FILE *out, const char *name, size_t n, const double *x,
+                double low, double high)
+{
+    size_t count[BINS];
+    const double step = (high - low) / BINS;
+
+    eval_histogram(n, x, low, high, BINS, count);
+    fprintf(out, "$%s << END\n", name);
+    for (size_t b = 0; b < BINS; b++)
+        fprintf(out, "%g %g\n", low + ((double)b + .5) * step,
+                (double)count[b] / (double)n);
+    fputs("END\n", out);
+}
+
+/* Histograms of exact and of learnt temperatures, on one scale. */
+static void
+write_temperatures(FILE *out, const struct anchors *a)
+{
+    const double *exact = a->of[EXACT],
+                 *learnt = a->of[a->learnt ? LEARNT : EXACT];
+    double low = 1e9, high = 0;
+
+    for (size_t i = 0; i < a->m; i++) {
+        low = fmin(low, fmin(exact[i], learnt[i]));
+        high = fmax(high, fmax(exact[i], learnt[i]));
+    }
+    high = high > low ? high : low + 1;
+    write_histogram(out, "exact", a->m, exact, low, high);
+    write_histogram(out, "learnt", a->m, learnt, low, high);
+}
+
+/* Draws distributions and correlations. */
+static void
+plot_anchors(const struct anchors *a)
+{
+    struct plot script;
+    FILE *out = plot_open(&script);
+
+    write_temperatures(out, a);
+    fputs("# exact, learnt, effective, density, same class\n$anchors << END\n",
+          out);
+    for (size_t i = 0; i < a->m; i++)
+        fprintf(out, "%g %g %g %g %g\n", a->of[EXACT][i],
+                a->of[a->learnt ? LEARNT : TAU][i], a->of[EFFECTIVE][i],
+                a->of[DENSITY][i], a->of[OWN][i]);
+    fprintf(out,
+            "END\nset terminal pngcairo size 1200,840\n"
+            "set multiplot layout 2,2\nset grid\nset style fill solid 0.5\n"
+            "set key outside top center horizontal\n"
+            "set xlabel \"temperature\"\nset ylabel \"share of the anchors\"\n"
+            "plot $exact with boxes title \"exact, KL = %g\"%s\n"
+            "unset key\nset xlabel \"exact temperature\"\n"
+            "set ylabel \"%s temperature\"\n"
+            "plot $anchors using 1:2 with points pt 7 ps .4, x lc rgb "
+            "\"#999999\"\n"
+            "set ylabel \"mean cosine of the %zu nearest negatives\"\n"
+            "plot $anchors using 1:4 with points pt 7 ps .4\n"
+            "set xlabel \"effective number of negatives\"\n"
+            "set ylabel \"%s\"\n"
+            "plot $anchors using 3:%d with points pt 7 ps .4\n",
+            rho, a->learnt ? ", $learnt with lines lw 2 title \"learnt\"" : "",
+            a->learnt ? "learnt" : "measured", a->nearest,
+            a->in->group ? "share of the weight on the own group"
+                         : "mean cosine of the nearest negatives",
+            a->in->group ? 5 : 4);
+    plot(&script, common_options.plot);
+}
+
+/* The *n most extreme anchors of one end, the most extreme first. */
+static size_t *
+find_ends(const struct anchors *a, int highest, size_t *n)
+{
+    size_t *order = eval_order(a->m, a->of[EXACT]), *at;
+
+    *n = (size_t)extreme < a->m ? (size_t)extreme : a->m;
+    at = mem_array(*n, sizeof *at);
+    for (size_t k = 0; k < *n; k++)
+        at[k] = order[highest ? a->m - 1 - k : k];
+    free(order);
+    return at;
+}
+
+/* Lists the anchors with the lowest or the highest exact temperature. */
+static json_t *
+list_ends(const struct anchors *a, int highest)
+{
+    json_t *list = json_array();
+    size_t n, *at = find_ends(a, highest, &n), len;
+
+    for (size_t k = 0; k < n; k++) {
+        const size_t row = a->row[at[k]], view = view_at(a, row);
+        const size_t id = (size_t)number_at(a, row);
+        const char *captions = a->set ? data_caption(a->set, id) : "";
+        char group[24];
+        json_t *item =
+            json_pack("{s:I s:I s:f s:f s:s*}", "sample", (json_int_t)id,
+                      "view", (json_int_t)view, "exact", a->of[EXACT][at[k]],
+                      "effective", a->of[EFFECTIVE][at[k]], "group",
+                      instrument_group(a->in, sample_at(a, row), group));
+
+        if (*captions) {
+            const char *caption = text_captions_get(captions, 0, &len);
+
+            json_object_set_new(item, "caption", json_stringn(caption, len));
+        }
+        json_array_append_new(list, item);
+    }
+    free(at);
+    return list;
+}
+
+/* A list of a sheet: an anchor and its nearest negatives, with the names of
+ * their classes, or their cosines if classes have no names. */
+static void
+fill_list(const struct anchors *a, size_t at, size_t neighbours,
+          struct data_sheet_list *list)
+{
+    const size_t row = a->row[at], n = eval_views_count(&a->in->rows);
+    size_t near[MOST_NEIGHBOURS];
+    float *s = mem_array(n, sizeof *s);
+
+    list->n = neighbours + 1;
+    list->id = mem_array(list->n, sizeof *list->id);
+    list->framed = mem_array(list->n, 1);
+    list->name = mem_array(list->n, sizeof *list->name);
+    eval_views_compare(&a->in->rows, 1, &row, s);
+    eval_views_nearest(n, s, neighbours, near);
+    for (size_t k = 0; k <= neighbours; k++) {
+        const size_t c = k ? near[k - 1] : row;
+        char number[24];
+        const char *name =
+            a->in->classes.n ? instrument_group(a->in, sample_at(a, c), number)
+                             : NULL;
+
+        list->id[k] = (int64_t)number_at(a, c);
+        if (!k)
+            list->name[k] = mem_format("%.3g", a->of[EXACT][at]);
+        else
+            list->name[k] = name ? mem_text(name) : mem_format("%.2f", s[c]);
+        if (k && eval_views_same_group(&a->in->rows, row, c))
+            list->framed[k] = 1;
+        else if (k && name)
+            list->framed[k] = 2;
+    }
+    free(s);
+}
+
+/* Draws the images of these anchors, each with those of its nearest
+ * negatives. */
+static void
+draw_sheet(const struct anchors *a)
+{
+    const struct data_pool_settings how = {
+        .policy = IMAGE_ACCEPT,
+        .max_pixels = (size_t)measured_settings.max_pixels};
+    size_t n, *low = find_ends(a, 0, &n), *high = find_ends(a, 1, &n);
+    struct data_sheet_list *list = mem_array(2 * n, sizeof *list);
+    struct data_sheet show = {.rows = 2 * n, .columns = 1, .size = SIZE};
+    struct data_pool *pool = data_pool_new(a->set, &how);
+    struct err err;
+
+    show.views = a->nearest < MOST_NEIGHBOURS ? a->nearest : MOST_NEIGHBOURS;
+    for (size_t k = 0; k < 2 * n; k++) {
+        fill_list(a, k < n ? low[k] : high[2 * n - 1 - k], show.views,
+                  &list[k]);
+        if (data_sheet_letters(&list[k]) > show.letters)
+            show.letters = data_sheet_letters(&list[k]);
+    }
+    data_sheet_begin(&show);
+    data_sheet_lists(&show, list, pool, pool);
+    if (show.white)
+        log_message("images that stay white: %zu; the last: %s", show.white,
+                    show.why.msg);
+    if (image_png_write(sheet, show.pixel, show.width, show.height, &err))
+        die("%s", err.msg);
+    for (size_t k = 0; k < 2 * n; k++) {
+        for (size_t i = 0; i < list[k].n; i++)
+            free((void *)list[k].name[i]);
+        free(list[k].id);
+        free(list[k].framed);
+        free(list[k].name);
+    }
+    free(show.pixel);
+    data_pool_free(pool);
+    free(list);
+    free(high);
+    free(low);
+}
+
+/* Draws all p of a row, in descending order, against their rank. */
+static void
+plot_softmax(const struct anchors *a, const float *p, const size_t *near)
+{
+    const size_t n = eval_views_count(&a->in->rows);
+    const size_t m = eval_views_negatives(&a->in->rows), k = a->nearest;
+    double *sorted = mem_array(n, sizeof *sorted);
+    struct plot script;
+    FILE *out = plot_open(&script);
+
+    for (size_t c = 0; c < n; c++)
+        sorted[c] = -(double)p[c];
+    eval_sort(n, sorted);
+    fputs("# rank, p\n$softmax << END\n", out);
+    for (size_t c = 0; c < m; c += c < 1000 ? 1 : c / 1000)
+        fprintf(out, "%zu %g\n", c + 1, -sorted[c]);
+    fputs("END\n# rank, p of those of the own group\n$own << END\n0 0\n", out);
+    for (size_t c = 0; c < k; c++)
+        if (eval_views_same_group(&a->in->rows, *a->row, near[c]))
+            fprintf(out, "%zu %g\n", c + 1, (double)p[near[c]]);
+    fprintf(out,
+            "END\nset terminal pngcairo size 800,480\nset logscale xy\n"
+            "set grid\nset key bottom left Left reverse\n"
+            "set xrange [1:%zu]\nset yrange [%g:]\n"
+            "set format y \"10^{%%T}\"\n"
+            "set xlabel \"negatives of sample %jd, the heaviest first\"\n"
+            "set ylabel \"weight in the softmax\"\n"
+            "plot $softmax with lines lw 2 title \"temperature %.3g: %.4g "
+            "effective\", $own with points pt 7 lc rgb \"#009e73\" "
+            "title \"of the own group, among the first %zu\", %g with lines "
+            "dt 2 lc rgb \"#999999\" title \"uniform\"\n",
+            m < 2 ? 2 : m, fmax(-sorted[m - 1], 1e-12) / 2,
+            number_at(a, *a->row), *a->of[TAU], *a->of[EFFECTIVE], k,
+            1 / (double)m);
+    plot(&script, common_options.plot);
+    free(sorted);
+}
+
+/* Prints the softmax of the first anchor, and draws it with --plot. */
+static void
+print_softmax(const struct anchors *a)
+{
+    const struct eval_views *rows = &a->in->rows;
+    const size_t n = eval_views_count(rows), k = a->nearest;
+    float *s = mem_array(n, sizeof *s), *p = mem_array(n, sizeof *p);
+    size_t *near = mem_array(k, sizeof *near);
+    double sum = 0;
+    json_t *line = json_pack("{s:s s:I}", "measure", "anchor", "sample",
+                             (json_int_t)number_at(a, *a->row));
+
+    for (enum measure i = EXACT; i <= OWN; i++)
+        json_object_set_new(line, names[i], json_real(*a->of[i]));
+    print(line, json_object());
+    eval_views_compare(rows, 1, a->row, s);
+    eval_softmax(n, s, *a->of[TAU], p);
+    eval_views_nearest(n, s, k, near);
+    for (size_t c = 0; c < k; c++) {
+        const size_t row = near[c];
+        char group[24];
+
+        sum += p[row];
+        print(json_pack("{s:s s:I s:I s:I s:f s:f s:f s:s*}", "measure",
+                        "negative", "rank", (json_int_t)c + 1, "sample",
+                        (json_int_t)number_at(a, row), "view",
+                        (json_int_t)view_at(a, row), "cosine", (double)s[row],
+                        "p", (double)p[row], "sum", sum, "group",
+                        instrument_group(a->in, sample_at(a, row), group)),
+              json_object());
+    }
+    if (common_options.plot)
+        plot_softmax(a, p, near);
+    free(near);
+    free(p);
+    free(s);
+}
 
 /* Reads a number for each sample from a file; the caller frees them. */
 static float *
@@ -145,12 +500,12 @@ tau_of(const struct anchors *a, size_t r)
 static void
 measure_anchors(struct anchors *a)
 {
-    const struct eval_anchors_settings how = {.rho = a->rho,
+    const struct eval_anchors_settings how = {.rho = rho,
                                               .nearest = a->nearest};
+    struct eval_anchor *out = mem_array(a->m, sizeof *out);
     struct progress progress;
     double *at = mem_array(a->m, sizeof *at);
 
-    a->out = mem_array(a->m, sizeof *a->out);
     for (size_t i = 0; i < a->m; i++)
         at[i] = tau_of(a, a->row[i]);
     progress_start(&progress, "anchors", 0, (double)a->m);
@@ -158,7 +513,7 @@ measure_anchors(struct anchors *a)
         const size_t m = a->m - from < TOGETHER ? a->m - from : TOGETHER;
 
         eval_anchors(&a->in->rows, &how, m, a->row + from, at + from,
-                     a->out + from);
+                     out + from);
         progress_show(&progress, (double)(from + m), "");
     }
     progress_clear(&progress);
@@ -167,18 +522,22 @@ measure_anchors(struct anchors *a)
     for (size_t k = 1; k < MEASURES; k++)
         a->of[k] = a->of[0] + k * a->m;
     for (size_t i = 0; i < a->m; i++) {
-        const double *figures = (const double *)&a->out[i];
+        const double *figures = (const double *)&out[i];
 
         for (size_t k = 0; k < LEARNT; k++)
             a->of[k][i] = figures[k];
         a->of[LEARNT][i] = a->learnt ? a->learnt[a->row[i]] : 0;
     }
+    free(out);
 }
 
-static json_t *
-spread_of(const struct anchors *a, enum measure which)
+/* Adds the distributions of some measures in a row. */
+static void
+add_spreads(json_t *line, const struct anchors *a, enum measure from,
+            enum measure to)
 {
-    return spread(a->m, a->of[which]);
+    for (enum measure k = from; k <= to; k++)
+        json_object_set_new(line, names[k], spread(a->m, a->of[k]));
 }
 
 /* The correlation of a measure with the exact temperature. */
@@ -196,11 +555,11 @@ add_learnt(json_t *line, json_t *ranks, const struct anchors *a)
     size_t n = 0;
 
     for (size_t i = 0; i < a->m; i++)
-        if (a->out[i].exact > 0)
-            ratio[n++] = a->of[LEARNT][i] / a->out[i].exact;
-    json_object_update_new(
-        line, json_pack("{s:o s:o*}", "learnt", spread_of(a, LEARNT),
-                        "learnt_over_exact", n ? spread(n, ratio) : NULL));
+        if (a->of[EXACT][i] > 0)
+            ratio[n++] = a->of[LEARNT][i] / a->of[EXACT][i];
+    add_spreads(line, a, LEARNT, LEARNT);
+    if (n)
+        json_object_set_new(line, "learnt_over_exact", spread(n, ratio));
     json_object_set_new(ranks, "learnt_exact", json_real(rank_of(a, LEARNT)));
     free(ratio);
 }
@@ -247,8 +606,8 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
         struct group *g = &group[own[a->row[i] % samples]];
 
         g->anchors++;
-        g->exact += a->out[i].exact;
-        g->own += a->out[i].own;
+        g->exact += a->of[EXACT][i];
+        g->own += a->of[OWN][i];
     }
     for (size_t k = 0; k < n; k++) {
         const struct group *g = &group[k];
@@ -272,8 +631,8 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
                            json_pack("{s:f s:f}", "same_class_weight_exact",
                                      rank_of(a, OWN), "group_size_exact",
                                      eval_spearman(used, size, exact)));
-    json_object_update_new(line, json_pack("{s:o s:o}", "same_class_weight",
-                                           spread_of(a, OWN), "classes", list));
+    add_spreads(line, a, OWN, OWN);
+    json_object_set_new(line, "classes", list);
     free(exact);
     free(size);
     free(group);
@@ -288,26 +647,24 @@ report_anchors(const struct anchors *a)
     json_t *line, *ranks;
 
     for (size_t i = 0; i < a->m; i++)
-        if (a->out[i].exact > 0)
-            closest = fmax(closest, a->out[i].exact / a->out[i].bound);
+        if (a->of[EXACT][i] > 0)
+            closest = fmax(closest, a->of[EXACT][i] / a->of[BOUND][i]);
         else
             without++;
-    line = json_pack("{s:s s:I s:f s:I s:o s:o s:f s:o s:o s:o s:o s:o}",
-                     "measure", "anchors", "anchors", (json_int_t)a->m, "rho",
-                     rho, "unattainable", (json_int_t)without, "exact",
-                     spread_of(a, EXACT), "bound", spread_of(a, BOUND),
-                     "closest_to_bound", closest, "tau", spread_of(a, TAU),
-                     "kl", spread_of(a, KL), "effective",
-                     spread_of(a, EFFECTIVE), "largest", spread_of(a, LARGEST),
-                     "density", spread_of(a, DENSITY));
+    line = json_pack("{s:s s:I s:f s:I}", "measure", "anchors", "anchors",
+                     (json_int_t)a->m, "rho", rho, "unattainable",
+                     (json_int_t)without);
+    add_spreads(line, a, EXACT, BOUND);
+    json_object_set_new(line, "closest_to_bound", json_real(closest));
+    add_spreads(line, a, TAU, DENSITY);
     ranks = json_pack("{s:f}", "density_exact", rank_of(a, DENSITY));
     if (a->learnt)
         add_learnt(line, ranks, a);
     if (a->in->group)
         add_groups(line, ranks, a);
     json_object_update_new(line, json_pack("{s:o s:o s:o}", "spearman", ranks,
-                                           "lowest", anchors_ends(a, 0),
-                                           "highest", anchors_ends(a, 1)));
+                                           "lowest", list_ends(a, 0), "highest",
+                                           list_ends(a, 1)));
     print(line, instrument_protocol(a->in));
 }
 
@@ -325,7 +682,7 @@ find_one(const struct instrument *in, size_t *m)
     return row;
 }
 
-/* Opens the data set of the rows, if it is known. */
+/* Opens the data set of features, if it is known. */
 static struct data_set *
 open_images(const struct instrument *in)
 {
@@ -348,10 +705,7 @@ run_anchors(char **path)
 {
     const int alone = opt_is_set(&one);
     struct instrument in;
-    struct anchors a = {.in = &in,
-                        .rho = rho,
-                        .nearest = (size_t)nearest,
-                        .extreme = (size_t)extreme};
+    struct anchors a = {.in = &in, .nearest = (size_t)nearest};
     struct data_set *set;
 
     if (alone && (output || sheet))
@@ -368,19 +722,18 @@ run_anchors(char **path)
     a.row = alone ? find_one(&in, &a.m) : draw_anchors(&in.rows, &a.m);
     measure_anchors(&a);
     if (alone) {
-        anchors_one(&a);
+        print_softmax(&a);
     } else {
         if (output)
-            anchors_csv(&a, output);
+            write_csv(&a);
         if (common_options.plot)
-            anchors_plot(&a);
+            plot_anchors(&a);
         if (sheet)
-            anchors_sheet(&a, sheet);
+            draw_sheet(&a);
         report_anchors(&a);
     }
     free(a.row);
     free(a.of[0]);
-    free(a.out);
     free(a.learnt);
     if (set)
         data_close(set);

@@ -157,11 +157,10 @@ measure_chain(const struct watch *w, size_t i, struct mixing *mix)
     const size_t n = eval_views_count(rows), states = (size_t)visits;
     const double *x = w->x + i * (size_t)replicas * states;
     const double tau = w->method->settings.settings.value[LOSS_TAU];
-    float *work = mem_array(rows->d, sizeof *work);
     float *s = mem_array(n, sizeof *s), *p = mem_array(n, sizeof *p);
     double all = 0;
 
-    eval_views_compare(rows, 1, &w->row[i], work, s);
+    eval_views_compare(rows, 1, &w->row[i], s);
     eval_softmax(n, s, tau, p);
     for (size_t r = 0; r < (size_t)replicas; r++)
         all += sample_ess(states, x + r * states);
@@ -175,7 +174,6 @@ measure_chain(const struct watch *w, size_t i, struct mixing *mix)
             eval_chains_lagged((size_t)replicas, states, x, lag) / (double)w->m;
     free(p);
     free(s);
-    free(work);
 }
 
 static void
