@@ -6,26 +6,6 @@
 #include "nn/model.h"
 #include "train/encoder.h"
 
-/* The sizes in the name of a transformer, "vit:WxLxP[xH]" or "clip:WxL[xH]". */
-struct embed_sizes {
-    size_t width, layers, patch, heads;
-};
-
-/* embed_sizes_read() reads them: 1, or 0 for another encoder. */
-int embed_sizes_read(const char *arch, struct embed_sizes *sizes);
-
-/* The contents of a model card. */
-struct embed_card {
-    const struct nn_model *image, *text; /* NULL: none */
-    const char *folder, *licence;
-    int timm, open_clip; /* 1: that library can open the folder */
-};
-
-/* embed_card() returns the card as Markdown with a YAML head, as model hubs
- * read it: a description of the encoder, code that opens it, and its training
- * command and results if the run directory has them.  The caller frees it. */
-char *embed_card(const struct embed_card *card);
-
 /* The command line, see tools/foil-embed.1. */
 struct embed_options {
     const char *checkpoint; /* NULL: no encoder; features are tokens, pixels

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "nn/safetensors.h"
+#include "run/results.h"
+#include "run/settings.h"
 #include "util/asset.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -18,13 +20,40 @@ enum { PAIR_CONFIG, PAIR_MODEL, PAIR_VOCABULARY, N_OF_PAIRS };
 static const char *const of_pairs[N_OF_PAIRS] = {
     "open_clip_config.json", "open_clip_model.safetensors", "vocabulary.txt"};
 
+/* The sizes in the name of a transformer, "vit:WxLxP[xH]" or "clip:WxL[xH]". */
+struct sizes {
+    size_t width, layers, patch, heads;
+};
+
 /* The state of a job. */
 struct work {
     const struct embed_options *job;
     struct nn_model image, text; /* text.net NULL: no text encoder */
     const char *timm;            /* timm's name of the encoder; or NULL */
-    struct embed_sizes sizes;    /* of a vit */
+    int pair;                    /* 1: open_clip has both encoders */
+    struct sizes sizes;          /* of a vit */
 };
+
+/* Reads them: 1, or 0 for another encoder. */
+static int
+read_sizes(const char *arch, struct sizes *sizes)
+{
+    unsigned long of[4];
+    const int vit = !strncmp(arch, "vit:", 4);
+    const int n =
+        sscanf(arch, "%*[a-z]:%lux%lux%lux%lu", of, of + 1, of + 2, of + 3);
+
+    *sizes = (struct sizes){0};
+    if ((!vit && strncmp(arch, "clip:", 5)) || n < (vit ? 3 : 2))
+        return 0;
+    *sizes = (struct sizes){.width = of[0], .layers = of[1]};
+    sizes->heads = sizes->width < 128 ? 1 : sizes->width / 64;
+    if (vit)
+        sizes->patch = of[2];
+    if (n > (vit ? 3 : 2))
+        sizes->heads = of[n - 1];
+    return 1;
+}
 
 static void
 write_text(const struct work *work, const char *name, const char *text)
@@ -151,7 +180,7 @@ static json_t *
 list_arguments(const struct work *work)
 {
     const struct nn_spec *s = &work->image.spec;
-    const struct embed_sizes *v = &work->sizes;
+    const struct sizes *v = &work->sizes;
 
     if (!v->width)
         return json_object();
@@ -184,7 +213,7 @@ describe_pretrained(const struct work *work)
 static json_t *
 describe_config(const struct work *work)
 {
-    const struct embed_sizes *v = &work->sizes;
+    const struct sizes *v = &work->sizes;
     json_t *ours = nn_spec_put(&work->image.spec);
     json_t *config =
         work->timm ? json_pack("{s:s s:i s:I s:s s:o s:o}", "architecture",
@@ -212,7 +241,7 @@ find_timm(struct work *work)
 {
     const struct nn_spec *s = &work->image.spec;
 
-    if (embed_sizes_read(s->arch, &work->sizes))
+    if (read_sizes(s->arch, &work->sizes))
         work->timm = "vit_base_patch16_224";
     else if ((!strcmp(s->arch, "resnet18") || !strcmp(s->arch, "resnet34") ||
               !strcmp(s->arch, "resnet50")) &&
@@ -249,9 +278,9 @@ static json_t *
 describe_pair(const struct work *work)
 {
     const struct nn_spec *image = &work->image.spec, *text = &work->text.spec;
-    struct embed_sizes sizes;
+    struct sizes sizes;
 
-    embed_sizes_read(text->arch, &sizes);
+    read_sizes(text->arch, &sizes);
     return json_pack(
         "{s:{s:I s:b s:{s:s s:b s:s s:s s:o s:[I,I]} s:{s:I s:I s:I s:I s:I}} "
         "s:{s:o s:o s:s s:s}}",
@@ -352,13 +381,193 @@ prepare_folder(const struct work *work)
     free(ours);
 }
 
+static void
+put_head(FILE *to, const struct work *work)
+{
+    const char *library = work->pair   ? "open_clip"
+                          : work->timm ? "timm"
+                                       : "pytorch";
+
+    fprintf(to,
+            "---\nlicense: %s\nlibrary_name: %s\npipeline_tag: %s\n"
+            "tags:\n- foil\n- contrastive-learning\n---\n\n",
+            work->job->licence ? work->job->licence : "unknown", library,
+            work->pair ? "zero-shot-image-classification"
+                       : "image-feature-extraction");
+}
+
+static void
+put_option(FILE *to, const json_t *config, const char *name)
+{
+    const json_t *value =
+        json_object_get(json_object_get(config, "options"), name);
+    char *text = value && !json_is_null(value)
+                     ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
+                                             JSON_REAL_PRECISION(6))
+                     : NULL;
+
+    if (text)
+        fprintf(to, "| %s | %s |\n", name,
+                json_is_string(value) ? json_string_value(value) : text);
+    free(text);
+}
+
+static void
+put_facts(FILE *to, const struct work *work)
+{
+    static const char *const option[] = {"objective", "tau",   "optim",
+                                         "lr",        "batch", "weight-decay",
+                                         "precision", "seed"};
+    const struct nn_spec *s = &work->image.spec;
+    const json_t *config = work->image.config;
+    const json_t *data = json_object_get(config, "dataset");
+    const json_t *state = json_object_get(config, "state");
+
+    fprintf(to, "| | |\n|---|---|\n| encoder | %s, stem %s, norm %s |\n",
+            s->arch, s->stem, s->norm);
+    fprintf(to, "| features | %zu |\n", nn_net_features(work->image.net));
+    if (work->text.net)
+        fprintf(to, "| encoder of texts | %s, embeddings of %zu |\n",
+                work->text.spec.arch, nn_net_dim(work->text.net));
+    fprintf(to, "| data set | %lld images, digest %s |\n",
+            (long long)json_integer_value(json_object_get(data, "size")),
+            json_string_value(json_object_get(data, "digest")));
+    fprintf(to, "| steps | %lld, to epoch %lld |\n",
+            (long long)json_integer_value(json_object_get(state, "total")),
+            (long long)json_integer_value(json_object_get(state, "epoch")));
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+        put_option(to, config, option[i]);
+    fprintf(to, "| foil | %s |\n\n", FOIL_VERSION);
+}
+
+static void
+put_input(FILE *to, const struct nn_spec *s)
+{
+    fprintf(
+        to,
+        "An image is resized (bilinear, antialiased) so that its short side "
+        "fits %zu x %zu,\nand its centre is cropped; pixels x of 0 to 255 "
+        "become (x / 255 - mean) / deviation,\nmean %g %g %g, deviation "
+        "%g %g %g.\n\n",
+        s->height, s->image_width, (double)s->mean[0], (double)s->mean[1],
+        (double)s->mean[2], (double)s->deviation[0], (double)s->deviation[1],
+        (double)s->deviation[2]);
+}
+
+static void
+put_lines(FILE *to, const struct work *work)
+{
+    const char *at = work->job->export;
+
+    fprintf(to,
+            "```python\n# PyTorch alone\nnet = torch.hub.load(\"%s\", "
+            "\"encoder\", source=\"local\")\n",
+            at);
+    if (work->timm)
+        fprintf(to,
+                "# timm\nnet = timm.create_model(\"local-dir:%s\", "
+                "pretrained=True)\n"
+                "# transformers, with timm\n"
+                "net = transformers.AutoModel.from_pretrained(\"%s\")\n",
+                at, at);
+    if (work->pair)
+        fprintf(
+            to,
+            "# open_clip; gzip -k vocabulary.txt makes the tokenizer's file\n"
+            "net, _, prepare = open_clip.create_model_and_transforms("
+            "\"local-dir:%s\")\n"
+            "tokens = open_clip.SimpleTokenizer(\"%s/vocabulary.txt.gz\", "
+            "context_length=%ld)\n",
+            at, at, work->text.spec.context);
+    fprintf(to, "```\n\n");
+}
+
+/* Writes the command of the run, a line KEY VALUE each.  Of an absolute path,
+ * which is only valid for the author, writes the last part. */
+static void
+put_command(FILE *to, const char *run)
+{
+    struct settings command = {0};
+    struct err ignored;
+    char *text;
+
+    if (run_command_read(&command, run, &ignored))
+        return;
+    for (size_t i = 0; i < command.n; i++)
+        if (*command.item[i].value == '/')
+            setting_set(&command, command.item[i].name,
+                        strrchr(command.item[i].value, '/') + 1);
+    text = setting_text(&command);
+    fprintf(to, "## Command\n\n`command` of the run has:\n\n```\n%s```\n\n",
+            text);
+    free(text);
+    setting_release(&command);
+}
+
+/* Writes the numbers of an object, and of nested objects, as rows of a
+ * table. */
+static void
+put_numbers(FILE *to, const char *before, json_t *object)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        char *name = mem_format("%s%s%s", before, *before ? " " : "", key);
+
+        if (json_is_object(value))
+            put_numbers(to, name, value);
+        else if (json_is_number(value))
+            fprintf(to, "| %s | %.6g |\n", name, json_number_value(value));
+        free(name);
+    }
+}
+
+/* Writes the last result. */
+static void
+put_results(FILE *to, const char *run)
+{
+    struct err ignored;
+    json_t *all = run_results_read(run, &ignored);
+
+    if (json_array_size(all)) {
+        fprintf(to, "## Results\n\n| | |\n|---|---|\n");
+        put_numbers(to, "", json_array_get(all, json_array_size(all) - 1));
+        fprintf(to, "\n");
+    }
+    json_decref(all);
+}
+
+/* Writes the card as Markdown with a YAML head, as model hubs read it: a
+ * description of the encoder, code that opens it, and its training command and
+ * results if the run directory has them. */
+static void
+write_card(const struct work *work)
+{
+    char *text = NULL, *run = mem_format("%s/..", work->image.folder);
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+
+    REQUIRE(to);
+    put_head(to, work);
+    fprintf(to, "# %s, trained by foil\n\n", work->image.spec.arch);
+    put_facts(to, work);
+    put_input(to, &work->image.spec);
+    put_lines(to, work);
+    put_command(to, run);
+    put_results(to, run);
+    REQUIRE(!fclose(to));
+    write_text(work, "README.md", text);
+    free(text);
+    free(run);
+}
+
 void
 embed_folder_job(const struct embed_options *job)
 {
     struct work work = {.job = job};
     struct tensors tensors = {0};
-    char *card;
-    int pair;
 
     open_models(&work);
     find_timm(&work);
@@ -367,22 +576,13 @@ embed_folder_job(const struct embed_options *job)
     write_tensors(&work, "model.safetensors", &tensors);
     write_object(&work, "config.json", describe_config(&work));
     write_text(&work, "hubconf.py", (const char *)assets[0].bytes);
-    pair = write_pair(&work);
-    card = embed_card(&(struct embed_card){
-        .image = &work.image,
-        .text = work.text.net ? &work.text : NULL,
-        .folder = job->export,
-        .licence = job->licence,
-        .timm = work.timm != NULL,
-        .open_clip = pair,
-    });
-    write_text(&work, "README.md", card);
-    free(card);
+    work.pair = write_pair(&work);
+    write_card(&work);
     if (!work.timm)
         log_message("timm has no such encoder: '%s' opens in PyTorch, see its "
                     "README.md",
                     job->export);
-    if (work.text.net && !pair)
+    if (work.text.net && !work.pair)
         log_message(
             "open_clip has no such pair of encoders: --captions --export FILE "
             "writes the text encoder");
