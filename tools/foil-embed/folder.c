@@ -315,23 +315,19 @@ copy_vocabulary(const struct work *work)
     free(path);
 }
 
-/* Writes both encoders for open_clip: 1, or 0 if it has no such encoders. */
-static int
-write_pair(struct work *work)
+/* Writes both encoders for open_clip. */
+static void
+write_pair(const struct work *work)
 {
     struct tensors all = {0};
     const float scale = find_scale(work);
 
-    if (!work->text.net || !work->timm ||
-        strncmp(work->text.spec.arch, "clip:", 5))
-        return 0;
     write_object(work, of_pairs[PAIR_CONFIG], describe_pair(work));
     add_tensors(&all, &work->image, "visual.trunk.", "visual.");
     add_tensors(&all, &work->text, NULL, "");
     add_tensor(&all, "logit_scale", 0, NULL, &scale);
     write_tensors(work, of_pairs[PAIR_MODEL], &all);
     copy_vocabulary(work);
-    return 1;
 }
 
 static void
@@ -576,7 +572,10 @@ embed_folder_job(const struct embed_options *job)
     write_tensors(&work, "model.safetensors", &tensors);
     write_object(&work, "config.json", describe_config(&work));
     write_text(&work, "hubconf.py", (const char *)assets[0].bytes);
-    work.pair = write_pair(&work);
+    work.pair = work.text.net && work.timm &&
+                !strncmp(work.text.spec.arch, "clip:", 5);
+    if (work.pair)
+        write_pair(&work);
     write_card(&work);
     if (!work.timm)
         log_message("timm has no such encoder: '%s' opens in PyTorch, see its "

@@ -24,41 +24,26 @@ write_cell(FILE *to, const char *text)
         putc(strchr("\t\r\n", *text) ? ' ' : *text, to);
 }
 
+/* Opens a file of the projector's folder, or ends the tool. */
 static void
-write_vectors(FILE *to, const struct data_features *f,
-              const struct data_set *set)
+open_file(struct file_draft *draft, const char *folder, const char *name)
 {
-    (void)set;
-    for (size_t i = 0; i < f->n && !ferror(to); i++)
-        for (size_t k = 0; k < f->d; k++)
-            fprintf(to, "%.6g%c", (double)f->x[i * f->d + k],
-                    k + 1 < f->d ? '\t' : '\n');
+    char *path = mem_format("%s/%s", folder, name);
+    struct err err;
+
+    *draft = (struct file_draft){0};
+    if (file_draft_open(draft, path, &err))
+        die("%s", err.msg);
+    free(path);
 }
 
 static void
-write_sources(FILE *to, const struct data_features *f,
-              const struct data_set *set)
+keep_file(struct file_draft *draft)
 {
-    fprintf(to, "id\tclass\tfile\n");
-    for (size_t i = 0; i < f->n && !ferror(to); i++) {
-        const int64_t label = f->labels ? f->labels[i] : -1;
+    struct err err;
 
-        fprintf(to, "%" PRId64 "\t", f->ids[i]);
-        write_cell(to, label < 0 ? "" : f->classes.name[label]);
-        putc('\t', to);
-        write_cell(to, data_name(set, (size_t)f->ids[i]));
-        putc('\n', to);
-    }
-}
-
-static void
-write_names(FILE *to, const struct data_features *f, const struct data_set *set)
-{
-    (void)f;
-    (void)set;
-    fprintf(to, "embeddings {\n  tensor_name: \"features\"\n"
-                "  tensor_path: \"tensors.tsv\"\n"
-                "  metadata_path: \"metadata.tsv\"\n}\n");
+    if (file_draft_keep(draft, &err))
+        die("%s", err.msg);
 }
 
 /*
@@ -68,31 +53,37 @@ write_names(FILE *to, const struct data_features *f, const struct data_set *set)
  * projector_config.pbtxt, which names both.
  */
 static void
-write_projector(const char *folder, const struct data_features *features,
+write_projector(const char *folder, const struct data_features *f,
                 const struct data_set *set)
 {
-    static const struct {
-        const char *name;
-        void (*write)(FILE *to, const struct data_features *features,
-                      const struct data_set *set);
-    } files[] = {{"tensors.tsv", write_vectors},
-                 {"metadata.tsv", write_sources},
-                 {"projector_config.pbtxt", write_names}};
+    struct file_draft draft;
     struct err err;
 
     if (file_mkdir(folder, 0777, &err))
         die("%s", err.msg);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char *path = mem_format("%s/%s", folder, files[i].name);
-        struct file_draft draft = {0};
+    open_file(&draft, folder, "tensors.tsv");
+    for (size_t i = 0; i < f->n && !ferror(draft.file); i++)
+        for (size_t k = 0; k < f->d; k++)
+            fprintf(draft.file, "%.6g%c", (double)f->x[i * f->d + k],
+                    k + 1 < f->d ? '\t' : '\n');
+    keep_file(&draft);
+    open_file(&draft, folder, "metadata.tsv");
+    fprintf(draft.file, "id\tclass\tfile\n");
+    for (size_t i = 0; i < f->n && !ferror(draft.file); i++) {
+        const int64_t label = f->labels ? f->labels[i] : -1;
 
-        if (file_draft_open(&draft, path, &err))
-            die("%s", err.msg);
-        files[i].write(draft.file, features, set);
-        if (file_draft_keep(&draft, &err))
-            die("%s", err.msg);
-        free(path);
+        fprintf(draft.file, "%" PRId64 "\t", f->ids[i]);
+        write_cell(draft.file, label < 0 ? "" : f->classes.name[label]);
+        putc('\t', draft.file);
+        write_cell(draft.file, data_name(set, (size_t)f->ids[i]));
+        putc('\n', draft.file);
     }
+    keep_file(&draft);
+    open_file(&draft, folder, "projector_config.pbtxt");
+    fprintf(draft.file, "embeddings {\n  tensor_name: \"features\"\n"
+                        "  tensor_path: \"tensors.tsv\"\n"
+                        "  metadata_path: \"metadata.tsv\"\n}\n");
+    keep_file(&draft);
 }
 
 /* The state of a job. */
@@ -106,21 +97,9 @@ struct work {
     struct image image;
     struct image_scratch *scratch;
     struct embed_encoder encoder;
-    size_t size;  /* of an image */
-    int32_t *ids; /* [batch] rows of an embedding table; or NULL */
+    size_t size, width; /* of an image; of its features */
+    int32_t *ids;       /* [batch] rows of an embedding table; or NULL */
 };
-
-static void
-open_images(struct work *work)
-{
-    const struct embed_options *job = work->job;
-    struct err err;
-
-    if (job->recipe && image_recipe_find(job->recipe, &work->recipe, &err))
-        opt_misuse("%s", err.msg);
-    work->set = data_open_or_die(job->data, job->skip);
-    work->seed = data_seed(work->set, (uint64_t)job->seed);
-}
 
 /* Makes the view of a sample, [size,size,3], or sets ids[i] for a table: 0, -1
  * for a bad image, or DATA_UNREAD. */
@@ -163,6 +142,7 @@ open_model(struct work *work)
         die("'%s' is for images of %zu x %zu, not for square ones",
             job->checkpoint, model->spec.image_width, model->spec.height);
     work->size = model->spec.height;
+    work->width = embed_encoder_width(&work->encoder);
     if (nn_encoder_reads(model->spec.arch, NN_IDS))
         work->ids = mem_array((size_t)job->batch, sizeof *work->ids);
     if (nn_model_fits(model, data_size(work->set), (size_t)job->view + 1, &err))
@@ -191,14 +171,6 @@ embed_batch(struct work *work, size_t n, const uint8_t *images, float *x)
             x[i] = images[i] / 255.f;
     else
         embed_encoder_infer(&work->encoder, &input, x);
-}
-
-static size_t
-width_of(const struct work *work)
-{
-    if (work->job->checkpoint)
-        return embed_encoder_width(&work->encoder);
-    return work->job->descriptor ? EVAL_DESCRIPTOR : pixels_of(work);
 }
 
 /* Reports a bad image; dies unless --bad skip allows it. */
@@ -237,7 +209,7 @@ embed_all(struct work *work, struct data_features *f)
     size_t waiting = 0;
     struct err err;
 
-    data_features_room(f, set, width_of(work));
+    data_features_room(f, set, work->width);
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = first; id < end; id++) {
         const int rc =
@@ -267,28 +239,24 @@ embed_all(struct work *work, struct data_features *f)
     return all - f->n;
 }
 
-static const char *
-layer_of(const struct work *work)
-{
-    if (!work->job->checkpoint)
-        return work->job->descriptor ? "descriptor" : "pixels / 255";
-    return work->encoder.head ? "z" : "h";
-}
-
 /* Describes how the features were made, for x.json. */
 static json_t *
 describe_job(const struct work *work, size_t skipped)
 {
     const struct embed_options *job = work->job;
-    json_t *encoder =
-        job->checkpoint ? json_incref(work->encoder.model.about) : json_null();
+    const char *layer = work->encoder.head ? "z" : "h";
     char hex[DIGEST_HEX];
-    json_t *how = json_pack(
-        "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I s:o* s:o*}",
+    json_t *how;
+
+    if (!job->checkpoint)
+        layer = job->descriptor ? "descriptor" : "pixels / 255";
+    how = json_pack(
+        "{s:s s:s s:{s:s s:s s:I} s:O? s:s s:I s:s s:I s:I s:I s:I s:o* "
+        "s:o*}",
         "tool", "foil-embed", "version", FOIL_VERSION, "data", "path",
         job->data, "digest", digest_hex(data_digest(work->set), hex), "size",
-        (json_int_t)data_size(work->set), "encoder", encoder, "layer",
-        layer_of(work), "image_size", (json_int_t)work->size, "view",
+        (json_int_t)data_size(work->set), "encoder", work->encoder.model.about,
+        "layer", layer, "image_size", (json_int_t)work->size, "view",
         job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,
         "skipped", (json_int_t)skipped, "batch", (json_int_t)job->batch,
         "threads", (json_int_t)job->threads, "shard",
@@ -301,23 +269,28 @@ describe_job(const struct work *work, size_t skipped)
     return how;
 }
 
+/* Opens the encoder, or sets the size of an image without one. */
 static void
-check_view(const struct work *work)
+prepare_features(struct work *work)
 {
-    if (work->job->view && !work->job->recipe && !work->ids)
-        opt_misuse("--view %ld is a random view: add --recipe, which makes it",
-                   work->job->view);
-}
+    const struct embed_options *job = work->job;
 
-static size_t
-size_without_encoder(const struct embed_options *job)
-{
-    if (job->descriptor && job->size % EVAL_CELLS)
-        opt_misuse("--size %ld: want a multiple of %d with --descriptor",
-                   job->size, EVAL_CELLS);
-    if (job->size)
-        return (size_t)job->size;
-    return job->descriptor ? 64 : 32;
+    if (job->checkpoint) {
+        open_model(work);
+    } else if (job->descriptor) {
+        if (job->size % EVAL_CELLS)
+            opt_misuse("--size %ld: want a multiple of %d with --descriptor",
+                       job->size, EVAL_CELLS);
+        work->size = job->size ? (size_t)job->size : 64;
+        work->width = EVAL_DESCRIPTOR;
+    } else {
+        work->size = job->size ? (size_t)job->size : 32;
+        work->width = pixels_of(work);
+    }
+    if (job->view && !job->recipe && !work->ids)
+        opt_misuse("--view %ld is a random view: add --recipe, which makes it",
+                   job->view);
+    work->recipe.size = work->size;
 }
 
 void
@@ -328,14 +301,12 @@ embed_image_job(const struct embed_options *job)
     struct err err;
     size_t skipped;
 
-    open_images(&work);
+    if (job->recipe && image_recipe_find(job->recipe, &work.recipe, &err))
+        opt_misuse("%s", err.msg);
+    work.set = data_open_or_die(job->data, job->skip);
+    work.seed = data_seed(work.set, (uint64_t)job->seed);
     data_protect_or_die(work.set, job->output);
-    if (job->checkpoint)
-        open_model(&work);
-    else
-        work.size = size_without_encoder(job);
-    check_view(&work);
-    work.recipe.size = work.size;
+    prepare_features(&work);
     skipped = embed_all(&work, &features);
     features.about = describe_job(&work, skipped);
     if (data_features_write(job->output, &features, &err))

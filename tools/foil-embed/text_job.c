@@ -32,7 +32,6 @@ struct texts {
     int64_t *owner;     /* [n] the caller's id of each text */
     size_t *offset;     /* [n + 1] of its tokens */
     int32_t *token;     /* of all texts, uncut, without start and end */
-    int32_t *buffer;    /* of one text */
 };
 
 /* Reads the encoder of texts and the vocabulary of a checkpoint, or only the
@@ -60,21 +59,8 @@ open_texts(struct texts *texts, const struct embed_options *job)
         die("'%s' has %zu tokens, and the encoder of texts is for %ld", path,
             text_vocabulary_size(texts->vocabulary), model->spec.vocabulary);
     free(path);
-    texts->buffer = mem_array(TOKENS_MOST, sizeof *texts->buffer);
     mem_grow(&texts->offset, &texts->rooms[1], 1, sizeof *texts->offset);
     texts->offset[0] = 0;
-}
-
-static void
-close_texts(struct texts *texts)
-{
-    embed_encoder_close(&texts->encoder);
-    text_vocabulary_free(texts->vocabulary);
-    free(texts->owner);
-    free(texts->offset);
-    free(texts->token);
-    free(texts->buffer);
-    *texts = (struct texts){0};
 }
 
 /* Adds a text of len bytes. */
@@ -82,16 +68,15 @@ static void
 collect_text(struct texts *texts, const char *text, size_t len, int64_t owner)
 {
     const size_t i = texts->n, from = texts->offset[i];
-    const size_t n = text_vocabulary_encode(texts->vocabulary, text, len, 0,
-                                            NULL, TOKENS_MOST, texts->buffer);
 
     mem_grow(&texts->owner, &texts->rooms[0], i + 1, sizeof *texts->owner);
     mem_grow(&texts->offset, &texts->rooms[1], i + 2, sizeof *texts->offset);
-    mem_grow(&texts->token, &texts->rooms[2], from + n + 1,
+    mem_grow(&texts->token, &texts->rooms[2], from + TOKENS_MOST,
              sizeof *texts->token);
-    memcpy(texts->token + from, texts->buffer, n * sizeof *texts->buffer);
     texts->owner[i] = owner;
-    texts->offset[i + 1] = from + n;
+    texts->offset[i + 1] =
+        from + text_vocabulary_encode(texts->vocabulary, text, len, 0, NULL,
+                                      TOKENS_MOST, texts->token + from);
     texts->n++;
 }
 
@@ -102,25 +87,23 @@ struct text {
 };
 
 static int
+equal_tokens(const struct text *x, const struct text *y)
+{
+    return x->n == y->n &&
+           (!x->n || !memcmp(x->token, y->token, x->n * sizeof *x->token));
+}
+
+/* Equal texts are together, in the order of their numbers. */
+static int
 by_tokens(const void *a, const void *b)
 {
     const struct text *x = a, *y = b;
-    const size_t least = x->n < y->n ? x->n : y->n;
-    const int differ =
-        least ? memcmp(x->token, y->token, least * sizeof *x->token) : 0;
 
-    if (differ)
-        return differ;
-    return (x->n > y->n) - (x->n < y->n);
-}
-
-static int
-by_tokens_then_number(const void *a, const void *b)
-{
-    const struct text *x = a, *y = b;
-    const int differ = by_tokens(a, b);
-
-    return differ ? differ : (x->i > y->i) - (x->i < y->i);
+    if (x->n != y->n)
+        return x->n < y->n ? -1 : 1;
+    if (equal_tokens(x, y))
+        return x->i < y->i ? -1 : 1;
+    return memcmp(x->token, y->token, x->n * sizeof *x->token);
 }
 
 /* For each text, the index of the first text with the same first `most`
@@ -137,9 +120,9 @@ first_equal(const struct texts *texts, size_t most)
         text[i] = (struct text){texts->token + texts->offset[i],
                                 n < most ? n : most, i};
     }
-    qsort(text, texts->n, sizeof *text, by_tokens_then_number);
+    qsort(text, texts->n, sizeof *text, by_tokens);
     for (size_t i = 0; i < texts->n; i++)
-        first[text[i].i] = i && !by_tokens(text + i, text + i - 1)
+        first[text[i].i] = i && equal_tokens(text + i, text + i - 1)
                                ? first[text[i - 1].i]
                                : (int64_t)text[i].i;
     free(text);
@@ -170,18 +153,6 @@ pack_text(const struct texts *texts, struct packed *p, size_t i)
     p->offset[p->n] = p->offset[p->n - 1] + n + 2;
 }
 
-static void
-encode_texts(struct texts *texts, struct packed *p, struct data_features *f)
-{
-    const struct nn_input input = {
-        .n = p->n, .ids = p->token, .offsets = p->offset};
-
-    embed_encoder_infer(&texts->encoder, &input, p->x);
-    for (size_t k = 0; k < p->n; k++)
-        memcpy(f->x + p->which[k] * f->d, p->x + k * f->d, f->d * sizeof *f->x);
-    p->n = 0;
-}
-
 /* Encodes the first text of each group with equal rows, and copies its
  * embedding to the others. */
 static void
@@ -200,10 +171,17 @@ encode_all(struct texts *texts, struct data_features *f)
     for (size_t i = 0; i < texts->n; i++) {
         if (first[i] == (int64_t)i)
             pack_text(texts, &p, i);
-        if (p.n == texts->batch || (p.n && i + 1 == texts->n)) {
-            encode_texts(texts, &p, f);
-            progress_show(&progress, (double)(i + 1), "");
-        }
+        if (p.n < texts->batch && (!p.n || i + 1 < texts->n))
+            continue;
+        embed_encoder_infer(
+            &texts->encoder,
+            &(struct nn_input){.n = p.n, .ids = p.token, .offsets = p.offset},
+            p.x);
+        for (size_t k = 0; k < p.n; k++)
+            memcpy(f->x + p.which[k] * f->d, p.x + k * f->d,
+                   f->d * sizeof *f->x);
+        p.n = 0;
+        progress_show(&progress, (double)(i + 1), "");
     }
     progress_clear(&progress);
     for (size_t i = 0; i < texts->n; i++)
@@ -214,14 +192,6 @@ encode_all(struct texts *texts, struct data_features *f)
     free(p.token);
     free(p.x);
     free(first);
-}
-
-static void
-mark_tokens(const struct texts *texts, struct data_features *f)
-{
-    for (size_t i = 0; i < texts->n; i++)
-        for (size_t t = texts->offset[i]; t < texts->offset[i + 1]; t++)
-            f->x[i * f->d + (size_t)texts->token[t]] = 1;
 }
 
 /* Embeds all collected texts: sets x, ids (the owners) and same of the
@@ -243,8 +213,9 @@ embed_texts(struct texts *texts, const struct embed_options *job,
         features->ids[i] = texts->owner[i];
     if (job->checkpoint)
         encode_all(texts, features);
-    else
-        mark_tokens(texts, features);
+    for (size_t i = 0; !job->checkpoint && i < texts->n; i++)
+        for (size_t t = texts->offset[i]; t < texts->offset[i + 1]; t++)
+            features->x[i * d + (size_t)texts->token[t]] = 1;
     features->same = first_equal(texts, TOKENS_MOST);
 }
 
@@ -491,5 +462,9 @@ embed_text_job(const struct embed_options *job)
     if (data_features_write(job->output, &features, &err))
         die("%s", err.msg);
     data_features_release(&features);
-    close_texts(&texts);
+    embed_encoder_close(&texts.encoder);
+    text_vocabulary_free(texts.vocabulary);
+    free(texts.owner);
+    free(texts.offset);
+    free(texts.token);
 }
