@@ -7,8 +7,7 @@
 #include "util/opt.h"
 #include "util/progress.h"
 
-/* The verbs of foil-data: a table of options and a function each.  common.c
- * and the first part of tar.c are shared. */
+/* The verbs of foil-data: a table of options and a function each. */
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
@@ -36,14 +35,6 @@ const char *require_output(const char *output, const char *what);
 /* refuse_overwriting() ends the process if writing an index would overwrite a
  * file that is no index. */
 void refuse_overwriting(const char *index);
-
-/* print_cell() prints a tab and a text as one cell of a table; line ends, tabs
- * and backslashes become \n, \t and \\. */
-void print_cell(const char *text);
-
-/* write_subset() writes the index of the samples whose in_part is `which`. */
-void write_subset(const struct data_set *set, const uint8_t *in_part,
-                  uint8_t which, const char *path);
 
 /* A tar that is being written. */
 struct tar {

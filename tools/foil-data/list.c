@@ -2,13 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/set.h"
-#include "image/codec.h"
+#include "data.h"
 #include "text/captions.h"
 #include "util/digest.h"
 #include "util/mem.h"
-
-#include "data.h"
 
 void
 run_cat(char **operand)
@@ -24,6 +21,23 @@ run_cat(char **operand)
     fwrite(bytes.data, 1, bytes.len, stdout);
     data_bytes_release(&bytes);
     data_close(set);
+}
+
+/* Prints a tab and a text as one cell of a table; line ends, tabs and
+ * backslashes become \n, \t and \\. */
+static void
+print_cell(const char *text)
+{
+    putchar('\t');
+    for (; *text; text++)
+        if (*text == '\n')
+            fputs("\\n", stdout);
+        else if (*text == '\t')
+            fputs("\\t", stdout);
+        else if (*text == '\\')
+            fputs("\\\\", stdout);
+        else
+            putchar(*text);
 }
 
 void

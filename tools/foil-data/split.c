@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
-
-#include "data/split.h"
-#include "util/mem.h"
+#include <sys/stat.h>
 
 #include "data.h"
+#include "data/split.h"
+#include "util/mem.h"
 
 static long seed = 1, count;
 static double share = .1;
@@ -17,6 +17,32 @@ const struct opt split_opts[] = {
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
     {0},
 };
+
+void
+refuse_overwriting(const char *index)
+{
+    struct stat st;
+    struct err err;
+
+    if (!stat(index, &st) && S_ISREG(st.st_mode) && st.st_size &&
+        data_is_index(index, &err) != 1)
+        opt_misuse("'%s' exists and is no index; choose another name, or "
+                   "remove it",
+                   index);
+}
+
+/* Writes the index of the samples whose in_part is `which`. */
+static void
+write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
+             const char *path)
+{
+    struct err err;
+
+    data_protect_or_die(set, path);
+    refuse_overwriting(path);
+    if (data_subset(set, in_part, which, path, &err))
+        die("%s", err.msg);
+}
 
 void
 run_split(char **operand)

@@ -9,6 +9,14 @@
 
 #include "data.h"
 
+const char *
+require_output(const char *output, const char *what)
+{
+    if (!output)
+        opt_misuse("name the %s with -o FILE", what);
+    return output;
+}
+
 void
 tar_start(struct tar *tar, const char *path, long quality, size_t total)
 {
