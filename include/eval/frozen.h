@@ -60,7 +60,9 @@ struct eval_batch {
     size_t columns;     /* rows, followed by constants without gradient */
     const int64_t *ids; /* [b] */
     const size_t *row;  /* [rows] index of each row in the views */
-    struct weights weights; /* of a sampler */
+    struct weights weights;           /* of a sampler */
+    const struct sample_state *state; /* [2b] of the anchors' chains after
+                                         weighing; NULL: there are none */
 };
 
 /*
@@ -85,10 +87,5 @@ const float *eval_frozen_gradient(struct eval_frozen *frozen);
  * S.
  */
 const float *eval_frozen_weights(struct eval_frozen *frozen);
-
-/* eval_frozen_states() returns the states of the chains of the batch's anchors
- * after weighing, [2b], valid until the next batch; NULL if the sampler has no
- * chains. */
-const struct sample_state *eval_frozen_states(const struct eval_frozen *frozen);
 
 #endif

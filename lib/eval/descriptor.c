@@ -19,20 +19,10 @@ brightness_of_pixel(size_t size, const uint8_t *image, size_t y, size_t x)
     return (p[0] + p[1] + p[2]) / (3 * 255.0);
 }
 
-static size_t
-direction_of_gradient(double dx, double dy)
-{
-    double angle = atan2(dy, dx);
-
-    if (angle < 0)
-        angle += half_turn;
-    return (size_t)(angle / half_turn * EVAL_DIRECTIONS) % EVAL_DIRECTIONS;
-}
-
 static void
 add_edge(size_t size, const uint8_t *image, size_t y, size_t x, float *edge)
 {
-    double dx = 0, dy = 0;
+    double dx = 0, dy = 0, angle;
 
     if (x && x + 1 < size)
         dx = brightness_of_pixel(size, image, y, x + 1) -
@@ -40,7 +30,11 @@ add_edge(size_t size, const uint8_t *image, size_t y, size_t x, float *edge)
     if (y && y + 1 < size)
         dy = brightness_of_pixel(size, image, y + 1, x) -
              brightness_of_pixel(size, image, y - 1, x);
-    edge[direction_of_gradient(dx, dy)] += (float)hypot(dx, dy);
+    angle = atan2(dy, dx);
+    if (angle < 0)
+        angle += half_turn;
+    edge[(size_t)(angle / half_turn * EVAL_DIRECTIONS) % EVAL_DIRECTIONS] +=
+        (float)hypot(dx, dy);
 }
 
 void

@@ -176,10 +176,9 @@ choose_views(struct eval_frozen *f, const struct batch *step)
 {
     const struct batch_extra *extras = &step->extra;
     int64_t *view = arena_take(&f->scratch, extras->n + 1, sizeof *view);
+    struct rng rng;
 
     for (size_t j = 0; j < extras->n; j++) {
-        struct rng rng;
-
         rng_init(&rng, f->settings.seed, RNG_EVAL, (uint64_t)step->epoch,
                  (uint64_t)step->step, j);
         view[j] = extras->view && extras->view[j] >= 0
@@ -236,6 +235,7 @@ weigh_batch(struct eval_frozen *f, struct batch *step, struct err *err)
     if (sample_source_weigh(&f->source, step, &batch->weights, err))
         return -1;
     batch->columns += batch->weights.n_outside;
+    batch->state = f->source.state;
     return 0;
 }
 
@@ -352,10 +352,4 @@ eval_frozen_weights(struct eval_frozen *f)
     objective->run(&f->loss_batch, &f->settings.settings, state, s, &report);
     move_columns(f, state, 1);
     return s;
-}
-
-const struct sample_state *
-eval_frozen_states(const struct eval_frozen *f)
-{
-    return f->settings.objective->needs_weights ? f->source.state : NULL;
 }

@@ -3,10 +3,333 @@
 #include <string.h>
 
 #include "eval/probe.h"
+#include "num/gemm.h"
 #include "num/vec.h"
 #include "util/err.h"
 #include "util/mem.h"
 #include "util/rng.h"
+
+enum { PAIRS = 10, TRIES = 30 };
+
+/* A point with its value and gradient. */
+struct point {
+    double *w, *g, f;
+};
+
+/* The last steps s and their changes y of the gradient; a ring. */
+struct memory {
+    double *s[PAIRS], *y[PAIRS], rho[PAIRS];
+    size_t count; /* of pairs so far */
+};
+
+static void
+add_scaled(size_t n, double alpha, const double *x, double *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += alpha * x[i];
+}
+
+static double
+largest_magnitude(size_t n, const double *x)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* direction = -H g by the two-loop recursion (algorithm 7.4). */
+static void
+compute_direction(size_t n, const struct memory *memory, const double *g,
+                  double *direction)
+{
+    size_t count = memory->count, n_pairs = count < PAIRS ? count : PAIRS;
+    double alpha[PAIRS];
+
+    for (size_t i = 0; i < n; i++)
+        direction[i] = -g[i];
+    for (size_t j = 1; j <= n_pairs; j++) {
+        size_t at = (count - j) % PAIRS;
+
+        alpha[at] =
+            memory->rho[at] * num_dot_doubles(n, memory->s[at], direction);
+        add_scaled(n, -alpha[at], memory->y[at], direction);
+    }
+    if (n_pairs) {
+        size_t at = (count - 1) % PAIRS;
+        double scale = 1 / (memory->rho[at] *
+                            num_dot_doubles(n, memory->y[at], memory->y[at]));
+
+        for (size_t i = 0; i < n; i++)
+            direction[i] *= scale;
+    }
+    for (size_t j = n_pairs; j >= 1; j--) {
+        size_t at = (count - j) % PAIRS;
+        double beta =
+            memory->rho[at] * num_dot_doubles(n, memory->y[at], direction);
+
+        add_scaled(n, alpha[at] - beta, memory->s[at], direction);
+    }
+}
+
+/* Adds the pair of a step, unless its curvature is lost in rounding. */
+static void
+add_pair(size_t n, struct memory *memory, const struct point *from,
+         const struct point *to)
+{
+    size_t at = memory->count % PAIRS;
+    double curvature;
+
+    for (size_t i = 0; i < n; i++) {
+        memory->s[at][i] = to->w[i] - from->w[i];
+        memory->y[at][i] = to->g[i] - from->g[i];
+    }
+    curvature = num_dot_doubles(n, memory->s[at], memory->y[at]);
+    if (curvature <= 1e-14 * num_dot_doubles(n, memory->y[at], memory->y[at]))
+        return;
+    memory->rho[at] = 1 / curvature;
+    memory->count++;
+}
+
+/*
+ * Searches the direction, first at `length` times it, for a point with
+ * sufficient decrease and a smaller slope.  Returns 1 if it found one.
+ */
+static int
+search_line(size_t n, eval_function *f, void *self, const struct point *from,
+            const double *direction, double length, struct point *to)
+{
+    const double slope = num_dot_doubles(n, from->g, direction);
+    double low = 0, high = INFINITY;
+
+    if (!(slope < 0))
+        return 0;
+    for (int tries = 0; tries < TRIES; tries++) {
+        memcpy(to->w, from->w, n * sizeof *to->w);
+        add_scaled(n, length, direction, to->w);
+        to->f = f(self, to->w, to->g);
+        if (!(to->f <= from->f + 1e-4 * length * slope))
+            high = length;
+        else if (num_dot_doubles(n, to->g, direction) < 0.9 * slope)
+            low = length;
+        else
+            return 1;
+        length = isinf(high) ? 2 * low : (low + high) / 2;
+    }
+    return to->f < from->f;
+}
+
+size_t
+eval_lbfgs(size_t n, eval_function *f, void *self, size_t most,
+           double tolerance, double *w, double *loss)
+{
+    double *block = mem_array((2 * PAIRS + 4) * n, sizeof *block);
+    double *direction = block + 3 * n;
+    struct point here = {w, block, 0}, next = {block + n, block + 2 * n, 0};
+    struct memory memory = {.count = 0};
+    size_t iterations = 0;
+
+    for (size_t j = 0; j < PAIRS; j++) {
+        memory.s[j] = block + (4 + 2 * j) * n;
+        memory.y[j] = memory.s[j] + n;
+    }
+    here.f = f(self, here.w, here.g);
+    while (iterations < most && largest_magnitude(n, here.g) > tolerance) {
+        double first = 1, before = here.f;
+
+        compute_direction(n, &memory, here.g, direction);
+        if (!memory.count)
+            first = fmin(1, 1 / sqrt(num_dot_doubles(n, here.g, here.g)));
+        if (!search_line(n, f, self, &here, direction, first, &next))
+            break;
+        iterations++;
+        add_pair(n, &memory, &here, &next);
+        memcpy(here.w, next.w, n * sizeof *here.w);
+        memcpy(here.g, next.g, n * sizeof *here.g);
+        here.f = next.f;
+        if (before - here.f <= 1e-10 * fmax(1, fabs(before)))
+            break;
+    }
+    if (loss)
+        *loss = here.f;
+    free(block);
+    return iterations;
+}
+
+enum { BLOCK = 1024 }; // rows at a time, so that they stay in the cache
+
+/* What eval_lbfgs() minimises. */
+struct problem {
+    struct eval_linear *linear;
+    const struct eval_rows *rows;
+    double l2;
+    const struct eval_watch *watch;
+    float *grad; /* as the classifier */
+    float *work; /* [BLOCK,classes] */
+};
+
+void
+eval_linear_init(struct eval_linear *linear, size_t d, size_t classes)
+{
+    *linear = (struct eval_linear){d, classes, NULL, NULL};
+    linear->w = mem_array((d + 1) * classes, sizeof *linear->w);
+    linear->b = linear->w + d * classes;
+}
+
+void
+eval_linear_release(struct eval_linear *linear)
+{
+    free(linear->w);
+    *linear = (struct eval_linear){0};
+}
+
+/* Returns rows first .. first + BLOCK, or fewer at the end. */
+static struct eval_rows
+block_of(const struct eval_rows *rows, size_t first)
+{
+    size_t left = rows->n - first;
+
+    return (struct eval_rows){left < BLOCK ? left : BLOCK, rows->d,
+                              rows->x + first * rows->d, rows->y + first};
+}
+
+/* Adds b to the logits of a row, and returns the index of the first largest. */
+static size_t
+find_top(size_t classes, float *logit, const float *b)
+{
+    size_t top = 0;
+
+    for (size_t c = 0; c < classes; c++) {
+        logit[c] += b[c];
+        if (logit[c] > logit[top])
+            top = c;
+    }
+    return top;
+}
+
+/*
+ * Turns the logits of one row, without b, into dL/dlogit = p - [c = y] and
+ * returns -log p_y.
+ */
+static double
+softmax_gradient(size_t classes, float *logit, const float *b, size_t y)
+{
+    const float most = logit[find_top(classes, logit, b)];
+    const double own = logit[y] - most;
+    double sum = 0;
+
+    for (size_t c = 0; c < classes; c++) {
+        double odds = exp((double)logit[c] - most);
+
+        sum += odds;
+        logit[c] = (float)odds;
+    }
+    for (size_t c = 0; c < classes; c++)
+        logit[c] = (float)(logit[c] / sum);
+    logit[y] -= 1;
+    return log(sum) - own;
+}
+
+double
+eval_logistic_sum(const struct eval_linear *linear,
+                  const struct eval_rows *rows, float *grad, float *work)
+{
+    size_t n = rows->n, d = linear->d, classes = linear->classes;
+    double loss = 0;
+
+    num_gemm_nt(n, classes, d, 1, rows->x, linear->w, 0, work);
+    for (size_t i = 0; i < n; i++)
+        loss += softmax_gradient(classes, work + i * classes, linear->b,
+                                 (size_t)rows->y[i]);
+    if (!grad)
+        return loss;
+    num_gemm_tn(classes, d, n, 1, work, rows->x, 0, grad);
+    for (size_t c = 0; c < classes; c++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+            sum += work[i * classes + c];
+        grad[d * classes + c] = (float)sum;
+    }
+    return loss;
+}
+
+double
+eval_logistic_accuracy(const struct eval_linear *linear,
+                       const struct eval_rows *rows, size_t *count)
+{
+    const size_t classes = linear->classes;
+    float *work = mem_array(BLOCK * classes, sizeof *work);
+    size_t right = 0;
+
+    for (size_t first = 0; first < rows->n; first += BLOCK) {
+        const struct eval_rows block = block_of(rows, first);
+
+        num_gemm_nt(block.n, classes, block.d, 1, block.x, linear->w, 0, work);
+        for (size_t i = 0; i < block.n; i++) {
+            const size_t y = (size_t)block.y[i];
+            const size_t top = find_top(classes, work + i * classes, linear->b);
+
+            right += top == y;
+            if (count)
+                count[y * classes + top]++;
+        }
+    }
+    free(work);
+    return (double)right / (double)rows->n;
+}
+
+/* The function that is minimised: loss and gradient at w, in double. */
+static double
+penalised_loss(void *self, const double *w, double *g)
+{
+    const struct problem *problem = self;
+    const struct eval_linear *linear = problem->linear;
+    size_t weights = linear->d * linear->classes;
+    size_t count = weights + linear->classes;
+    double loss = 0, scale = 1 / (double)problem->rows->n;
+
+    for (size_t i = 0; i < count; i++) {
+        linear->w[i] = (float)w[i];
+        g[i] = i < weights ? problem->l2 * w[i] : 0;
+        loss += w[i] * g[i] / 2;
+    }
+    for (size_t first = 0; first < problem->rows->n; first += BLOCK) {
+        struct eval_rows block = block_of(problem->rows, first);
+
+        loss += scale *
+                eval_logistic_sum(linear, &block, problem->grad, problem->work);
+        for (size_t i = 0; i < count; i++)
+            g[i] += scale * problem->grad[i];
+    }
+    if (problem->watch)
+        problem->watch->pass(problem->watch->self);
+    return loss;
+}
+
+size_t
+eval_logistic_fit(struct eval_linear *linear, const struct eval_rows *rows,
+                  double l2, size_t most, double tolerance,
+                  const struct eval_watch *watch, double *loss)
+{
+    size_t count = (linear->d + 1) * linear->classes, iterations;
+    struct problem problem = {linear, rows, l2, watch, NULL, NULL};
+    double *w = mem_array(count, sizeof *w);
+
+    problem.grad = mem_array(count, sizeof *problem.grad);
+    problem.work = mem_array(BLOCK * linear->classes, sizeof *problem.work);
+    for (size_t i = 0; i < count; i++)
+        w[i] = linear->w[i];
+    iterations =
+        eval_lbfgs(count, penalised_loss, &problem, most, tolerance, w, loss);
+    for (size_t i = 0; i < count; i++)
+        linear->w[i] = (float)w[i];
+    free(problem.work);
+    free(problem.grad);
+    free(w);
+    return iterations;
+}
 
 const double eval_probe_grid[EVAL_PROBE_GRID] = {1,    1e-1, 1e-2, 1e-3,
                                                  1e-4, 1e-5, 1e-6};

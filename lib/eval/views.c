@@ -28,23 +28,12 @@ eval_views_same_group(const struct eval_views *rows, size_t r, size_t c)
            group[r % rows->samples] == group[c % rows->samples];
 }
 
-/* Masks the rows that are not negatives in a row of cosines. */
-static void
-mask_own_rows(const struct eval_views *rows, size_t r, float *s)
-{
-    const size_t view = r / rows->samples, n = eval_views_count(rows);
-
-    for (size_t c = r % rows->samples; c < n; c += rows->samples)
-        s[c] = -INFINITY;
-    for (size_t i = 0; rows->cross && i < rows->samples; i++)
-        s[view * rows->samples + i] = -INFINITY;
-}
-
 void
 eval_views_compare(const struct eval_views *rows, size_t m, const size_t *row,
                    float *s)
 {
     const size_t n = eval_views_count(rows), d = rows->d;
+    const size_t samples = rows->samples;
     float *v = mem_array(m * d, sizeof *v);
 
     REQUIRE(rows->samples >= 2 && rows->views > (rows->cross != 0));
@@ -52,8 +41,14 @@ eval_views_compare(const struct eval_views *rows, size_t m, const size_t *row,
         memcpy(v + i * d, rows->v + row[i] * d, d * sizeof *v);
     num_gemm_nt(m, n, d, 1, v, rows->v, 0, s);
     free(v);
-    for (size_t i = 0; i < m; i++)
-        mask_own_rows(rows, row[i], s + i * n);
+    for (size_t i = 0; i < m; i++, s += n) {
+        const size_t view = row[i] / samples;
+
+        for (size_t c = row[i] % samples; c < n; c += samples)
+            s[c] = -INFINITY;
+        for (size_t k = 0; rows->cross && k < samples; k++)
+            s[view * samples + k] = -INFINITY;
+    }
 }
 
 size_t

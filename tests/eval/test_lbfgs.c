@@ -1,4 +1,4 @@
-#include "eval/logistic.h"
+#include "eval/probe.h"
 #include "t.h"
 
 enum { N = 12 };

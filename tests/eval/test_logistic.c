@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "eval/logistic.h"
+#include "eval/probe.h"
 #include "t.h"
 #include "util/rng.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "eval/bias.h"
+#include "instrument.h"
 #include "loss/global.h"
-#include "method.h"
 #include "num/vec.h"
 #include "util/mem.h"
 

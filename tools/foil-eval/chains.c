@@ -6,7 +6,7 @@
 #include "eval/anchors.h"
 #include "eval/chains.h"
 #include "eval/column.h"
-#include "method.h"
+#include "instrument.h"
 #include "sample/ess.h"
 #include "util/mem.h"
 
@@ -29,6 +29,11 @@ static const struct opt chains_own[] = {
 verb_opts chains_opts = {method_opts, batches_opts, chains_own, plot_opts,
                          INSTRUMENT_GROUPS};
 
+/* Measures of a chain. */
+enum { INDEPENDENT, RHAT, DISTANCE, NOISE, LEAN, MEASURES };
+static const char *const names[MEASURES] = {"independent", "rhat", "distance",
+                                            "noise", "cosine_bias"};
+
 /* Records of the measured chains. */
 struct watch {
     const struct instrument *in;
@@ -41,6 +46,8 @@ struct watch {
     float *weight;   /* [m,n] sum of the recorded weights */
     double accepted; /* sum over steps */
     size_t steps;
+    double *of[MEASURES]; /* [m] each */
+    double lagged[LAGS];  /* mean autocorrelation of all chains */
 };
 
 static void
@@ -58,6 +65,8 @@ watch_init(struct watch *w, const struct instrument *in,
     w->x = mem_array(m * (size_t)(replicas * visits), sizeof *w->x);
     w->times = mem_array(m * (size_t)replicas, sizeof *w->times);
     w->weight = mem_array(m * n, sizeof *w->weight);
+    for (size_t k = 0; k < MEASURES; k++)
+        w->of[k] = mem_array(m, sizeof *w->of[k]);
     for (size_t r = 0; r < n; r++)
         w->at[r] = m;
     for (size_t i = 0; i < m; i++) {
@@ -75,37 +84,31 @@ watch_release(struct watch *w)
     free(w->x);
     free(w->times);
     free(w->weight);
-}
-
-static double
-cosine_of(const struct eval_views *rows, size_t r, size_t c)
-{
-    double sum = 0;
-
-    for (size_t k = 0; k < rows->d; k++)
-        sum +=
-            (double)rows->v[r * rows->d + k] * (double)rows->v[c * rows->d + k];
-    return sum;
+    for (size_t k = 0; k < MEASURES; k++)
+        free(w->of[k]);
 }
 
 /* Records a step of a chain: its state and its weights. */
 static void
 watch_chain(struct watch *w, size_t replica, const struct eval_batch *batch,
-            size_t r, struct sample_state state)
+            size_t r)
 {
+    const struct sample_state state = batch->state[r];
     const struct eval_views *rows = &w->in->rows;
     const size_t n = eval_views_count(rows), i = w->at[batch->row[r]];
-    const size_t chain = i * (size_t)replicas + replica;
+    const size_t chain = i * (size_t)replicas + replica, d = rows->d;
+    const size_t view = state.view < 0 ? 0 : (size_t)state.view;
+    const float *anchor = rows->v + batch->row[r] * d;
     const float *weight = batch->weights.w + r * batch->columns;
-    size_t *times;
+    const float *other;
+    double cosine = 0;
 
     if (i == w->m || w->times[chain] == (size_t)visits || state.id < 0)
         return;
-    times = &w->times[chain];
-    w->x[chain * (size_t)visits + (*times)++] =
-        cosine_of(rows, batch->row[r],
-                  (size_t)(state.view < 0 ? 0 : state.view) * rows->samples +
-                      (size_t)state.id);
+    other = rows->v + (view * rows->samples + (size_t)state.id) * d;
+    for (size_t k = 0; k < d; k++)
+        cosine += (double)anchor[k] * (double)other[k];
+    w->x[chain * (size_t)visits + w->times[chain]++] = cosine;
     for (size_t c = 0; c < batch->rows; c++)
         w->weight[i * n + batch->row[c]] += weight[c];
 }
@@ -115,21 +118,15 @@ watch_step(void *self, size_t replica, struct eval_frozen *frozen,
            const struct eval_batch *batch)
 {
     struct watch *w = self;
-    const struct sample_state *state = eval_frozen_states(frozen);
 
-    if (!state)
+    (void)frozen;
+    if (!batch->state)
         die("the sampler of %s has no chains", w->method->name);
     w->accepted += batch->weights.accepted;
     w->steps++;
     for (size_t r = 0; r < 2 * batch->b; r++)
-        watch_chain(w, replica, batch, r, state[r]);
+        watch_chain(w, replica, batch, r);
 }
-
-/* Measures of each chain, and means of all chains at each lag. */
-struct mixing {
-    double *ess, *rhat, *distance, *noise, *lean; /* [m] */
-    double lagged[LAGS];
-};
 
 /* The mean cosine by the recorded weights, less that by p, in standard
  * deviations of p. */
@@ -151,7 +148,7 @@ lean_of(size_t n, const float *s, const float *p, const float *weight)
 }
 
 static void
-measure_chain(const struct watch *w, size_t i, struct mixing *mix)
+measure_chain(struct watch *w, size_t i)
 {
     const struct eval_views *rows = &w->in->rows;
     const size_t n = eval_views_count(rows), states = (size_t)visits;
@@ -164,33 +161,33 @@ measure_chain(const struct watch *w, size_t i, struct mixing *mix)
     eval_softmax(n, s, tau, p);
     for (size_t r = 0; r < (size_t)replicas; r++)
         all += sample_ess(states, x + r * states);
-    mix->ess[i] = all / (double)(replicas * visits);
-    mix->rhat[i] = eval_chains_rhat((size_t)replicas, states, x);
-    mix->distance[i] = eval_chains_distance(n, p, w->weight + i * n);
-    mix->noise[i] = eval_chains_noise(n, p, all);
-    mix->lean[i] = lean_of(n, s, p, w->weight + i * n);
+    w->of[INDEPENDENT][i] = all / (double)(replicas * visits);
+    w->of[RHAT][i] = eval_chains_rhat((size_t)replicas, states, x);
+    w->of[DISTANCE][i] = eval_chains_distance(n, p, w->weight + i * n);
+    w->of[NOISE][i] = eval_chains_noise(n, p, all);
+    w->of[LEAN][i] = lean_of(n, s, p, w->weight + i * n);
     for (size_t lag = 0; lag < LAGS && lag < states; lag++)
-        mix->lagged[lag] +=
+        w->lagged[lag] +=
             eval_chains_lagged((size_t)replicas, states, x, lag) / (double)w->m;
     free(p);
     free(s);
 }
 
 static void
-draw_chains(const struct watch *w, const struct mixing *mix)
+draw_chains(const struct watch *w)
 {
     struct plot script;
     FILE *out = plot_open(&script);
 
     fputs("# lag, autocorrelation\n$lags << END\n", out);
     for (size_t lag = 0; lag < LAGS; lag++)
-        fprintf(out, "%zu %g\n", lag, mix->lagged[lag]);
+        fprintf(out, "%zu %g\n", lag, w->lagged[lag]);
     fputs("END\n# noise, distance, share of independent visits, R-hat\n"
           "$chains << END\n",
           out);
     for (size_t i = 0; i < w->m; i++)
-        fprintf(out, "%g %g %g %g\n", mix->noise[i], mix->distance[i],
-                mix->ess[i], mix->rhat[i]);
+        fprintf(out, "%g %g %g %g\n", w->of[NOISE][i], w->of[DISTANCE][i],
+                w->of[INDEPENDENT][i], w->of[RHAT][i]);
     fputs("END\nset terminal pngcairo size 1440,480\n"
           "set multiplot layout 1,3\nset grid\nunset key\n"
           "set xlabel \"visits between\"\nset ylabel \"autocorrelation\"\n"
@@ -210,11 +207,8 @@ draw_chains(const struct watch *w, const struct mixing *mix)
 }
 
 static void
-report_chains(const struct watch *w)
+report_chains(struct watch *w)
 {
-    double *of = mem_array(5 * w->m, sizeof *of);
-    struct mixing mix = {
-        of, of + w->m, of + 2 * w->m, of + 3 * w->m, of + 4 * w->m, {0}};
     json_t *how = instrument_protocol(w->in), *lags = json_array();
     json_t *line;
 
@@ -226,17 +220,16 @@ report_chains(const struct watch *w)
                                     w->in->rows.samples],
                 w->times[chain], visits);
     for (size_t i = 0; i < w->m; i++)
-        measure_chain(w, i, &mix);
+        measure_chain(w, i);
     for (size_t lag = 0; lag < LAGS; lag++)
-        json_array_append_new(lags, json_real(mix.lagged[lag]));
-    line = json_pack("{s:s s:s s:I s:f s:o s:o s:o s:o s:o s:o}", "measure",
-                     "chains", "objective", w->method->name, "batch",
+        json_array_append_new(lags, json_real(w->lagged[lag]));
+    line = json_pack("{s:s s:s s:I s:f}", "measure", "chains", "objective",
+                     w->method->name, "batch",
                      (json_int_t)w->method->settings.batch, "accepted",
-                     w->accepted / (double)w->steps, "independent",
-                     spread(w->m, mix.ess), "rhat", spread(w->m, mix.rhat),
-                     "distance", spread(w->m, mix.distance), "noise",
-                     spread(w->m, mix.noise), "cosine_bias",
-                     spread(w->m, mix.lean), "autocorrelation", lags);
+                     w->accepted / (double)w->steps);
+    for (size_t k = 0; k < MEASURES; k++)
+        json_object_set_new(line, names[k], spread(w->m, w->of[k]));
+    json_object_set_new(line, "autocorrelation", lags);
     method_describe(how, w->method);
     json_object_update_new(
         how, json_pack("{s:I s:I s:I s:I}", "chains", (json_int_t)w->m,
@@ -244,8 +237,7 @@ report_chains(const struct watch *w)
                        (json_int_t)warm_up, "replicas", (json_int_t)replicas));
     print(line, how);
     if (common_options.plot)
-        draw_chains(w, &mix);
-    free(of);
+        draw_chains(w);
 }
 
 void

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
+#include "instrument.h"
 #include "loss/rows.h"
-#include "method.h"
 #include "util/mem.h"
 
 static long replicas = 8, warm_up = 10;

@@ -174,15 +174,12 @@ add_judgement(struct judge *judge, long step, json_t *answer)
 static void
 open_command(struct judge *judge)
 {
-    const struct stage_program_config config = {
-        .name = "judge",
-        .line = command,
-        .limit_s = limit,
-        .longest = LONGEST,
-        .most = 1,
-    };
-
-    judge->program = stage_command_open(&config);
+    judge->program =
+        stage_command_open(&(struct stage_program_config){.name = "judge",
+                                                          .line = command,
+                                                          .limit_s = limit,
+                                                          .longest = LONGEST,
+                                                          .most = 1});
 }
 
 /* Sends a checkpoint to the command and adds its answer to the results of the
@@ -229,11 +226,12 @@ open_judging(struct judge *judge)
            !is_available(judge, measures[by].by))
         by++;
     judge->by = best_by < 0 ? by : (size_t)best_by;
-    if (!is_available(judge, measures[judge->by].by) && best_by < 0)
-        die("'%s' has only labels, which want TRAIN too", judge->test);
-    if (!is_available(judge, measures[judge->by].by))
+    if (!is_available(judge, measures[judge->by].by)) {
+        if (best_by < 0)
+            die("'%s' has only labels, which want TRAIN too", judge->test);
         die("the data sets do not suffice for --best %s",
             measures[judge->by].name);
+    }
     if (file_mkdir(judge->folder, 0777, &err))
         die("%s", err.msg);
     judge->lock = open(judge->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -409,40 +407,27 @@ next_step(const struct judge *judge)
     return next;
 }
 
-/* Runs foil-eval on features; returns as run_tool(). */
-static int
-measure_features(const struct judge *judge, size_t which,
-                 char *const features[2])
-{
-    char *number = mem_format("%ld", threads);
-    const char *words[] = {
-        measures[which].verb,
-        "--threads",
-        number,
-        features[0],
-        features[1],
-        measures[which].option,
-        which ? NULL : k_list, // of knn
-        NULL,
-    };
-    const int rc = run_tool(judge->stop, "foil-eval", words);
-
-    free(number);
-    return rc;
-}
-
 /* Measures a checkpoint in all ways; returns as run_tool(). */
 static int
 measure_checkpoint(struct judge *judge, const char *checkpoint, long step)
 {
     char *features[2] = {mem_format("%s/first.npy", judge->folder),
                          mem_format("%s/second.npy", judge->folder)};
+    char *number = mem_format("%ld", threads);
     int rc = 1, embedded = -1, any = 0;
 
     for (size_t i = 0; i < MEASURES && rc > 0; i++) {
         const enum by by = measures[i].by;
         const char *const sets[] = {
             by == BY_CAPTIONS ? judge->test : judge->train, judge->test};
+        const char *words[] = {measures[i].verb,
+                               "--threads",
+                               number,
+                               features[0],
+                               features[1],
+                               measures[i].option,
+                               i ? NULL : k_list, // of knn
+                               NULL};
 
         if (!applies_to(judge, i, step))
             continue;
@@ -456,7 +441,7 @@ measure_checkpoint(struct judge *judge, const char *checkpoint, long step)
                             threads, features);
         embedded = (int)by;
         if (rc > 0)
-            rc = measure_features(judge, i, features);
+            rc = run_tool(judge->stop, "foil-eval", words);
     }
     if (!any)
         die("'%s' has no text encoder, and there are no labels to evaluate "
@@ -464,6 +449,7 @@ measure_checkpoint(struct judge *judge, const char *checkpoint, long step)
             checkpoint);
     free(features[0]);
     free(features[1]);
+    free(number);
     return rc;
 }
 

@@ -15,7 +15,7 @@
 #include "util/mem.h"
 
 static int negatives;             // the index of all|cross
-static const double grace_s = 20; // longer than that of foil-embed (run_tool.c)
+static const double grace_s = 20; // longer than that of foil-embed (io.c)
 
 const struct opt instrument_opts[] = {
     {"negatives", 0, OPT_CHOICE, &negatives, 0, 0, "all|cross",

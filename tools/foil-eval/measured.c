@@ -1,10 +1,8 @@
-#include "measured.h"
+#include "instrument.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/set.h"
-#include "eval.h"
 #include "image/codec.h"
 #include "loss/global.h"
 #include "nn/safetensors.h"
@@ -137,8 +135,9 @@ draw_view(struct measured *m, size_t id, size_t view, size_t i)
                m->pixel + i * m->recipe.size * m->recipe.size * 3);
 }
 
-void
-measured_rows(struct measured *m, size_t n, const size_t *row, float *z)
+/* Encodes any n <= batch rows: z [n,dim]. */
+static void
+encode_rows(struct measured *m, size_t n, const size_t *row, float *z)
 {
     const size_t views = (size_t)m->model.spec.views;
     const struct nn_input input = {.n = n, .images = m->pixel, .ids = m->id};
@@ -167,7 +166,7 @@ measured_embed(struct measured *m)
     for (size_t first = 0; first < m->n; first += m->batch) {
         const size_t n = m->n - first < m->batch ? m->n - first : m->batch;
 
-        measured_rows(m, n, m->all + first, m->z + first * m->dim);
+        encode_rows(m, n, m->all + first, m->z + first * m->dim);
     }
 }
 
@@ -180,7 +179,7 @@ measured_gradient(struct measured *m, size_t n, const size_t *row,
     for (size_t first = 0; first < n; first += m->batch) {
         const size_t k = n - first < m->batch ? n - first : m->batch;
 
-        measured_rows(m, k, row + first, z);
+        encode_rows(m, k, row + first, z);
         nn_net_backward(m->model.net, dz + first * m->dim, first > 0);
     }
     free(z);
@@ -233,23 +232,6 @@ tables_find(const struct tables *tables, const char *name, size_t n,
         die("'%s/samples.safetensors' has %zu samples, the data set has %zu",
             tables->folder, a->shape[0], n);
     return a->data;
-}
-
-void
-tables_check(const struct nn_model *model, const struct data_set *set,
-             const char *path)
-{
-    const json_t *data = json_object_get(model->config, "dataset");
-    const char *trained;
-    char hex[DIGEST_HEX];
-    struct err err;
-
-    if (json_get_text(data, "digest", &trained, &err))
-        die("%s", err.msg);
-    if (strcmp(trained, digest_hex(data_digest(set), hex)))
-        die("'%s' is not the data set that the encoder was trained on: its "
-            "digest is %s, not %s",
-            path, hex, trained);
 }
 
 /* |parameters|^2.  A loss of unit vectors is invariant to the scale of the

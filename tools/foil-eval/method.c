@@ -1,4 +1,4 @@
-#include "method.h"
+#include "instrument.h"
 
 #include <limits.h>
 #include <math.h>

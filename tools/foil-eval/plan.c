@@ -5,8 +5,8 @@
 
 #include "eval/knn.h"
 #include "eval/pairs.h"
+#include "instrument.h"
 #include "loss/global.h"
-#include "method.h"
 #include "num/vec.h"
 #include "run/batches.h"
 #include "util/digest.h"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval.h"
 #include "eval/column.h"
-#include "measured.h"
+#include "instrument.h"
 #include "text/captions.h"
+#include "util/digest.h"
 #include "util/mem.h"
 
 enum { BINS = 40, LISTED = 10 };
@@ -385,6 +385,24 @@ measure_column(char **path, const char *name, const struct tables *tables,
     free(c.class);
 }
 
+/* Ends the process if the checkpoint was trained on other data. */
+static void
+check_data(const struct nn_model *model, const struct data_set *set,
+           const char *path)
+{
+    const json_t *data = json_object_get(model->config, "dataset");
+    const char *trained;
+    char hex[DIGEST_HEX];
+    struct err err;
+
+    if (json_get_text(data, "digest", &trained, &err))
+        die("%s", err.msg);
+    if (strcmp(trained, digest_hex(data_digest(set), hex)))
+        die("'%s' is not the data set that the encoder was trained on: its "
+            "digest is %s, not %s",
+            path, hex, trained);
+}
+
 void
 run_temperature(char **path)
 {
@@ -398,7 +416,7 @@ run_temperature(char **path)
 
     if (nn_model_read(&model, path[0], 0, &err))
         die("%s", err.msg);
-    tables_check(&model, set, path[1]);
+    check_data(&model, set, path[1]);
     tables_open(&tables, model.folder);
     if (tables_find(&tables, column_name, data_size(set), &each) ||
         !tables_find(&tables, sides[1], data_size(set), &each)) {
