@@ -46,7 +46,7 @@ void eval_knn_free(struct eval_knn *knn);
  *   self          query i is reference self + i, which is excluded;
  *                 EVAL_NO_SELF if the sets are different
  *   ids    [m,k]  nearest first
- *   score  [m,k]  s of each; may be NULL, which saves most products in double
+ *   score  [m,k]  s of each; may be NULL
  * O(m n d) time, shared among the threads; O(k + d) memory a query for 2,048
  * queries at a time, plus a tile of scores of 2 MB.
  */

@@ -314,24 +314,6 @@ sort_neighbours(const struct eval_knn *knn, const float *query, double qq,
     qsort(best, n, sizeof *best, compare_neighbours);
 }
 
-/* Only sorts n neighbours: ranks further apart than `apart` are already in
- * order, and their neighbours need no score in double. */
-static void
-sort_near(const struct eval_knn *knn, const float *query, double qq,
-          double apart, size_t n, struct neighbour *best)
-{
-    size_t from = 0;
-
-    qsort(best, n, sizeof *best, compare_neighbours);
-    for (size_t i = 1; i <= n; i++) {
-        if (i < n && best[i - 1].score - best[i].score <= apart)
-            continue;
-        if (i - from > 1)
-            sort_neighbours(knn, query, qq, i - from, best + from);
-        from = i;
-    }
-}
-
 /* Computation of products of queries and a tile of references. */
 struct knn_products {
     const struct num_narrow *by; /* NULL: in f32 */
@@ -359,35 +341,27 @@ rounding_of_rank(const struct eval_knn *knn, const struct knn_products *p,
 }
 
 /*
- * Sorts the candidates of a query by s in double, and writes s if `scored`.
- * Rounding may have put a reference behind the k-th only within twice its
- * bound; returns 0 if some of these may not be among the candidates.
+ * Sorts the candidates of a query by s in double.  Rounding may have put a
+ * reference behind the k-th only within twice its bound; returns 0 if some of
+ * these may not be among the candidates.
  */
 static int
 sort_candidates(const struct eval_knn *knn, const struct knn_products *p,
-                const float *query, double qq, size_t k, int scored,
+                const float *query, double qq, size_t k,
                 const struct nearest *near, struct neighbour *best)
 {
-    const double apart = 2 * rounding_of_rank(knn, p, qq);
     double limit;
     size_t count = 0;
 
     REQUIRE(near->count >= k); // fails if products are not finite
-    limit = rank_of(find_bound(near->count, near->key, k, k)) - apart;
+    limit = rank_of(find_bound(near->count, near->key, k, k)) -
+            2 * rounding_of_rank(knn, p, qq);
     if (near->threshold >= limit)
         return 0;
-    for (size_t i = 0; i < near->count; i++) {
-        const double of = rank_of(near->key[i]);
-
-        if (of >= limit)
-            best[count++] = (struct neighbour){of, near->id[i]};
-    }
-    // after scaled products nearly all are too close to the next: scoring
-    // all neighbours in the order of their ids needs fewer cache misses
-    if (scored || p->by == &num_scaled)
-        sort_neighbours(knn, query, qq, count, best);
-    else
-        sort_near(knn, query, qq, apart, count, best);
+    for (size_t i = 0; i < near->count; i++)
+        if (rank_of(near->key[i]) >= limit)
+            best[count++].id = near->id[i];
+    sort_neighbours(knn, query, qq, count, best);
     return 1;
 }
 
@@ -427,20 +401,6 @@ prepare_search(struct search *s)
     s->rows = mem_aligned(QUERIES * knn->d, sizeof *s->rows);
     s->open = mem_array(QUERIES, sizeof *s->open);
     s->answered = mem_array(QUERIES, sizeof *s->answered);
-}
-
-static void
-end_search(struct search *s)
-{
-    free(s->products.dot);
-    free(s->products.rows);
-    free(s->products.panels);
-    free(s->keys);
-    free(s->ids_found);
-    free(s->near);
-    free(s->rows);
-    free(s->open);
-    free(s->answered);
 }
 
 /* Returns the index of a query as a reference. */
@@ -497,8 +457,8 @@ answer_query(const struct search *s, size_t i, int exactly,
 
     if (exactly)
         search_exactly(s->knn, query, qq, k, self_of_query(s, at), best);
-    else if (!sort_candidates(s->knn, &s->products, query, qq, k,
-                              s->score != NULL, &s->near[i], best))
+    else if (!sort_candidates(s->knn, &s->products, query, qq, k, &s->near[i],
+                              best))
         return 0;
     for (size_t j = 0; j < k; j++) {
         s->ids[at * k + j] = best[j].id;
@@ -575,7 +535,15 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
         size = m - start < size ? m - start : size;
         search_block(&s, start, size);
     }
-    end_search(&s);
+    free(s.products.dot);
+    free(s.products.rows);
+    free(s.products.panels);
+    free(s.keys);
+    free(s.ids_found);
+    free(s.near);
+    free(s.rows);
+    free(s.open);
+    free(s.answered);
 }
 
 size_t
