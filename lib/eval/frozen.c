@@ -239,26 +239,6 @@ weigh_batch(struct eval_frozen *f, struct batch *step, struct err *err)
     return 0;
 }
 
-/* Prepares the batch for the objective. */
-static void
-prepare_loss_batch(struct eval_frozen *f)
-{
-    const struct eval_batch *batch = &f->batch;
-    const struct weights *weights = &batch->weights;
-    const size_t d = f->views->d, constants = weights->n_outside;
-
-    f->rows = copy_rows(f, batch, constants, f->z);
-    if (constants)
-        memcpy(f->rows + batch->rows * d, weights->outside,
-               constants * d * sizeof *f->rows);
-    f->loss_batch = (struct loss_batch){.b = batch->b,
-                                        .extra = batch->columns - 2 * batch->b,
-                                        .constant = constants,
-                                        .dim = d,
-                                        .weights = weights->w,
-                                        .scale = weights->scale};
-}
-
 int
 eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
                  struct eval_batch *batch, struct err *err)
@@ -267,6 +247,9 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
                          .step = (int64_t)number,
                          .v = 2,
                          .fixed = (int64_t)f->views->views};
+    const struct eval_batch *made = &f->batch;
+    const size_t d = f->views->d;
+    size_t constants;
 
     arena_begin(&f->scratch);
     step.ids = plan_batch(f, epoch, number, &step.b);
@@ -280,7 +263,17 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
     place_rows(f, &step);
     if (f->settings.objective->needs_weights && weigh_batch(f, &step, err))
         return -1;
-    prepare_loss_batch(f);
+    constants = made->weights.n_outside;
+    f->rows = copy_rows(f, made, constants, f->z);
+    if (constants)
+        memcpy(f->rows + made->rows * d, made->weights.outside,
+               constants * d * sizeof *f->rows);
+    f->loss_batch = (struct loss_batch){.b = made->b,
+                                        .extra = made->columns - 2 * made->b,
+                                        .constant = constants,
+                                        .dim = d,
+                                        .weights = made->weights.w,
+                                        .scale = made->weights.scale};
     f->total++;
     *batch = f->batch;
     return 0;

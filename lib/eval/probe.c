@@ -538,18 +538,6 @@ run_init(struct run *run, const struct eval_sgd *sgd, size_t classes,
             run->linear.w[i] = (float)(sgd->spread * rng_normal(&rng));
 }
 
-static void
-run_release(struct run *run)
-{
-    eval_linear_release(&run->linear);
-    free(run->velocity);
-    free(run->grad);
-    free(run->work);
-    free(run->order);
-    free(run->x);
-    free(run->y);
-}
-
 static double
 rate_at(const struct eval_sgd *sgd, size_t epoch)
 {
@@ -646,6 +634,12 @@ eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
         }
     }
     probe->train = eval_logistic_accuracy(&run.linear, train, NULL);
-    run_release(&run);
+    eval_linear_release(&run.linear);
+    free(run.velocity);
+    free(run.grad);
+    free(run.work);
+    free(run.order);
+    free(run.x);
+    free(run.y);
     return rc;
 }

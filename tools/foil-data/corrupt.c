@@ -47,14 +47,6 @@ read_kinds(void)
     return range;
 }
 
-static struct range
-read_severities(void)
-{
-    if (!severity)
-        return (struct range){1, IMAGE_SEVERITIES + 1};
-    return (struct range){(size_t)severity, (size_t)severity + 1};
-}
-
 static void
 draw_sheet(const struct data_set *set, struct data_pool *pool)
 {
@@ -129,7 +121,7 @@ run_corrupt(char **operand)
     const struct data_pool_settings how = {.policy = IMAGE_REFUSE,
                                            .max_pixels = (size_t)max_pixels,
                                            .keep_bytes = 1 << 28};
-    struct range kind = {0, 0};
+    struct range kind = {0, 0}, strength = {1, IMAGE_SEVERITIES + 1};
     struct data_pool *pool;
     struct data_set *set;
 
@@ -138,12 +130,14 @@ run_corrupt(char **operand)
                    output ? "-o" : "-k");
     if (!sheet)
         kind = read_kinds();
+    if (severity)
+        strength = (struct range){(size_t)severity, (size_t)severity + 1};
     set = data_open_or_die(operand[0], 0);
     pool = data_pool_new(set, &how);
     if (sheet)
         draw_sheet(set, pool);
     else
-        damage_images(set, pool, kind, read_severities());
+        damage_images(set, pool, kind, strength);
     data_pool_free(pool);
     data_close(set);
 }

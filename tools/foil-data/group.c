@@ -59,27 +59,14 @@ group_duplicates(struct data_set *set, int64_t *group)
     return groups;
 }
 
-/* Counts the samples in groups of two or more. */
-static size_t
-count_grouped(size_t n, const int64_t *group, size_t groups)
-{
-    size_t *size = mem_array(groups, sizeof *size), grouped = 0;
-
-    for (size_t i = 0; i < n; i++)
-        size[group[i]]++;
-    for (size_t g = 0; g < groups; g++)
-        grouped += size[g] > 1 ? size[g] : 0;
-    free(size);
-    return grouped;
-}
-
 void
 run_group(char **operand)
 {
     const char *path = require_output(output, "list of groups");
     struct data_set *set;
     struct data_npy npy = {.type = DTYPE_I8, .rank = 1, .shape = {0, 1}};
-    size_t n, groups;
+    size_t n, groups, grouped = 0, *members;
+    int64_t *group;
     struct err err;
 
     if (by < 0)
@@ -87,18 +74,23 @@ run_group(char **operand)
     set = data_open_or_die(operand[0], 0);
     data_protect_or_die(set, path);
     npy.shape[0] = n = data_size(set);
-    npy.data = mem_array(n, sizeof(int64_t));
-    groups = by == BY_DUPLICATE ? group_duplicates(set, npy.data)
-             : by == BY_CAPTION ? data_group_caption(set, npy.data)
-             : by == BY_LABEL   ? data_group_label(set, npy.data)
-                                : data_group_file(set, npy.data);
+    npy.data = group = mem_array(n, sizeof *group);
+    groups = by == BY_DUPLICATE ? group_duplicates(set, group)
+             : by == BY_CAPTION ? data_group_caption(set, group)
+             : by == BY_LABEL   ? data_group_label(set, group)
+                                : data_group_file(set, group);
+    members = mem_array(groups, sizeof *members);
+    for (size_t i = 0; i < n; i++)
+        members[group[i]]++;
+    for (size_t i = 0; i < n; i++)
+        grouped += members[group[i]] > 1;
     if (data_npy_write(path, &npy, &err))
         die("%s", err.msg);
     log_message(
         "'%s': %zu sample%s in %zu group%s, %zu of them in groups of two or "
         "more",
-        path, n, plural(n), groups, plural(groups),
-        count_grouped(n, npy.data, groups));
+        path, n, plural(n), groups, plural(groups), grouped);
+    free(members);
     data_npy_release(&npy);
     data_close(set);
 }

@@ -116,26 +116,13 @@ const struct opt list_opts[] = {
     {0},
 };
 
-/* The cells that --where adds. */
-static void
-print_where(const struct data_set *set, size_t id)
-{
-    struct err err;
-    uint64_t offset;
-    char *path = data_where(set, id, &offset, &err);
-
-    if (path)
-        print_cell(path);
-    else
-        die("%s", err.msg);
-    printf("\t%ju", (uintmax_t)offset);
-    free(path);
-}
-
 void
 run_list(char **operand)
 {
     struct data_set *set = data_open_or_die(operand[0], 0);
+    struct err err;
+    uint64_t offset;
+    char *path;
 
     printf("id\tlabel\tclass\tbytes\twidth\theight\tname\tcaption%s\n",
            where ? "\tfile\toffset" : "");
@@ -148,8 +135,14 @@ run_list(char **operand)
         printf("\t%zu\t%zu\t%zu", file.bytes, file.width, file.height);
         print_cell(data_name(set, i));
         print_cell(data_caption(set, i));
-        if (where)
-            print_where(set, i);
+        if (where) {
+            path = data_where(set, i, &offset, &err);
+            if (!path)
+                die("%s", err.msg);
+            print_cell(path);
+            printf("\t%ju", (uintmax_t)offset);
+            free(path);
+        }
         putchar('\n');
     }
     data_close(set);

@@ -36,41 +36,13 @@ struct sets {
     struct data_set *first, *rest;
 };
 
-/* The class of an image, or NULL. */
-static const char *
-class_of(const struct data_set *set, int64_t id)
-{
-    const int label = data_label(set, (size_t)id);
-
-    return label < 0 ? NULL : data_class_name(set, (size_t)label);
-}
-
-/* The name of an image's file, without folders. */
-static const char *
-file_of(const struct data_set *set, int64_t id)
-{
-    const char *name = data_name(set, (size_t)id);
-    const char *slash = strrchr(name, '/');
-
-    return slash ? slash + 1 : name;
-}
-
-/* The frame of an image: 1 green, it has the same class name as the first; 2
- * red, another class; 0 none, one of them has no class. */
-static char
-frame_of(const char *first, const char *class)
-{
-    if (!first || !class)
-        return 0;
-    return strcmp(first, class) ? 2 : 1;
-}
-
-/* Reads the sample numbers of a line. */
+/* Reads the sample numbers of a line.  An image gets a green frame (1) if it
+ * has the class name of the first one, a red one (2) if it has another. */
 static void
 read_list(const struct sets *sets, char *line, size_t number,
           struct data_sheet_list *list)
 {
-    const char *first = NULL, *class;
+    const char *first = NULL, *class, *slash;
     char *word, *rest = line;
 
     list->id = mem_array((size_t)columns + 1, sizeof *list->id);
@@ -81,6 +53,7 @@ read_list(const struct sets *sets, char *line, size_t number,
         const struct data_set *set = list->n ? sets->rest : sets->first;
         const size_t n = data_size(set);
         char *end;
+        int label;
         const unsigned long long id = strtoull(word, &end, 10);
 
         if (*word < '0' || *word > '9' || *end || id >= n)
@@ -88,12 +61,16 @@ read_list(const struct sets *sets, char *line, size_t number,
                 "0 to %zu",
                 number, word, n - 1);
         list->id[list->n] = (int64_t)id;
-        class = class_of(set, (int64_t)id);
-        list->name[list->n] = files ? file_of(set, (int64_t)id) : class;
-        if (list->n)
-            list->framed[list->n] = frame_of(first, class);
-        else
+        label = data_label(set, id);
+        class = label < 0 ? NULL : data_class_name(set, (size_t)label);
+        slash = strrchr(data_name(set, id), '/');
+        list->name[list->n] = !files  ? class
+                              : slash ? slash + 1
+                                      : data_name(set, id);
+        if (!list->n)
             first = class;
+        else if (first && class)
+            list->framed[list->n] = strcmp(first, class) ? 2 : 1;
         list->n++;
     }
     if (!list->n)
@@ -253,38 +230,33 @@ draw_image(struct run_views *views, const struct run_batch_record *record,
     return 0;
 }
 
-static void
-draw_step(struct run_views *views, const struct run_batch_record *record)
-{
-    const size_t images = record->batch.b + record->batch.extra.n;
-    struct data_sheet sheet = {.views = record->batch.v,
-                               .size = run_views_size(views)};
-    uint8_t *view = mem_array(sheet.size * sheet.size, 3);
-
-    lay_out(&sheet, images);
-    data_sheet_begin(&sheet);
-    for (size_t i = 0; i < images; i++)
-        sheet.white += draw_image(views, record, &sheet, i, view) != 0;
-    data_sheet_write_or_die(&sheet, output);
-    free(view);
-}
-
 void
 run_views(char **operand)
 {
     struct run_views *views = run_views_open(operand[0], data);
     struct run_batch_record record;
+    struct data_sheet sheet = {0};
     struct err err;
+    uint8_t *view;
+    size_t images;
 
     require_output(output, "picture");
     if (run_views_step(views, step, &record, &err))
         die("%s", err.msg);
     data_protect_or_die(run_views_set(views), output);
-    draw_step(views, &record);
+    images = record.batch.b + record.batch.extra.n;
+    sheet.views = record.batch.v;
+    sheet.size = run_views_size(views);
+    lay_out(&sheet, images);
+    data_sheet_begin(&sheet);
+    view = mem_array(sheet.size * sheet.size, 3);
+    for (size_t i = 0; i < images; i++)
+        sheet.white += draw_image(views, &record, &sheet, i, view) != 0;
+    data_sheet_write_or_die(&sheet, output);
     log_message("step %jd: step %jd of epoch %jd, %zu images%s",
                 (intmax_t)record.total, (intmax_t)record.batch.step,
-                (intmax_t)record.batch.epoch,
-                record.batch.b + record.batch.extra.n,
+                (intmax_t)record.batch.epoch, images,
                 record.batch.extra.n ? ", including extra ones" : "");
+    free(view);
     run_views_close(views);
 }

@@ -12,19 +12,6 @@
 
 #include "embed.h"
 
-/* Whether another user, who is not root, has written the checkpoint. */
-static int
-is_foreign(const char *folder)
-{
-    char *path = mem_format("%s/%s", folder, NN_CHECKPOINT_CONFIG);
-    struct stat st;
-    const int foreign =
-        stat(path, &st) || (st.st_uid && st.st_uid != geteuid());
-
-    free(path);
-    return foreign;
-}
-
 /* The command of the program that computes the encoder, or NULL if foil does:
  * that of --encoder, else the trainer's, which the checkpoint has. */
 static const char *
@@ -32,16 +19,20 @@ find_command(const struct embed_encoder *e, const struct embed_options *job)
 {
     const json_t *options = json_object_get(e->model.config, "options");
     const char *saved = json_string_value(json_object_get(options, "encoder"));
+    char *path;
+    struct stat st;
 
     if (job->encoder || strcmp(e->model.spec.arch, nn_arch_program))
         return job->encoder;
     if (!saved)
         die("'%s' has no command of its encoder: give it by --encoder COMMAND",
             e->model.folder);
-    if (is_foreign(e->model.folder))
+    path = mem_format("%s/%s", e->model.folder, NN_CHECKPOINT_CONFIG);
+    if (stat(path, &st) || (st.st_uid && st.st_uid != geteuid()))
         die("'%s' is another user's, so its command '%.100s' is not started: "
             "give a command by --encoder COMMAND",
             e->model.folder, saved);
+    free(path);
     return saved;
 }
 

@@ -378,21 +378,6 @@ prepare_folder(const struct work *work)
 }
 
 static void
-put_head(FILE *to, const struct work *work)
-{
-    const char *library = work->pair   ? "open_clip"
-                          : work->timm ? "timm"
-                                       : "pytorch";
-
-    fprintf(to,
-            "---\nlicense: %s\nlibrary_name: %s\npipeline_tag: %s\n"
-            "tags:\n- foil\n- contrastive-learning\n---\n\n",
-            work->job->licence ? work->job->licence : "unknown", library,
-            work->pair ? "zero-shot-image-classification"
-                       : "image-feature-extraction");
-}
-
-static void
 put_option(FILE *to, const json_t *config, const char *name)
 {
     const json_t *value =
@@ -434,20 +419,6 @@ put_facts(FILE *to, const struct work *work)
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)
         put_option(to, config, option[i]);
     fprintf(to, "| foil | %s |\n\n", FOIL_VERSION);
-}
-
-static void
-put_input(FILE *to, const struct nn_spec *s)
-{
-    fprintf(
-        to,
-        "An image is resized (bilinear, antialiased) so that its short side "
-        "fits %zu x %zu,\nand its centre is cropped; pixels x of 0 to 255 "
-        "become (x / 255 - mean) / deviation,\nmean %g %g %g, deviation "
-        "%g %g %g.\n\n",
-        s->height, s->image_width, (double)s->mean[0], (double)s->mean[1],
-        (double)s->mean[2], (double)s->deviation[0], (double)s->deviation[1],
-        (double)s->deviation[2]);
 }
 
 static void
@@ -541,15 +512,33 @@ put_results(FILE *to, const char *run)
 static void
 write_card(const struct work *work)
 {
+    const struct nn_spec *s = &work->image.spec;
     char *text = NULL, *run = mem_format("%s/..", work->image.folder);
     size_t len = 0;
     FILE *to = open_memstream(&text, &len);
 
     REQUIRE(to);
-    put_head(to, work);
-    fprintf(to, "# %s, trained by foil\n\n", work->image.spec.arch);
+    fprintf(to,
+            "---\nlicense: %s\nlibrary_name: %s\npipeline_tag: %s\n"
+            "tags:\n- foil\n- contrastive-learning\n---\n\n"
+            "# %s, trained by foil\n\n",
+            work->job->licence ? work->job->licence : "unknown",
+            work->pair   ? "open_clip"
+            : work->timm ? "timm"
+                         : "pytorch",
+            work->pair ? "zero-shot-image-classification"
+                       : "image-feature-extraction",
+            s->arch);
     put_facts(to, work);
-    put_input(to, &work->image.spec);
+    fprintf(
+        to,
+        "An image is resized (bilinear, antialiased) so that its short side "
+        "fits %zu x %zu,\nand its centre is cropped; pixels x of 0 to 255 "
+        "become (x / 255 - mean) / deviation,\nmean %g %g %g, deviation "
+        "%g %g %g.\n\n",
+        s->height, s->image_width, (double)s->mean[0], (double)s->mean[1],
+        (double)s->mean[2], (double)s->deviation[0], (double)s->deviation[1],
+        (double)s->deviation[2]);
     put_lines(to, work);
     put_command(to, run);
     put_results(to, run);
@@ -572,8 +561,8 @@ embed_folder_job(const struct embed_options *job)
     write_tensors(&work, "model.safetensors", &tensors);
     write_object(&work, "config.json", describe_config(&work));
     write_text(&work, "hubconf.py", (const char *)assets[0].bytes);
-    work.pair = work.text.net && work.timm &&
-                !strncmp(work.text.spec.arch, "clip:", 5);
+    work.pair =
+        work.text.net && work.timm && !strncmp(work.text.spec.arch, "clip:", 5);
     if (work.pair)
         write_pair(&work);
     write_card(&work);

@@ -221,26 +221,6 @@ embed_texts(struct texts *texts, const struct embed_options *job,
 
 enum { FILE_MOST = 1 << 30 }; // bytes of a file of lines
 
-static size_t
-add_all_captions(struct texts *texts, const struct data_set *set)
-{
-    size_t without = 0;
-
-    for (size_t id = 0; id < data_size(set); id++) {
-        const char *captions = data_caption(set, id);
-        const size_t n = text_captions_count(captions);
-
-        without += !n;
-        for (size_t k = 0; k < n; k++) {
-            size_t len;
-            const char *text = text_captions_get(captions, k, &len);
-
-            collect_text(texts, text, len, (int64_t)id);
-        }
-    }
-    return without;
-}
-
 /* Calls add() with each line of a file, without '\n'. */
 static void
 each_line(const char *path,
@@ -422,14 +402,25 @@ describe_job(const struct embed_options *job, const struct texts *texts,
     return how;
 }
 
+/* Adds all captions of a data set; returns the number of samples without. */
 static size_t
 add_captions(struct texts *texts, const char *path, const char *output)
 {
     struct data_set *set = data_open_or_die(path, 0);
-    size_t without;
+    size_t without = 0, len;
 
     data_protect_or_die(set, output);
-    without = add_all_captions(texts, set);
+    for (size_t id = 0; id < data_size(set); id++) {
+        const char *captions = data_caption(set, id);
+        const size_t n = text_captions_count(captions);
+
+        without += !n;
+        for (size_t k = 0; k < n; k++) {
+            const char *text = text_captions_get(captions, k, &len);
+
+            collect_text(texts, text, len, (int64_t)id);
+        }
+    }
     if (without)
         log_message("samples without a caption: %zu of %zu", without,
                     data_size(set));

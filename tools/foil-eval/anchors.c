@@ -486,17 +486,6 @@ draw_anchors(const struct eval_views *rows, size_t *m)
     return row;
 }
 
-/* The temperature of a row's softmax. */
-static double
-tau_of(const struct anchors *a, size_t r)
-{
-    const double own = a->learnt ? a->learnt[r] : 0;
-
-    if (opt_is_set(&tau))
-        return tau;
-    return own >= 1e-4 && own <= 1e4 ? own : usual_tau;
-}
-
 static void
 measure_anchors(struct anchors *a)
 {
@@ -506,8 +495,13 @@ measure_anchors(struct anchors *a)
     struct progress progress;
     double *at = mem_array(a->m, sizeof *at);
 
-    for (size_t i = 0; i < a->m; i++)
-        at[i] = tau_of(a, a->row[i]);
+    for (size_t i = 0; i < a->m; i++) {
+        const double own = a->learnt ? a->learnt[a->row[i]] : 0;
+
+        at[i] = own >= 1e-4 && own <= 1e4 ? own : usual_tau;
+        if (opt_is_set(&tau))
+            at[i] = tau;
+    }
     progress_start(&progress, "anchors", 0, (double)a->m);
     for (size_t from = 0; from < a->m; from += TOGETHER) {
         const size_t m = a->m - from < TOGETHER ? a->m - from : TOGETHER;

@@ -233,21 +233,6 @@ measure_batch(void *self, const struct method *method)
 }
 
 static void
-open_before(struct meter *m, char **path)
-{
-    char *old[] = {mem_text(before), path[1], NULL};
-
-    if (!m->in.encoder && !m->in.bimodal)
-        opt_misuse("--before wants CHECKPOINT DATA: features have no earlier "
-                   "checkpoint");
-    instrument_open(&m->old, old, 0);
-    if (m->old.rows.d != m->in.rows.d)
-        die("'%s' has embeddings of %zu numbers, '%s' of %zu", before,
-            m->old.rows.d, path[0], m->in.rows.d);
-    free(old[0]);
-}
-
-static void
 begin_spaces(void *self, char **path)
 {
     struct meter *m = self;
@@ -261,8 +246,18 @@ begin_spaces(void *self, char **path)
         opt_misuse(
             "--space wants CHECKPOINT DATA of one encoder: features have "
             "no parameters");
-    if (before)
-        open_before(m, path);
+    if (before) {
+        char *old[] = {mem_text(before), path[1], NULL};
+
+        if (!m->in.encoder && !m->in.bimodal)
+            opt_misuse("--before wants CHECKPOINT DATA: features have no "
+                       "earlier checkpoint");
+        instrument_open(&m->old, old, 0);
+        if (m->old.rows.d != rows->d)
+            die("'%s' has embeddings of %zu numbers, '%s' of %zu", before,
+                m->old.rows.d, path[0], rows->d);
+        free(old[0]);
+    }
     m->dz = mem_array(size, sizeof *m->dz);
     if (wants_space(EMBEDDING))
         make_gradients(m, EMBEDDING, "embedding", size);

@@ -76,18 +76,6 @@ watch_init(struct watch *w, const struct instrument *in,
     free(order);
 }
 
-static void
-watch_release(struct watch *w)
-{
-    free(w->row);
-    free(w->at);
-    free(w->x);
-    free(w->times);
-    free(w->weight);
-    for (size_t k = 0; k < MEASURES; k++)
-        free(w->of[k]);
-}
-
 /* Records a step of a chain: its state and its weights. */
 static void
 watch_chain(struct watch *w, size_t replica, const struct eval_batch *batch,
@@ -273,7 +261,13 @@ run_chains(char **path)
                                             .measure = watch_step,
                                             .self = &w});
         report_chains(&w);
-        watch_release(&w);
+        free(w.row);
+        free(w.at);
+        free(w.x);
+        free(w.times);
+        free(w.weight);
+        for (size_t i = 0; i < MEASURES; i++)
+            free(w.of[i]);
     }
     instrument_release(&in);
 }

@@ -152,25 +152,6 @@ forget_judgement(void *of)
     return 1;
 }
 
-/* Adds the answer as a result. */
-static void
-add_judgement(struct judge *judge, long step, json_t *answer)
-{
-    char manifest[DIGEST_HEX];
-    struct err err;
-
-    if (!json_is_string(json_object_get(answer, "measure")))
-        json_object_set_new(answer, "measure", json_string("command"));
-    json_object_set_new(answer, "command", json_string(command));
-    if (share > 0)
-        json_object_set_new(answer, "epoch",
-                            json_integer(pace_epoch(&pace, step)));
-    judge->prepared = json_number_value(json_object_get(answer, "prepared"));
-    if (run_results_manifest(options.run, step, manifest, &err) ||
-        run_results_add(options.run, step, manifest, answer, &err))
-        die("%s", err.msg);
-}
-
 static void
 open_command(struct judge *judge)
 {
@@ -190,6 +171,7 @@ ask_command(struct judge *judge, const char *checkpoint, long step)
     char *line = mem_format("judge step=%ld %s", step, checkpoint);
     enum stage_outcome outcome;
     json_t *result = NULL;
+    char manifest[DIGEST_HEX];
     struct stage_answer answer = {
         .take = take_judgement, .retry = forget_judgement, .of = &result};
     struct err err;
@@ -200,12 +182,24 @@ ask_command(struct judge *judge, const char *checkpoint, long step)
     if (outcome == STAGE_LOST || outcome == STAGE_REFUSED)
         die("%s", err.msg);
     free(line);
-    if (outcome == STAGE_ANSWERED && !result)
+    if (outcome != STAGE_ANSWERED) {
+        json_decref(result);
+        return -1;
+    }
+    if (!result)
         die("judge: '%s' answered no line of JSON", command);
-    if (outcome == STAGE_ANSWERED)
-        add_judgement(judge, step, result);
+    if (!json_is_string(json_object_get(result, "measure")))
+        json_object_set_new(result, "measure", json_string("command"));
+    json_object_set_new(result, "command", json_string(command));
+    if (share > 0)
+        json_object_set_new(result, "epoch",
+                            json_integer(pace_epoch(&pace, step)));
+    judge->prepared = json_number_value(json_object_get(result, "prepared"));
+    if (run_results_manifest(options.run, step, manifest, &err) ||
+        run_results_add(options.run, step, manifest, result, &err))
+        die("%s", err.msg);
     json_decref(result);
-    return outcome == STAGE_ANSWERED ? 1 : -1;
+    return 1;
 }
 
 /* Locks the run: only one foil-eval follows it. */
@@ -617,7 +611,8 @@ read_events(void *arg)
     return NULL;
 }
 
-/* Connects to the trainer and starts the thread. */
+/* Connects to the trainer and starts the thread, which ends when end[1] is
+ * closed. */
 static void
 start_reading(struct followed *run)
 {
@@ -636,17 +631,6 @@ start_reading(struct followed *run)
     rc = stop_thread(&run->reader, read_events, run);
     if (rc)
         die("cannot start a thread: %s", strerror(rc));
-}
-
-static void
-stop_reading(struct followed *run)
-{
-    close(run->end[1]);
-    pthread_join(run->reader, NULL);
-    close(run->end[0]);
-    close(run->news[0]);
-    close(run->news[1]);
-    run_live_close(&run->live);
 }
 
 /* Waits for news, or for POLL_EVERY_S: 0 at a signal. */
@@ -708,7 +692,12 @@ run_follow(char **path)
     // the event that ends the run may overtake the last checkpoint
     if (!(share > 0))
         measure_all(&judge);
-    stop_reading(&run);
+    close(run.end[1]);
+    pthread_join(run.reader, NULL);
+    close(run.end[0]);
+    close(run.news[0]);
+    close(run.news[1]);
+    run_live_close(&run.live);
     log_stopped();
     stage_close(&run.stage);
     close_judging(&judge);

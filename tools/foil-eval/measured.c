@@ -120,21 +120,6 @@ measured_release(struct measured *m)
     free(m->z);
 }
 
-/* Makes the pixels of a view at place i. */
-static void
-draw_view(struct measured *m, size_t id, size_t view, size_t i)
-{
-    struct err err;
-    const struct image *image = data_pool_get(m->pool, id, NULL, &err);
-
-    if (!image) {
-        progress_clear(&m->progress);
-        die("%s", err.msg);
-    }
-    image_view(&m->recipe, image, m->seed, id, 0, view, &m->scratch,
-               m->pixel + i * m->recipe.size * m->recipe.size * 3);
-}
-
 /* Encodes any n <= batch rows: z [n,dim]. */
 static void
 encode_rows(struct measured *m, size_t n, const size_t *row, float *z)
@@ -142,14 +127,23 @@ encode_rows(struct measured *m, size_t n, const size_t *row, float *z)
     const size_t views = (size_t)m->model.spec.views;
     const struct nn_input input = {.n = n, .images = m->pixel, .ids = m->id};
     struct nn_net *net = m->model.net;
+    struct err err;
 
     for (size_t i = 0; i < n; i++) {
         const size_t id = row[i] % m->images, view = row[i] / m->images;
+        const struct image *image;
 
-        if (nn_net_ids(net))
+        if (nn_net_ids(net)) {
             m->id[i] = (int32_t)(view + views * id);
-        else
-            draw_view(m, id, view, i);
+            continue;
+        }
+        image = data_pool_get(m->pool, id, NULL, &err);
+        if (!image) {
+            progress_clear(&m->progress);
+            die("%s", err.msg);
+        }
+        image_view(&m->recipe, image, m->seed, id, 0, view, &m->scratch,
+                   m->pixel + i * m->recipe.size * m->recipe.size * 3);
     }
     if (nn_net_grads(net))
         nn_net_forward(net, NN_FIXED, &input, NULL, z);

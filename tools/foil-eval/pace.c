@@ -108,19 +108,6 @@ round_up(double x, long every)
     return (long)ceil(fmin(x, 1e9) / (double)every) * every;
 }
 
-static void
-store_pace(const struct pace *pace)
-{
-    char *path = mem_format("%s/compare/pace", pace->run);
-    char *text = mem_format("every %ld\nfrom %ld\n", pace->every, pace->from);
-    struct err err;
-
-    if (file_write(path, text, strlen(text), &err))
-        die("%s", err.msg);
-    free(text);
-    free(path);
-}
-
 void
 pace_end(struct pace *pace, long epoch, double prepared)
 {
@@ -135,11 +122,18 @@ pace_end(struct pace *pace, long epoch, double prepared)
     const double least = fmax((cost - prepared) / allowed,
                               (clock_now() - pace->before.clock) / duration);
     const double next = pace->epochs + (2 * cost - prepared) / allowed;
+    char *path, *text;
+    struct err err;
 
     if (pace->fixed)
         return;
     pace->every = round_up(least, pace->every);
     pace->from = round_up(fmax(next, (double)epoch + 1), pace->every);
     pace->fixed = 1;
-    store_pace(pace);
+    path = mem_format("%s/compare/pace", pace->run);
+    text = mem_format("every %ld\nfrom %ld\n", pace->every, pace->from);
+    if (file_write(path, text, strlen(text), &err))
+        die("%s", err.msg);
+    free(text);
+    free(path);
 }

@@ -114,18 +114,6 @@ add_batch_gradient(struct plans *p, size_t n, const int64_t *ids)
     free(work);
 }
 
-/* Returns the cosine of the gradient of the last epoch with the exact one. */
-static double
-compare_gradients(const struct plans *p)
-{
-    const struct plan_gradient *g = &p->gradient;
-    const size_t size = 2 * p->in.rows.samples * p->in.rows.d;
-    const double squares =
-        num_dot(size, g->exact, g->exact) * num_dot(size, g->epoch, g->epoch);
-
-    return squares > 0 ? num_dot(size, g->exact, g->epoch) / sqrt(squares) : 0;
-}
-
 static void
 begin_epoch(struct plans *p)
 {
@@ -139,6 +127,11 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
 {
     const struct eval_pairs_figures f =
         eval_pairs_measure(pairs, p->k, p->near);
+    const struct plan_gradient *g = &p->gradient;
+    const size_t size = 2 * p->in.rows.samples * p->in.rows.d;
+    const double product = num_dot(size, g->exact, g->epoch);
+    const double squares =
+        num_dot(size, g->exact, g->exact) * num_dot(size, g->epoch, g->epoch);
     json_t *how = instrument_protocol(&p->in);
 
     json_object_update_new(how, json_pack("{s:s s:I}", run ? "run" : "strategy",
@@ -149,8 +142,8 @@ report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
                     (json_int_t)seen, "coverage", f.coverage,
                     "hardest_coverage", f.hardest, "repeated", f.repeated,
                     "second_eigenvalue", f.second, "cosine",
-                    compare_gradients(p), "components", (json_int_t)f.parts,
-                    "unseen", (json_int_t)f.unseen),
+                    squares > 0 ? product / sqrt(squares) : 0, "components",
+                    (json_int_t)f.parts, "unseen", (json_int_t)f.unseen),
           how);
     mem_grow(&p->point, &p->room, p->n + 1, sizeof *p->point);
     p->point[p->n++] = (struct point){batch, seen, f};

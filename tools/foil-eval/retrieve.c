@@ -131,10 +131,9 @@ rank_views(char **path)
     data_features_release(&v);
 }
 
-/* Images and captions, and which answer which. */
+/* Images and captions. */
 struct both {
     struct data_features image, text;
-    struct eval_answers texts, images; /* of images, of captions */
 };
 
 /* Reads features of images and of captions, with the ids of both; one_space:
@@ -162,7 +161,7 @@ release_both(struct both *b)
 }
 
 static json_t *
-describe_direction(const struct eval_answers *answers, size_t m,
+describe_direction(const struct eval_answers *answers,
                    const struct data_features *from,
                    const struct data_features *to, const char *path,
                    double *sum)
@@ -171,7 +170,7 @@ describe_direction(const struct eval_answers *answers, size_t m,
     json_t *line;
     size_t n = 0;
 
-    eval_answers_rank(answers, m, from->d, from->x, to->x, EVAL_PAIR_COSINE,
+    eval_answers_rank(answers, to->n, from->d, from->x, to->x, EVAL_PAIR_COSINE,
                       rank);
     for (size_t i = 0; i < answers->n; i++)
         if (rank[i] > 0) // without an answer, a query does not count
@@ -180,44 +179,35 @@ describe_direction(const struct eval_answers *answers, size_t m,
         die("no row of '%s' has the id of a row of the other file", path);
     line = describe_ranks(n, rank, sum);
     json_object_update_new(line, json_pack("{s:f s:I s:I}", "chance",
-                                           eval_answers_chance(answers, m),
+                                           eval_answers_chance(answers, to->n),
                                            "queries", (json_int_t)n, "left_out",
                                            (json_int_t)(answers->n - n)));
     free(rank);
     return line;
 }
 
-/* Finds which captions answer which images; equal: equal captions count as
- * one, and so do all their images. */
-static void
-find_answers(struct both *b, int equal)
-{
-    const struct data_features *image = &b->image, *text = &b->text;
-    struct eval_answers alike;
-
-    b->texts = eval_answers_by_key(image->n, image->ids, text->n, text->ids);
-    b->images = eval_answers_by_key(text->n, text->ids, image->n, image->ids);
-    if (!equal)
-        return;
-    alike = eval_answers_by_key(text->n, text->same, text->n, text->same);
-    eval_answers_join(&b->texts, &alike);
-    eval_answers_join(&alike, &b->images);
-    eval_answers_release(&b->images);
-    b->images = alike;
-}
-
+/* Prints a line by a rule.  By `equal`, equal captions count as one, and so do
+ * all their images. */
 static void
 report_captions(const char *measure, const char *rule, char **path,
                 struct both *b, json_t *how)
 {
+    const struct data_features *image = &b->image, *text = &b->text;
+    struct eval_answers texts, images, alike; // of images, of captions
     double sum = 0;
     json_t *tr, *ir;
 
-    find_answers(b, !strcmp(rule, "equal"));
-    tr = describe_direction(&b->texts, b->text.n, &b->image, &b->text, path[0],
-                            &sum);
-    ir = describe_direction(&b->images, b->image.n, &b->text, &b->image,
-                            path[1], &sum);
+    texts = eval_answers_by_key(image->n, image->ids, text->n, text->ids);
+    images = eval_answers_by_key(text->n, text->ids, image->n, image->ids);
+    if (!strcmp(rule, "equal")) {
+        alike = eval_answers_by_key(text->n, text->same, text->n, text->same);
+        eval_answers_join(&texts, &alike);
+        eval_answers_join(&alike, &images);
+        eval_answers_release(&images);
+        images = alike;
+    }
+    tr = describe_direction(&texts, image, text, path[0], &sum);
+    ir = describe_direction(&images, text, image, path[1], &sum);
     json_object_update_new(
         how, json_pack("{s:s s:s s:I s:o s:o}", "metric", "cosine", "ties",
                        "half", "d", (json_int_t)b->image.d, "images",
@@ -227,8 +217,8 @@ report_captions(const char *measure, const char *rule, char **path,
                     rule, "image_to_text", tr, "text_to_image", ir, "r_sum",
                     sum, "r_mean", sum / 6),
           how);
-    eval_answers_release(&b->texts);
-    eval_answers_release(&b->images);
+    eval_answers_release(&texts);
+    eval_answers_release(&images);
 }
 
 /*
