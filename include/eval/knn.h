@@ -15,11 +15,6 @@
  * every reference that rounding could have misplaced is checked again, so the
  * answer is that of the formula in double and does not depend on processor and
  * number of threads.
- *
- * Faster products are num_split with AMX, and, for k <= n / 128, num_scaled
- * with AVX2 (num/narrow.h).  If they do not separate the candidates of a
- * query, the query is repeated with f32; after a block with more than an eighth
- * of such queries, the first block of 64, all further ones use f32 at once.
  */
 enum eval_metric { EVAL_COSINE, EVAL_EUCLIDEAN };
 

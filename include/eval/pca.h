@@ -53,14 +53,13 @@ struct eval_cca_settings {
 /* A map a() or b() of a row: y = basis (x - mean). */
 struct eval_map {
     size_t d, k;
-    float *basis; /* [k,d] */
-    float *mean;  /* [d] */
+    float *basis; /* [k+1,d] the basis, then the mean */
 };
 
 /*
  * eval_cca() finds a and b for n >= 2 pairs of rows.
  *   x [n,dx], y [n,dy]   finite
- *   a, b                 out; release them with eval_map_release()
+ *   a, b                 out; the caller frees their bases
  *   correlation [k]      s_1 .. s_k
  * O(n d min(n, d)) for each side, plus O(p q min(p, q)).
  */
@@ -71,7 +70,5 @@ void eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
 /* eval_map_apply() maps n rows: x [n,d], out [n,k]. */
 void eval_map_apply(const struct eval_map *map, size_t n, const float *x,
                     float *out);
-
-void eval_map_release(struct eval_map *map);
 
 #endif

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eval/pca.h"
 #include "num/eigen.h"
@@ -117,7 +118,7 @@ project_rows(size_t n, size_t d, const float *x, size_t p)
                          mem_array(n * p, sizeof *s.y),
                          mem_array(p, sizeof *s.scale)};
     const struct eval_pca pca = eval_pca(n, d, x, p, s.basis);
-    const struct eval_map map = {d, p, s.basis, s.basis + p * d};
+    const struct eval_map map = {d, p, s.basis};
 
     if (pca.scale > 0)
         num_scale(p * d, (float)(1 / pca.scale), s.basis);
@@ -160,15 +161,15 @@ whiten_coordinates(struct whitened *s, double ridge)
 static struct eval_map
 map_of(const struct whitened *s, size_t k, const float *w)
 {
-    struct eval_map map = {s->d, k, mem_array(k * s->d, sizeof *map.basis),
-                           mem_array(s->d, sizeof *map.mean)};
+    struct eval_map map = {s->d, k,
+                           mem_array((k + 1) * s->d, sizeof *map.basis)};
     float *scaled = mem_array(k * s->p, sizeof *scaled);
 
     for (size_t i = 0; i < k * s->p; i++)
         scaled[i] = w[i] * (float)s->scale[i % s->p];
     num_gemm_nn(k, s->d, s->p, 1, scaled, s->basis, 0, map.basis);
-    for (size_t j = 0; j < s->d; j++)
-        map.mean[j] = s->basis[s->p * s->d + j];
+    memcpy(map.basis + k * s->d, s->basis + s->p * s->d,
+           s->d * sizeof *map.basis);
     free(scaled);
     return map;
 }
@@ -224,17 +225,10 @@ void
 eval_map_apply(const struct eval_map *map, size_t n, const float *x, float *out)
 {
     float *centred = mem_array(n * map->d, sizeof *centred);
+    const float *mean = map->basis + map->k * map->d;
 
     for (size_t i = 0; i < n * map->d; i++)
-        centred[i] = x[i] - map->mean[i % map->d];
+        centred[i] = x[i] - mean[i % map->d];
     num_gemm_nt(n, map->k, map->d, 1, centred, map->basis, 0, out);
     free(centred);
-}
-
-void
-eval_map_release(struct eval_map *map)
-{
-    free(map->basis);
-    free(map->mean);
-    *map = (struct eval_map){0};
 }

@@ -202,28 +202,19 @@ add_cell(struct quadtree *tree, const float *y, uint32_t *order, size_t n,
     tree->cell[at].after = (uint32_t)tree->n;
 }
 
-/* Returns a square with all points. */
-static struct square
-bound_points(size_t n, const float *y)
+void
+eval_quadtree_build(struct quadtree *tree, size_t n, const float *y)
 {
     float low[2] = {y[0], y[1]}, high[2] = {y[0], y[1]};
+    struct square whole = {.depth = 0};
 
     for (size_t i = 0; i < 2 * n; i++) {
         low[i & 1] = fminf(low[i & 1], y[i]);
         high[i & 1] = fmaxf(high[i & 1], y[i]);
     }
-    return (struct square){
-        .x = (low[0] + high[0]) / 2,
-        .y = (low[1] + high[1]) / 2,
-        .half = fmaxf(high[0] - low[0], high[1] - low[1]) / 2 * 1.0001F,
-    };
-}
-
-void
-eval_quadtree_build(struct quadtree *tree, size_t n, const float *y)
-{
-    const struct square whole = bound_points(n, y);
-
+    whole.x = (low[0] + high[0]) / 2;
+    whole.y = (low[1] + high[1]) / 2;
+    whole.half = fmaxf(high[0] - low[0], high[1] - low[1]) / 2 * 1.0001F;
     if (tree->points < n) {
         free(tree->order);
         free(tree->quarter);

@@ -98,23 +98,6 @@ add_damaged(struct tar *tar, const struct data_set *set, struct data_pool *pool,
     free(stem);
 }
 
-static void
-damage_images(const struct data_set *set, struct data_pool *pool,
-              struct range kind, struct range strength)
-{
-    const size_t n = data_size(set);
-    struct tar tar;
-
-    data_protect_or_die(set, require_output(output, "tar"));
-    tar_start(&tar, output, quality,
-              n * (kind.to - kind.from) * (strength.to - strength.from));
-    for (size_t k = kind.from; k < kind.to; k++)
-        for (size_t s = strength.from; s < strength.to; s++)
-            for (size_t id = 0; id < n; id++)
-                add_damaged(&tar, set, pool, id, k, s);
-    tar_finish(&tar);
-}
-
 void
 run_corrupt(char **operand)
 {
@@ -124,6 +107,8 @@ run_corrupt(char **operand)
     struct range kind = {0, 0}, strength = {1, IMAGE_SEVERITIES + 1};
     struct data_pool *pool;
     struct data_set *set;
+    struct tar tar;
+    size_t n;
 
     if (sheet && (output || kind_name))
         opt_misuse("--sheet draws all kinds and makes no tar: leave out %s",
@@ -134,10 +119,19 @@ run_corrupt(char **operand)
         strength = (struct range){(size_t)severity, (size_t)severity + 1};
     set = data_open_or_die(operand[0], 0);
     pool = data_pool_new(set, &how);
-    if (sheet)
+    if (sheet) {
         draw_sheet(set, pool);
-    else
-        damage_images(set, pool, kind, strength);
+    } else {
+        n = data_size(set);
+        data_protect_or_die(set, require_output(output, "tar"));
+        tar_start(&tar, output, quality,
+                  n * (kind.to - kind.from) * (strength.to - strength.from));
+        for (size_t k = kind.from; k < kind.to; k++)
+            for (size_t s = strength.from; s < strength.to; s++)
+                for (size_t id = 0; id < n; id++)
+                    add_damaged(&tar, set, pool, id, k, s);
+        tar_finish(&tar);
+    }
     data_pool_free(pool);
     data_close(set);
 }

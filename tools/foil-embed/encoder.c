@@ -69,21 +69,6 @@ open_program(struct embed_encoder *e, const struct embed_options *job,
                : 0;
 }
 
-static void
-open_net(struct embed_encoder *e, const struct embed_options *job)
-{
-    struct err err;
-
-    if (nn_model_build(&e->model, (size_t)job->batch, 0, job->average, &err))
-        die("%s", err.msg);
-    if (e->model.widened)
-        log_message(
-            "features of f32: the encoder was trained in bf16, which this "
-            "processor lacks");
-    if (job->untrained)
-        nn_net_init(e->model.net, (uint64_t)job->seed);
-}
-
 void
 embed_encoder_open(struct embed_encoder *e, const struct embed_options *job,
                    int texts)
@@ -100,7 +85,14 @@ embed_encoder_open(struct embed_encoder *e, const struct embed_options *job,
                         json_boolean(job->untrained));
     e->command = find_command(e, job);
     if (!e->command) {
-        open_net(e, job);
+        if (nn_model_build(&e->model, (size_t)job->batch, 0, job->average,
+                           &err))
+            die("%s", err.msg);
+        if (e->model.widened)
+            log_message("features of f32: the encoder was trained in bf16, "
+                        "which this processor lacks");
+        if (job->untrained)
+            nn_net_init(e->model.net, (uint64_t)job->seed);
         return;
     }
     if (open_program(e, job, &err))

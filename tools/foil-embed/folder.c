@@ -298,14 +298,23 @@ describe_pair(const struct work *work)
         "resize_mode", "shortest");
 }
 
+/* Writes both encoders for open_clip. */
 static void
-copy_vocabulary(const struct work *work)
+write_pair(const struct work *work)
 {
-    char *path = mem_format("%s/vocabulary.txt", work->text.folder);
+    struct tensors all = {0};
+    const float scale = find_scale(work);
+    char *path, *text;
     struct err err;
     size_t len;
-    char *text = file_read(path, FILE_MOST, &len, &err);
 
+    write_object(work, of_pairs[PAIR_CONFIG], describe_pair(work));
+    add_tensors(&all, &work->image, "visual.trunk.", "visual.");
+    add_tensors(&all, &work->text, NULL, "");
+    add_tensor(&all, "logit_scale", 0, NULL, &scale);
+    write_tensors(work, of_pairs[PAIR_MODEL], &all);
+    path = mem_format("%s/vocabulary.txt", work->text.folder);
+    text = file_read(path, FILE_MOST, &len, &err);
     if (!text)
         die("%s", err.msg);
     while (len && text[len - 1] == '\n')
@@ -313,21 +322,6 @@ copy_vocabulary(const struct work *work)
     write_text(work, of_pairs[PAIR_VOCABULARY], text);
     free(text);
     free(path);
-}
-
-/* Writes both encoders for open_clip. */
-static void
-write_pair(const struct work *work)
-{
-    struct tensors all = {0};
-    const float scale = find_scale(work);
-
-    write_object(work, of_pairs[PAIR_CONFIG], describe_pair(work));
-    add_tensors(&all, &work->image, "visual.trunk.", "visual.");
-    add_tensors(&all, &work->text, NULL, "");
-    add_tensor(&all, "logit_scale", 0, NULL, &scale);
-    write_tensors(work, of_pairs[PAIR_MODEL], &all);
-    copy_vocabulary(work);
 }
 
 static void

@@ -170,14 +170,13 @@ report_bias(struct meter *m, const struct method *method, int which)
         (size_t)replicas, g->size, method->settings.batch, g->estimate, g->step,
         g->images,        g->exact};
     struct eval_bias bias;
-    json_t *line, *how = instrument_protocol(&m->in);
+    json_t *line, *how = method_protocol(&m->in, method);
 
     if (!(num_dot(g->size, g->exact, g->exact) > 0))
         die("the exact gradient is zero: there is nothing to compare with");
     bias = eval_bias(&data);
-    line = json_pack("{s:s s:s s:I s:s}", "measure", "bias", "objective",
-                     method->name, "batch", (json_int_t)data.batch, "space",
-                     g->space);
+    line = method_line("bias", method);
+    json_object_set_new(line, "space", json_string(g->space));
     for (int k = 0; k < BIAS_FIGURES; k++)
         json_object_set_new(line, names[k], show_figure(bias.of[k]));
     json_object_update_new(
@@ -185,7 +184,6 @@ report_bias(struct meter *m, const struct method *method, int which)
                         loss_objective_scale(method->settings.objective,
                                              &method->settings.settings),
                         "square_gradient", bias.square));
-    method_describe(how, method);
     json_object_update_new(
         how,
         json_pack("{s:I s:I s:b s:s*}", "replicas", (json_int_t)replicas,

@@ -197,7 +197,7 @@ draw_chains(const struct watch *w)
 static void
 report_chains(struct watch *w)
 {
-    json_t *how = instrument_protocol(w->in), *lags = json_array();
+    json_t *how = method_protocol(w->in, w->method), *lags = json_array();
     json_t *line;
 
     for (size_t chain = 0; chain < w->m * (size_t)replicas; chain++)
@@ -211,14 +211,12 @@ report_chains(struct watch *w)
         measure_chain(w, i);
     for (size_t lag = 0; lag < LAGS; lag++)
         json_array_append_new(lags, json_real(w->lagged[lag]));
-    line = json_pack("{s:s s:s s:I s:f}", "measure", "chains", "objective",
-                     w->method->name, "batch",
-                     (json_int_t)w->method->settings.batch, "accepted",
-                     w->accepted / (double)w->steps);
+    line = method_line("chains", w->method);
+    json_object_set_new(line, "accepted",
+                        json_real(w->accepted / (double)w->steps));
     for (size_t k = 0; k < MEASURES; k++)
         json_object_set_new(line, names[k], spread(w->m, w->of[k]));
     json_object_set_new(line, "autocorrelation", lags);
-    method_describe(how, w->method);
     json_object_update_new(
         how, json_pack("{s:I s:I s:I s:I}", "chains", (json_int_t)w->m,
                        "visits", (json_int_t)visits, "warmup",

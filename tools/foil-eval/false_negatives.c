@@ -73,7 +73,8 @@ measure_shares(void *self, const struct method *method)
     const size_t n = (size_t)replicas;
     struct eval_figure mean[CURVES_PANELS];
     double *by = mem_array(n * CURVES_PANELS, sizeof *by);
-    json_t *how = instrument_protocol(&shares->in);
+    json_t *how = method_protocol(&shares->in, method);
+    json_t *line = method_line("false-negatives", method);
 
     shares->method = method;
     shares->of = mem_array(n, sizeof *shares->of);
@@ -93,16 +94,14 @@ measure_shares(void *self, const struct method *method)
     }
     for (size_t k = 0; k < CURVES_PANELS; k++)
         mean[k] = eval_mean(n, by + k * n);
-    method_describe(how, method);
     json_object_update_new(how, json_pack("{s:I s:I}", "replicas",
                                           (json_int_t)replicas, "warmup",
                                           (json_int_t)before));
-    print(json_pack("{s:s s:s s:I s:o s:o s:o}", "measure", "false-negatives",
-                    "objective", method->name, "batch",
-                    (json_int_t)method->settings.batch, "same_class_weight",
-                    show_figure(mean[0]), "same_class_share",
-                    show_figure(mean[1]), "lift", show_figure(mean[2])),
-          how);
+    json_object_update_new(
+        line, json_pack("{s:o s:o s:o}", "same_class_weight",
+                        show_figure(mean[0]), "same_class_share",
+                        show_figure(mean[1]), "lift", show_figure(mean[2])));
+    print(line, how);
     curves_add(&shares->curves, mem_text(method->name), method->settings.batch,
                mean);
     free(by);

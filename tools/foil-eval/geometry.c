@@ -36,16 +36,23 @@ draw_rows(const struct data_features *f, size_t *count)
     return x;
 }
 
-/* Writes counts, and shares so that both curves are visible. */
+/* Draws a histogram of at most --rows rows, the same of both views.
+ *   two  NULL: all pairs of one file */
 static void
-write_counts(FILE *out, const size_t *own, const size_t *others)
+draw_histogram(const struct data_features *one, const struct data_features *two)
 {
+    size_t own[BINS] = {0}, others[BINS] = {0}, count;
     double own_sum = 0, others_sum = 0;
+    float *x = draw_rows(one, &count), *y = two ? draw_rows(two, &count) : NULL;
+    struct plot script;
+    FILE *out = plot_open(&script);
 
+    eval_cosines(count, one->d, x, y, BINS, own, others);
     for (size_t b = 0; b < BINS; b++) {
         own_sum += (double)own[b];
         others_sum += (double)others[b];
     }
+    // counts, and shares so that both curves are visible
     fputs("# cosine, pairs: own, others; their shares\n$cosines << END\n", out);
     for (size_t b = 0; b < BINS; b++)
         fprintf(out, "%.4g %zu %zu %.6g %.6g\n",
@@ -53,20 +60,6 @@ write_counts(FILE *out, const size_t *own, const size_t *others)
                 own_sum > 0 ? (double)own[b] / own_sum : 0,
                 others_sum > 0 ? (double)others[b] / others_sum : 0);
     fputs("END\n", out);
-}
-
-/* Draws a histogram of at most --rows rows, the same of both views.
- *   two  NULL: all pairs of one file */
-static void
-draw_histogram(const struct data_features *one, const struct data_features *two)
-{
-    size_t own[BINS] = {0}, others[BINS] = {0}, count;
-    float *x = draw_rows(one, &count), *y = two ? draw_rows(two, &count) : NULL;
-    struct plot script;
-    FILE *out = plot_open(&script);
-
-    eval_cosines(count, one->d, x, y, BINS, own, others);
-    write_counts(out, own, others);
     fprintf(out,
             "set terminal pngcairo size 900,480\nset xrange [-1:1]\n"
             "set xlabel \"cosine\"\nset ylabel \"share of the pairs\"\n"

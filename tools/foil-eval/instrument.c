@@ -33,53 +33,43 @@ is_features(const char *path)
     return n > 4 && !strcmp(path + n - 4, ".npy");
 }
 
-/* For each sample of the first file, its row in another file; if it has
- * several, such as captions, the first. */
-static size_t *
-rows_of_samples(char **path, size_t view, const struct data_features *first,
-                const struct data_features *f)
-{
-    const int by_number = !first->ids || !f->ids;
-    struct eval_answers own = {0};
-    size_t *row = mem_array(first->n, sizeof *row);
-
-    if (by_number && f->n != first->n)
-        die("'%s' has %zu rows and '%s' has %zu, and not both have an .ids.npy",
-            path[0], first->n, path[view], f->n);
-    if (!by_number)
-        own = eval_answers_by_key(first->n, first->ids, f->n, f->ids);
-    for (size_t i = 0; i < first->n; i++) {
-        if (!by_number && own.offset[i] == own.offset[i + 1])
-            die("'%s' has no row of sample %jd, which '%s' has", path[view],
-                (intmax_t)first->ids[i], path[0]);
-        row[i] = by_number ? i : own.j[own.offset[i]];
-    }
-    eval_answers_release(&own);
-    return row;
-}
-
-/* Copies the rows of a view in the order of the samples.  Samples without
- * labels form a group if their captions are equal. */
+/* Copies the rows of a view in the order of the samples of the first file, by
+ * their ids if both files have them; if a sample has several rows, such as
+ * captions, the first.  Samples without labels form a group if their captions
+ * are equal. */
 static void
 copy_view(struct instrument *in, char **path, size_t view,
           const struct data_features *first, const struct data_features *f)
 {
     const size_t samples = in->rows.samples, d = in->rows.d;
+    const int by_number = !first->ids || !f->ids;
+    struct eval_answers own = {0};
     size_t *row;
 
     if (f->d != d)
         die("'%s' has %zu columns and '%s' has %zu: they must be of one "
             "encoder",
             path[0], d, path[view], f->d);
-    row = rows_of_samples(path, view, first, f);
-    for (size_t i = 0; i < samples; i++)
+    if (by_number && f->n != samples)
+        die("'%s' has %zu rows and '%s' has %zu, and not both have an .ids.npy",
+            path[0], samples, path[view], f->n);
+    if (!by_number)
+        own = eval_answers_by_key(samples, first->ids, f->n, f->ids);
+    row = mem_array(samples, sizeof *row);
+    for (size_t i = 0; i < samples; i++) {
+        if (!by_number && own.offset[i] == own.offset[i + 1])
+            die("'%s' has no row of sample %jd, which '%s' has", path[view],
+                (intmax_t)first->ids[i], path[0]);
+        row[i] = by_number ? i : own.j[own.offset[i]];
         memcpy(in->z + (view * samples + i) * d, f->x + row[i] * d,
                d * sizeof *in->z);
+    }
     if (f->same && !in->group) {
         in->group = mem_array(samples, sizeof *in->group);
         for (size_t i = 0; i < samples; i++)
             in->group[i] = f->same[row[i]];
     }
+    eval_answers_release(&own);
     free(row);
 }
 

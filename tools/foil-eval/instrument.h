@@ -182,8 +182,10 @@ void method_replicate(const struct replicas *replicas);
  * that lasts from one epoch to the next. */
 int method_has_state(const struct method *method);
 
-/* method_describe() adds the method to a protocol. */
-void method_describe(json_t *how, const struct method *method);
+/* method_line() begins a result, method_protocol() its protocol. */
+json_t *method_line(const char *measure, const struct method *method);
+json_t *method_protocol(const struct instrument *in,
+                        const struct method *method);
 
 /*
  * method_each() opens the rows and calls `measure` for each objective and each

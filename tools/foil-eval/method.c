@@ -214,9 +214,11 @@ method_has_state(const struct method *method)
            method->settings.objective->needs_weights;
 }
 
-void
-method_describe(json_t *how, const struct method *method)
+json_t *
+method_protocol(const struct instrument *in, const struct method *method)
 {
+    json_t *how = instrument_protocol(in);
+
     json_object_update_new(
         how, json_pack("{s:s s:f s:s}", "objective", method->name, "tau",
                        method->settings.settings.value[LOSS_TAU], "strategy",
@@ -227,6 +229,14 @@ method_describe(json_t *how, const struct method *method)
             json_string(*method_settings.proposals
                             ? method_settings.proposals
                             : method->sampler.sampler->proposals));
+    return how;
+}
+
+json_t *
+method_line(const char *measure, const struct method *method)
+{
+    return json_pack("{s:s s:s s:I}", "measure", measure, "objective",
+                     method->name, "batch", (json_int_t)method->settings.batch);
 }
 
 void

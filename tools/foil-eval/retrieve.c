@@ -262,13 +262,21 @@ list_best(FILE *out, const char *way, const struct data_features *from,
     eval_knn_free(knn);
 }
 
-static void
-rank_captions(char **path)
+void
+run_retrieve(char **path)
 {
     struct file_draft draft = {0};
     struct both b;
     struct err err;
 
+    if (answers_file && !captions)
+        opt_misuse("--answers is for --captions");
+    if (captions && (within || metric != EVAL_PAIR_COSINE))
+        opt_misuse("--captions goes without --within and --metric");
+    if (!captions) {
+        rank_views(path);
+        return;
+    }
     load_both(&b, path, 1);
     report_both("captions", path, &b, json_object());
     if (answers_file) {
@@ -280,19 +288,6 @@ rank_captions(char **path)
             die("%s", err.msg);
     }
     release_both(&b);
-}
-
-void
-run_retrieve(char **path)
-{
-    if (answers_file && !captions)
-        opt_misuse("--answers is for --captions");
-    if (captions && (within || metric != EVAL_PAIR_COSINE))
-        opt_misuse("--captions goes without --within and --metric");
-    if (captions)
-        rank_captions(path);
-    else
-        rank_views(path);
 }
 
 /* The image row of each caption: [text.n], to be freed. */
@@ -381,8 +376,8 @@ run_cca(char **path)
                     origin(path[0], &b.image), "captions",
                     origin(path[1], &b.text));
     report_both("cca", path + 2, &new, how);
-    eval_map_release(&image);
-    eval_map_release(&text);
+    free(image.basis);
+    free(text.basis);
     release_both(&b);
     release_both(&new);
 }
