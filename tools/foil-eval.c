@@ -80,7 +80,6 @@ main(int argc, char **argv)
         end_when_stopped();
         common_options.threads = num_threads((int)common_options.threads);
     }
-    print_begin();
     run(operand);
     print_end();
     close_stdout();

@@ -16,9 +16,8 @@ struct eval_pairs {
     int64_t *id;   /* [total] */
 };
 
-/* eval_pairs_init() begins without batches; eval_pairs_add() adds a batch of n
- * different samples. */
-void eval_pairs_init(struct eval_pairs *pairs, size_t samples);
+/* eval_pairs_add() adds a batch of n different samples to a graph, which has
+ * none if only `samples` is set. */
 void eval_pairs_release(struct eval_pairs *pairs);
 void eval_pairs_add(struct eval_pairs *pairs, size_t n, const int64_t *ids);
 

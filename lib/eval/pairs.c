@@ -15,12 +15,6 @@ static const double small_residual =
     1e-6; // the error of the value is its square
 
 void
-eval_pairs_init(struct eval_pairs *pairs, size_t samples)
-{
-    *pairs = (struct eval_pairs){.samples = samples};
-}
-
-void
 eval_pairs_release(struct eval_pairs *pairs)
 {
     free(pairs->start);

@@ -86,7 +86,7 @@ random_batches(void)
     int64_t ids[N];
 
     memset(paired, 0, sizeof paired);
-    eval_pairs_init(&pairs, N);
+    pairs = (struct eval_pairs){.samples = N};
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
     for (size_t i = 0; i < N; i++)
         ids[i] = (int64_t)i;
@@ -111,7 +111,7 @@ ends_of_the_scale(void)
 
     for (size_t i = 0; i < N; i++)
         ids[i] = (int64_t)i;
-    eval_pairs_init(&pairs, N);
+    pairs = (struct eval_pairs){.samples = N};
     eval_pairs_add(&pairs, 6, ids);
     eval_pairs_add(&pairs, 7, ids + 6);
     got = eval_pairs_measure(&pairs, 0, NULL);
@@ -122,7 +122,7 @@ ends_of_the_scale(void)
     T(got.coverage == 1 && got.parts == 1 && got.unseen == 0,
       "a batch of all connects them");
     eval_pairs_release(&pairs);
-    eval_pairs_init(&pairs, N);
+    pairs = (struct eval_pairs){.samples = N};
     eval_pairs_add(&pairs, N, ids);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T_NEAR(got.second, -1. / (N - 1), 1e-6, "alone it is complete");
@@ -138,7 +138,7 @@ a_ring(size_t n)
     struct eval_pairs pairs;
     const double want = cos(2 * acos(-1) / (double)n);
 
-    eval_pairs_init(&pairs, n);
+    pairs = (struct eval_pairs){.samples = n};
     for (size_t i = 0; i < n; i++)
         eval_pairs_add(&pairs, 2,
                        (int64_t[]){(int64_t)i, (int64_t)((i + 1) % n)});

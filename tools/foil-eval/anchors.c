@@ -10,6 +10,7 @@
 #include "eval/column.h"
 #include "image/codec.h"
 #include "instrument.h"
+#include "nn/safetensors.h"
 #include "text/captions.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -457,7 +458,7 @@ read_learnt(const struct instrument *in)
             break;
         learnt[r] = (double)from[r % n * each];
     }
-    tables_release(&tables);
+    nn_arrays_free(tables.array, tables.n);
     free(own);
     if (from)
         return learnt;

@@ -99,7 +99,6 @@ double *describe_numbers(json_t *object, size_t n, const double *x);
  * Unless --no-record is set, it also adds them to the results of the encoder's
  * run.  Call print_end() last.
  */
-void print_begin(void);
 void print(json_t *result, json_t *protocol);
 void print_end(void);
 

@@ -59,13 +59,12 @@ json_t *measured_origin(const struct measured *m, char **path);
 /* The per-sample columns of a checkpoint. */
 struct tables {
     const char *folder;
-    struct nn_array *array;
+    struct nn_array *array; /* [n] the caller frees it, nn_arrays_free() */
     size_t n;
 };
 
 /* tables_open() reads the columns of a checkpoint, or ends the process. */
 void tables_open(struct tables *tables, const char *folder);
-void tables_release(struct tables *tables);
 
 /* tables_find() returns the column of that name, [n] or [n,each], owned by
  * `tables`; NULL if there is none. */
@@ -158,10 +157,6 @@ void method_open(struct instrument *in, char **path, int train);
 struct eval_frozen *method_new(const struct instrument *in,
                                const struct method *method);
 
-/* method_next() is eval_frozen_next(); ends the process on error. */
-void method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
-                 struct eval_batch *batch);
-
 /* Independent trainers of a method: R epochs of each are measured. */
 struct replicas {
     const struct instrument *in;
@@ -176,7 +171,7 @@ struct replicas {
 
 /* method_replicate() runs the trainers, and calls measure() for each batch of a
  * measured epoch; ends the process on error. */
-void method_replicate(const struct replicas *replicas);
+void method_replicate(const struct replicas *all);
 
 /* method_has_state() returns 1 if objective or sampler have per-sample state
  * that lasts from one epoch to the next. */

@@ -264,14 +264,7 @@ describe_numbers(json_t *object, size_t n, const double *x)
     return sorted;
 }
 
-static int columns; // of the terminal; 0: print JSON
-static struct table table;
-
-void
-print_begin(void)
-{
-    columns = common_options.json ? 0 : terminal_size(STDOUT_FILENO, NULL);
-}
+static struct table table; // for a terminal, unless --json is set
 
 /* Writes a JSON name as words: train_accuracy becomes "train accuracy". */
 static void
@@ -388,15 +381,18 @@ record_line(const json_t *line)
 void
 print(json_t *result, json_t *protocol)
 {
+    const int terminal =
+        !common_options.json && terminal_size(STDOUT_FILENO, NULL);
+
     REQUIRE(result && protocol);
-    if (columns)
+    if (terminal)
         put_result(result, NULL);
     json_object_update(result, protocol);
     json_object_set_new(result, "version", json_string(FOIL_VERSION));
     json_decref(protocol);
     if (!common_options.no_record)
         record_line(result);
-    if (columns)
+    if (terminal)
         json_decref(result);
     else
         json_print(result);
@@ -405,7 +401,8 @@ print(json_t *result, json_t *protocol)
 void
 print_end(void)
 {
-    table_print(&table, table.columns > 0, columns, stdout);
+    table_print(&table, table.columns > 0, terminal_size(STDOUT_FILENO, NULL),
+                stdout);
     table_release(&table);
 }
 

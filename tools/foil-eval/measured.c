@@ -197,20 +197,13 @@ measured_origin(const struct measured *m, char **path)
 void
 tables_open(struct tables *tables, const char *folder)
 {
-    char *path;
+    char *path = mem_format("%s/samples.safetensors", folder);
     struct err err;
 
     tables->folder = folder;
-    path = mem_format("%s/samples.safetensors", tables->folder);
     if (nn_arrays_read(path, &tables->array, &tables->n, NULL, &err))
         die("%s", err.msg);
     free(path);
-}
-
-void
-tables_release(struct tables *tables)
-{
-    nn_arrays_free(tables->array, tables->n);
 }
 
 const float *
@@ -228,29 +221,6 @@ tables_find(const struct tables *tables, const char *name, size_t n,
     return a->data;
 }
 
-/* |parameters|^2.  A loss of unit vectors is invariant to the scale of the
- * parameters, and its gradient is inversely proportional to it: the product of
- * both squares compares encoders of different scale. */
-static double
-square_weight(const struct measured *m)
-{
-    size_t count;
-    const float *w = nn_net_params(m->model.net, &count);
-
-    return num_dot(count, w, w);
-}
-
-/* |dL/dparameters|^2 from dz. */
-static double
-square_gradient(struct measured *m, const float *dz)
-{
-    const float *g = measured_gradient(m, m->n, m->all, dz);
-    size_t count;
-
-    nn_net_params(m->model.net, &count);
-    return num_dot(count, g, g);
-}
-
 /* Measures one form of the loss, and its gradient. */
 static json_t *
 measure_form(struct measured *m, double beta, int inside)
@@ -260,14 +230,15 @@ measure_form(struct measured *m, double beta, int inside)
     float *work = mem_array(loss_global_size(&set), sizeof *work);
     float *dz = mem_array(m->n * m->dim, sizeof *dz);
     const double value = loss_global(&set, m->z, dz, work);
-    json_t *form;
+    const float *g = measured_gradient(m, m->n, m->all, dz);
+    size_t count;
 
+    nn_net_params(m->model.net, &count);
     free(work);
-    form = json_pack("{s:f s:f s:f s:b}", "loss", value, "square_gradient",
-                     square_gradient(m, dz), "beta", beta, "positive_inside",
-                     inside);
     free(dz);
-    return form;
+    return json_pack("{s:f s:f s:f s:b}", "loss", value, "square_gradient",
+                     num_dot(count, g, g), "beta", beta, "positive_inside",
+                     inside);
 }
 
 void
@@ -276,6 +247,8 @@ run_loss(char **path)
     const double beta = 1 / tau;
     struct measured m;
     json_t *line, *how, *released;
+    const float *w;
+    size_t count;
 
     measured_open(&m, path, 1);
     progress_start(&m.progress, "rows", 0, 3 * (double)m.n);
@@ -285,7 +258,11 @@ run_loss(char **path)
     released = measure_form(&m, beta * beta, 1);
     progress_clear(&m.progress);
     json_object_set_new(line, "released", released);
-    json_object_set_new(line, "square_weight", json_real(square_weight(&m)));
+    // A loss of unit vectors is invariant to the scale of the parameters, and
+    // its gradient is inversely proportional to it: the product of both squares
+    // compares encoders of different scale.
+    w = nn_net_params(m.model.net, &count);
+    json_object_set_new(line, "square_weight", json_real(num_dot(count, w, w)));
     how = json_pack("{s:f s:I s:I}", "tau", tau, "rows", (json_int_t)m.n,
                     "negatives", (json_int_t)(m.n - m.n / m.images));
     json_object_update_new(how, measured_origin(&m, path));

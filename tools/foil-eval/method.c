@@ -102,20 +102,10 @@ method_read(struct method *method, const char *text)
         opt_misuse("%s", err.msg);
     if (how->objective->needs_weights)
         read_sampler(method);
+    how->sampler = &method->sampler;
     how->strategy = read_strategy(how->plan);
     how->seed = (uint64_t)measured_settings.seed;
     free(name);
-}
-
-/* The i-th --objective, or NULL. */
-static const char *
-objective_at(size_t i)
-{
-    const struct opt_list *list = &method_settings.objectives;
-
-    if (!list->n)
-        return i ? NULL : "simclr";
-    return i < list->n ? list->item[i] : NULL;
 }
 
 size_t
@@ -142,68 +132,49 @@ method_open(struct instrument *in, char **path, int train)
 struct eval_frozen *
 method_new(const struct instrument *in, const struct method *method)
 {
-    struct eval_frozen_settings settings = method->settings;
-    struct eval_frozen *frozen;
     struct err err;
+    struct eval_frozen *frozen =
+        eval_frozen_new(&in->rows, in->z, &method->settings, &err);
 
-    settings.sampler = &method->sampler;
-    frozen = eval_frozen_new(&in->rows, in->z, &settings, &err);
     if (!frozen)
         die("%s: %s", method->name, err.msg);
     return frozen;
 }
 
 void
-method_next(struct eval_frozen *frozen, size_t epoch, size_t step,
-            struct eval_batch *batch)
+method_replicate(const struct replicas *all)
 {
-    struct err err;
-
-    if (eval_frozen_next(frozen, epoch, step, batch, &err))
-        die("%s", err.msg);
-}
-
-static void
-run_replica(const struct replicas *all, size_t replica,
-            struct progress *progress)
-{
-    const struct loss_objective *objective = all->method->settings.objective;
-    const size_t epochs = all->warm_up + all->epochs;
     struct method method = *all->method;
+    const int columns = method.settings.objective->columns > 0;
+    const size_t epochs = all->warm_up + all->epochs;
     struct eval_frozen *frozen;
     struct eval_batch batch;
-
-    method.settings.seed += replica;
-    frozen = method_new(all->before ? all->before : all->in, &method);
-    for (size_t epoch = 0; epoch < epochs; epoch++) {
-        if (epoch == all->warm_up)
-            eval_frozen_move(frozen, &all->in->rows, all->in->z);
-        for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
-            method_next(frozen, epoch, step, &batch);
-            if (epoch >= all->warm_up)
-                all->measure(all->self, replica, frozen, &batch);
-            else if (objective->columns)
-                eval_frozen_gradient(frozen); // updates the columns
-            progress_show(progress,
-                          (double)(replica * epochs + epoch) +
-                              (double)(step + 1) /
-                                  (double)eval_frozen_steps(frozen),
-                          "");
-        }
-    }
-    eval_frozen_free(frozen);
-}
-
-void
-method_replicate(const struct replicas *replicas)
-{
     struct progress progress;
+    double done = 0;
+    struct err err;
 
-    progress_start(
-        &progress, "epochs", 0,
-        (double)(replicas->n * (replicas->warm_up + replicas->epochs)));
-    for (size_t replica = 0; replica < replicas->n; replica++)
-        run_replica(replicas, replica, &progress);
+    progress_start(&progress, "epochs", 0, (double)(all->n * epochs));
+    for (size_t replica = 0; replica < all->n; replica++) {
+        frozen = method_new(all->before ? all->before : all->in, &method);
+        for (size_t epoch = 0; epoch < epochs; epoch++, done++) {
+            const size_t steps = eval_frozen_steps(frozen);
+
+            if (epoch == all->warm_up)
+                eval_frozen_move(frozen, &all->in->rows, all->in->z);
+            for (size_t step = 0; step < steps; step++) {
+                if (eval_frozen_next(frozen, epoch, step, &batch, &err))
+                    die("%s", err.msg);
+                if (epoch >= all->warm_up)
+                    all->measure(all->self, replica, frozen, &batch);
+                else if (columns)
+                    eval_frozen_gradient(frozen); // updates the columns
+                progress_show(&progress,
+                              done + (double)(step + 1) / (double)steps, "");
+            }
+        }
+        eval_frozen_free(frozen);
+        method.settings.seed++;
+    }
     progress_clear(&progress);
 }
 
@@ -245,17 +216,19 @@ method_each(struct instrument *in, char **path, int train,
             void (*measure)(void *self, const struct method *method),
             void *self)
 {
+    struct opt_list *objectives = &method_settings.objectives;
     size_t batch[LIST_MOST], batches;
-    const char *objective;
     struct method method;
 
-    for (size_t i = 0; (objective = objective_at(i)); i++)
-        method_read(&method, objective);
+    if (!objectives->n)
+        objectives->item[objectives->n++] = "simclr";
+    for (size_t i = 0; i < objectives->n; i++)
+        method_read(&method, objectives->item[i]);
     method_open(in, path, train);
     begin(self, path);
     batches = method_batches(in->rows.samples, batch);
-    for (size_t i = 0; (objective = objective_at(i)); i++) {
-        method_read(&method, objective);
+    for (size_t i = 0; i < objectives->n; i++) {
+        method_read(&method, objectives->item[i]);
         for (size_t k = 0; k < batches; k++) {
             method.settings.batch = batch[k];
             measure(self, &method);

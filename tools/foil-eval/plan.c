@@ -51,21 +51,6 @@ struct plans {
     size_t n, room;
 };
 
-/* For each sample, finds those whose second view is nearest to its first. */
-static void
-find_hardest(struct plans *p)
-{
-    const struct eval_views *rows = &p->in.rows;
-    const size_t n = rows->samples;
-    struct eval_knn *knn =
-        eval_knn_new(n, rows->d, rows->v + n * rows->d, EVAL_COSINE);
-
-    p->k = (size_t)nearest < n ? (size_t)nearest : n - 1;
-    p->near = mem_array(n * p->k, sizeof *p->near);
-    eval_knn_find(knn, n, rows->v, p->k, 0, p->near, NULL);
-    eval_knn_free(knn);
-}
-
 static void
 find_gradient(struct plans *p)
 {
@@ -161,14 +146,15 @@ follow_plan(struct plans *p, struct method *method)
 {
     const size_t last = (size_t)epochs;
     struct eval_frozen *frozen = method_new(&p->in, method);
-    struct eval_pairs pairs;
+    struct eval_pairs pairs = {.samples = p->in.rows.samples};
     struct eval_batch batch;
+    struct err err;
 
-    eval_pairs_init(&pairs, p->in.rows.samples);
     for (size_t epoch = 0; epoch < last; epoch++) {
         begin_epoch(p);
         for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
-            method_next(frozen, epoch, step, &batch);
+            if (eval_frozen_next(frozen, epoch, step, &batch, &err))
+                die("%s", err.msg);
             eval_pairs_add(&pairs, batch.b, batch.ids);
             add_batch_gradient(p, batch.b, batch.ids);
         }
@@ -241,10 +227,9 @@ follow_run(struct plans *p)
     int64_t *ids = mem_array(p->in.rows.samples, sizeof *ids), newest,
             epoch = 0;
     struct run_batch_record record;
-    struct eval_pairs pairs;
+    struct eval_pairs pairs = {.samples = p->in.rows.samples};
     size_t largest = 0, n;
 
-    eval_pairs_init(&pairs, p->in.rows.samples);
     read_batch(&samples, 0, ids, &record);
     newest = record.total;
     for (int64_t total = 1; total <= newest; total++) {
@@ -319,7 +304,8 @@ draw_plans(const struct plans *p)
 void
 run_plan(char **path)
 {
-    size_t batch[LIST_MOST], batches;
+    size_t batch[LIST_MOST], batches, n, d;
+    struct eval_knn *knn;
     struct plans p = {.n = 0};
     struct method method;
 
@@ -330,7 +316,14 @@ run_plan(char **path)
     method_read(&method, "simclr"); // any objective: only its plan is used
     method_open(&p.in, path, 0);
     batches = run ? 0 : method_batches(p.in.rows.samples, batch);
-    find_hardest(&p);
+    // for each sample, those whose second view is nearest to its first
+    n = p.in.rows.samples;
+    d = p.in.rows.d;
+    knn = eval_knn_new(n, d, p.in.rows.v + n * d, EVAL_COSINE);
+    p.k = (size_t)nearest < n ? (size_t)nearest : n - 1;
+    p.near = mem_array(n * p.k, sizeof *p.near);
+    eval_knn_find(knn, n, p.in.rows.v, p.k, 0, p.near, NULL);
+    eval_knn_free(knn);
     find_gradient(&p);
     if (run)
         follow_run(&p);

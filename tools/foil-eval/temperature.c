@@ -5,6 +5,7 @@
 
 #include "eval/column.h"
 #include "instrument.h"
+#include "nn/safetensors.h"
 #include "text/captions.h"
 #include "util/digest.h"
 #include "util/mem.h"
@@ -430,7 +431,7 @@ run_temperature(char **path)
     }
     free(sides[0]);
     free(sides[1]);
-    tables_release(&tables);
+    nn_arrays_free(tables.array, tables.n);
     nn_model_release(&model);
     data_close(set);
 }
