@@ -159,9 +159,8 @@ struct eval_sgd {
                       v = 0.9 v + g */
 };
 
-/* eval_sgd_find() returns the probe emc2, isogclr, isogclr-paper or sogclr;
- * NULL with that list for another name. */
-const struct eval_sgd *eval_sgd_find(const char *name, struct err *err);
+/* The probes emc2, isogclr, isogclr-paper and sogclr. */
+extern const struct eval_sgd eval_sgd_protocols[4];
 
 /*
  * eval_probe_sgd() runs such a probe.  With EVAL_RATE_FIFTHS the rate falls to

@@ -477,7 +477,7 @@ static const float momentum = 0.9f;
  * 2022), as their programs do it; isogclr-paper follows the text of that paper,
  * which differs from its program.  See lib/algorithms.md 8.
  */
-static const struct eval_sgd protocols[] = {
+const struct eval_sgd eval_sgd_protocols[4] = {
     {"emc2", 1e-3, 1024, 100, 0, 0, EVAL_RATE_CONSTANT, 0, 0},
     {"isogclr", 30, 128, 100, 1, 1, EVAL_RATE_FIFTHS, 0, 0},
     {"isogclr-paper", 30, 256, 100, 1, 0, EVAL_RATE_FIFTHS, 0, 1},
@@ -495,22 +495,6 @@ struct run {
     float *x;       /* [batch,d] */
     int64_t *y;     /* [batch] */
 };
-
-static const char *
-name_protocol(size_t i)
-{
-    return i < sizeof protocols / sizeof *protocols ? protocols[i].name : NULL;
-}
-
-const struct eval_sgd *
-eval_sgd_find(const char *name, struct err *err)
-{
-    for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
-        if (!strcmp(protocols[i].name, name))
-            return &protocols[i];
-    err_name(err, "probe", name, strlen(name), name_protocol);
-    return NULL;
-}
 
 static void
 run_init(struct run *run, const struct eval_sgd *sgd, size_t classes,

@@ -44,17 +44,6 @@ confusion_new(const struct pair *pair)
     return c;
 }
 
-/* The number of queries of a class. */
-static size_t
-count_queries(const struct confusion *c, size_t row)
-{
-    size_t sum = 0;
-
-    for (size_t k = 0; k < c->classes; k++)
-        sum += c->count[row * c->classes + k];
-    return sum;
-}
-
 static void
 write_names(FILE *out, const struct confusion *c, const char *axis)
 {
@@ -69,31 +58,41 @@ write_names(FILE *out, const struct confusion *c, const char *axis)
     fputs(")\n", out);
 }
 
-static void
+/* Writes the share of each predicted class, a row for each class; returns the
+ * accuracy of each class with queries. */
+static json_t *
 write_shares(FILE *out, const struct confusion *c)
 {
+    json_t *right = json_object();
+
     fputs("$shares << END\n", out);
     for (size_t row = 0; row < c->classes; row++) {
-        const size_t sum = count_queries(c, row);
+        const size_t *count = c->count + row * c->classes;
+        size_t sum = 0;
+        char room[24];
 
         for (size_t k = 0; k < c->classes; k++)
+            sum += count[k];
+        for (size_t k = 0; k < c->classes; k++)
             fprintf(out, "%s%.4g", k ? " " : "",
-                    sum ? (double)c->count[row * c->classes + k] / (double)sum
-                        : 0);
+                    sum ? (double)count[k] / (double)sum : 0);
         fputs("\n", out);
+        if (sum)
+            json_object_set_new(right, class_name(c->names, (int64_t)row, room),
+                                json_real((double)count[row] / (double)sum));
     }
     fputs("END\n", out);
+    return right;
 }
 
 /* Draws the matrix, and adds the accuracy of each class to a protocol. */
 static void
 confusion_show(const struct confusion *c, json_t *how)
 {
-    json_t *shares = json_object();
     struct plot script;
     FILE *out = plot_open(&script);
+    json_t *right = write_shares(out, c);
 
-    write_shares(out, c);
     fputs("set terminal pngcairo size 900,860\nset size square\n"
           "set xlabel \"taken for\"\nset ylabel \"class\"\n"
           "set cblabel \"share of the class\"\nset cbrange [0:1]\n"
@@ -115,16 +114,7 @@ confusion_show(const struct confusion *c, json_t *how)
               out);
     fputs("\n", out);
     plot(&script, picture);
-    for (size_t k = 0; k < c->classes; k++) {
-        const size_t sum = count_queries(c, k);
-        char room[24];
-
-        if (sum)
-            json_object_set_new(
-                shares, class_name(c->names, (int64_t)k, room),
-                json_real((double)c->count[k * c->classes + k] / (double)sum));
-    }
-    json_object_set_new(how, "by_class", shares);
+    json_object_set_new(how, "by_class", right);
 }
 
 enum { QUERIES = 1024 }; // at a time, between two updates of the progress
@@ -306,7 +296,7 @@ run_neighbours(char **path)
     data_features_release(&train);
 }
 
-static enum { LBFGS } protocol; // other values are of eval_sgd_find()
+static enum { LBFGS } protocol; // k > 0: eval_sgd_protocols[k - 1]
 static double l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed;
 
@@ -397,12 +387,10 @@ train_probe(const struct pair *pair, size_t *count, struct eval_probe *probe)
         .count = count,
         .watch = &watch,
     };
-    const struct eval_sgd *sgd = NULL;
+    const struct eval_sgd *sgd =
+        protocol == LBFGS ? NULL : &eval_sgd_protocols[protocol - 1];
     struct err err;
 
-    if (protocol != LBFGS &&
-        !(sgd = eval_sgd_find(opt_choice(&protocol), &err)))
-        die("%s", err.msg);
     progress_start(&passes.progress, "passes over the features", 0,
                    sgd ? (double)sgd->epochs : 0);
     if (!sgd)
