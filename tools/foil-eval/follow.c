@@ -292,12 +292,11 @@ matches_result(const struct judge *judge, const json_t *result, enum by by,
     if (by == BY_COMMAND)
         return line && !strcmp(line, command);
     for (int i = 0; i < 2 - captions; i++) {
-        const json_t *made =
-            json_object_get(json_object_get(result, sides[i]), "made");
-        const char *digest = json_string_value(
-            json_object_get(json_object_get(made, "data"), "digest"));
+        const char *digest;
 
-        if (!digest || strcmp(digest, wanted[i]))
+        if (json_unpack((json_t *)result, "{s:{s:{s:{s:s}}}}", sides[i], "made",
+                        "data", "digest", &digest) ||
+            strcmp(digest, wanted[i]))
             return 0;
     }
     return 1;

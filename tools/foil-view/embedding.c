@@ -12,7 +12,7 @@
 #include "nn/model.h"
 #include "num/threads.h"
 #include "num/vec.h"
-#include "text/vocabulary.h"
+#include "text/captions.h"
 #include "util/mem.h"
 
 enum { ROWS = 64 }; // in the encoder at a time
@@ -79,6 +79,7 @@ embed_captions(struct work *work, size_t first)
 {
     struct nn_model model;
     struct text_vocabulary *vocabulary;
+    struct text_captions_settings how = {.caption = TEXT_CAPTION_ALL};
     size_t offset[2] = {0};
     int32_t *token;
     char *path;
@@ -93,18 +94,14 @@ embed_captions(struct work *work, size_t first)
     if (nn_net_dim(model.net) != work->d ||
         text_vocabulary_size(vocabulary) > nn_net_ids(model.net))
         return err_set(&work->err, "'%s' is not that of the encoder", path);
-    token = mem_array(nn_net_context(model.net), sizeof *token);
+    how.context = nn_net_context(model.net);
+    token = mem_array(how.context, sizeof *token);
     for (size_t i = first; i < work->n; i++) {
         char *text =
             run_views_text(work->views, work->name[i].id, work->name[i].epoch);
-        const char *words = text ? text : "";
-        const size_t n =
-            text_vocabulary_encode(vocabulary, words, strlen(words), 0, NULL,
-                                   nn_net_context(model.net) - 2, token + 1);
 
-        token[0] = text_vocabulary_start(vocabulary);
-        token[n + 1] = text_vocabulary_end(vocabulary);
-        offset[1] = n + 2;
+        offset[1] = text_captions_row(text ? text : "", 0, 0, &how, 0, 0,
+                                      vocabulary, token);
         nn_net_infer(
             model.net,
             &(struct nn_input){.n = 1, .ids = token, .offsets = offset}, NULL,
