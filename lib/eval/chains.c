@@ -18,18 +18,6 @@ mean_of_states(size_t n, const double *x)
     return sum / (double)n;
 }
 
-/* Returns the variance of n numbers, with the denominator n - 1. */
-static double
-variance_of_states(size_t n, const double *x)
-{
-    const double mean = mean_of_states(n, x);
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += (x[i] - mean) * (x[i] - mean);
-    return sum / (double)(n - 1);
-}
-
 /* R-hat of the halves of all chains. */
 static double
 split_rhat(size_t replicas, size_t states, const double *x)
@@ -39,9 +27,13 @@ split_rhat(size_t replicas, size_t states, const double *x)
 
     for (size_t h = 0; h < halves; h++) {
         const double *half = x + h / 2 * states + h % 2 * (states - n);
+        const double middle = mean_of_states(n, half);
+        double square = 0;
 
-        within += variance_of_states(n, half) / (double)halves;
-        mean += mean_of_states(n, half) / (double)halves;
+        for (size_t i = 0; i < n; i++)
+            square += (half[i] - middle) * (half[i] - middle);
+        within += square / (double)(n - 1) / (double)halves;
+        mean += middle / (double)halves;
     }
     for (size_t h = 0; h < halves; h++) {
         const double *half = x + h / 2 * states + h % 2 * (states - n);

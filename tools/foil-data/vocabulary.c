@@ -20,37 +20,28 @@ const struct opt vocabulary_opts[] = {
     {0},
 };
 
-/* Counts the words of all captions; returns the number of samples with
- * captions. */
-static size_t
-count_captions(struct text_merges *merges, const char *path)
-{
-    struct data_set *set = data_open_or_die(path, 0);
-    size_t captioned = 0;
-
-    data_protect_or_die(set, output);
-    for (size_t i = 0; i < data_size(set); i++) {
-        const char *caption = data_caption(set, i);
-
-        text_merges_count(merges, caption, strlen(caption));
-        captioned += *caption != 0;
-    }
-    data_close(set);
-    return captioned;
-}
-
 void
 run_vocabulary(char **data)
 {
     const char *path = require_output(output, "vocabulary");
     struct text_merges *merges = text_merges_new();
     struct text_vocabulary *vocabulary;
+    struct data_set *set;
     size_t captioned = 0, len;
     struct err err;
     char *text;
 
-    for (char **at = data; *at; at++)
-        captioned += count_captions(merges, *at);
+    for (char **at = data; *at; at++) {
+        set = data_open_or_die(*at, 0);
+        data_protect_or_die(set, output);
+        for (size_t i = 0; i < data_size(set); i++) {
+            const char *caption = data_caption(set, i);
+
+            text_merges_count(merges, caption, strlen(caption));
+            captioned += *caption != 0;
+        }
+        data_close(set);
+    }
     if (!captioned)
         die("'%s' has no captions to learn a vocabulary from", data[0]);
     text = text_merges_train(merges, (size_t)size, (size_t)min, &len);

@@ -16,9 +16,7 @@ struct embed_options {
     const char *recipe;  /* of augmented views; NULL: plain images */
     const char *lines;   /* a file: each line, numbered from 0 */
     const char *classes; /* a file: a class name a line, perhaps with a tab and
-                            other words for it.  Each class gets a row of unit
-                            length: the mean of the unit-length embeddings of
-                            its words, or else its name, in each template */
+                            other words for it; each class gets a row */
     const char *templates; /* a file: a template a line, in which {} is the
                               name; NULL: "{}" and "a photo of a {}." */
     const char *vocabulary, *shard;
@@ -52,22 +50,9 @@ size_t embed_encoder_width(const struct embed_encoder *encoder);
 void embed_encoder_infer(struct embed_encoder *encoder,
                          const struct nn_input *input, float *x);
 
-/*
- * These run a job, or end the tool with a sentence.  embed_folder_job() exports
- * an encoder as a folder that other programs open:
- *
- *     model.safetensors   the image encoder, with timm's names of tensors
- *     config.json         for timm, if timm has such an encoder, and "foil"
- *     hubconf.py          opens the encoder in PyTorch
- *     README.md           the model card
- *
- * and with a text encoder, if open_clip has both encoders:
- *
- *     open_clip_config.json, open_clip_model.safetensors, vocabulary.txt
- *
- * embed_image_job() and embed_text_job() write features; of a data set, the
- * latter embeds all captions, with sample ids.
- */
+/* These run a job, or end the tool with a sentence: embed_folder_job() exports
+ * an encoder as a folder (foil-embed(1), --export DIR/), the others write
+ * features of images or of texts. */
 void embed_folder_job(const struct embed_options *options);
 void embed_image_job(const struct embed_options *options);
 void embed_text_job(const struct embed_options *options);

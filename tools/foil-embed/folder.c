@@ -235,21 +235,6 @@ describe_config(const struct work *work)
     return config;
 }
 
-/* Finds timm's name: its ResNets have one width, one stem and batch norm. */
-static void
-find_timm(struct work *work)
-{
-    const struct nn_spec *s = &work->image.spec;
-
-    if (read_sizes(s->arch, &work->sizes))
-        work->timm = "vit_base_patch16_224";
-    else if ((!strcmp(s->arch, "resnet18") || !strcmp(s->arch, "resnet34") ||
-              !strcmp(s->arch, "resnet50")) &&
-             !strcmp(s->stem, "imagenet") && !strcmp(s->norm, "batch") &&
-             (!s->width || s->width == 64))
-        work->timm = s->arch;
-}
-
 /* log(1/tau): learned, or of the option. */
 static float
 find_scale(const struct work *work)
@@ -546,10 +531,18 @@ void
 embed_folder_job(const struct embed_options *job)
 {
     struct work work = {.job = job};
+    const struct nn_spec *s = &work.image.spec;
     struct tensors tensors = {0};
 
     open_models(&work);
-    find_timm(&work);
+    // of timm's ResNets: one width, one stem and batch norm
+    if (read_sizes(s->arch, &work.sizes))
+        work.timm = "vit_base_patch16_224";
+    else if ((!strcmp(s->arch, "resnet18") || !strcmp(s->arch, "resnet34") ||
+              !strcmp(s->arch, "resnet50")) &&
+             !strcmp(s->stem, "imagenet") && !strcmp(s->norm, "batch") &&
+             (!s->width || s->width == 64))
+        work.timm = s->arch;
     prepare_folder(&work);
     add_tensors(&tensors, &work.image, "", NULL);
     write_tensors(&work, "model.safetensors", &tensors);

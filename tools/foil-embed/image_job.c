@@ -46,12 +46,9 @@ keep_file(struct file_draft *draft)
         die("%s", err.msg);
 }
 
-/*
- * Writes features for TensorBoard's projector, which shows them as points, or
- * ends the tool.  Creates the folder if needed, with tensors.tsv, a row a line;
- * metadata.tsv, with id, class and file of each row; and
- * projector_config.pbtxt, which names both.
- */
+/* Writes features for TensorBoard's projector: tensors.tsv, a row a line;
+ * metadata.tsv, with id, class and file of each row; and a file that names
+ * both. */
 static void
 write_projector(const char *folder, const struct data_features *f,
                 const struct data_set *set)

@@ -63,32 +63,13 @@ read_strategy(double *value)
     return strategy;
 }
 
-/* Reads the sampler for the weights of an objective. */
-static void
-read_sampler(struct method *method)
-{
-    const struct loss_objective *objective = method->settings.objective;
-    const struct sample_sampler *sampler;
-    const char *words;
-    char *name = split_name(method_settings.proposals, &words);
-    struct err err;
-
-    sampler = sample_sampler_find(objective->needs_weights, *name ? name : NULL,
-                                  &err);
-    if (!sampler)
-        opt_misuse("%s", err.msg);
-    sample_settings_init(&method->sampler, sampler);
-    if (sample_settings_read(&method->sampler, words, &err))
-        opt_misuse("%s", err.msg);
-    free(name);
-}
-
 void
 method_read(struct method *method, const char *text)
 {
     const char *words;
     char *name = split_name(text, &words);
     struct eval_frozen_settings *how = &method->settings;
+    const struct sample_sampler *sampler;
     struct err err;
 
     *method = (struct method){.name = text};
@@ -100,12 +81,21 @@ method_read(struct method *method, const char *text)
     if (param_read_words(how->objective->params, name, words,
                          how->settings.value, &err))
         opt_misuse("%s", err.msg);
-    if (how->objective->needs_weights)
-        read_sampler(method);
+    free(name);
+    if (how->objective->needs_weights) {
+        name = split_name(method_settings.proposals, &words);
+        sampler = sample_sampler_find(how->objective->needs_weights,
+                                      *name ? name : NULL, &err);
+        if (!sampler)
+            opt_misuse("%s", err.msg);
+        sample_settings_init(&method->sampler, sampler);
+        if (sample_settings_read(&method->sampler, words, &err))
+            opt_misuse("%s", err.msg);
+        free(name);
+    }
     how->sampler = &method->sampler;
     how->strategy = read_strategy(how->plan);
     how->seed = (uint64_t)measured_settings.seed;
-    free(name);
 }
 
 size_t

@@ -38,15 +38,14 @@ struct class
 struct column {
     const char *name;
     size_t n;
-    size_t each;  /* numbers per sample: 1, or one for each caption */
-    size_t *item; /* [n] each * id + caption */
-    double *x;
-    int *label;   /* [n] -1: none */
-    double *size; /* [n] size of its class */
-    int *mark;    /* [n] -1: among the smallest; 1: among the largest */
+    size_t each;        /* numbers per sample: 1, or one for each caption */
+    size_t *item;       /* [n] each * id + caption */
+    double *x, *size;   /* [n] the number; size of its class, 0 without one */
+    struct class **own; /* [n] */
+    int *mark;          /* [n] -1: among the smallest; 1: among the largest */
     size_t extreme;
     size_t classes;
-    struct class *class; /* [classes] */
+    struct class *class; /* [classes + 1]; the last: samples without a class */
     size_t count[BINS];
     double low, high;
 };
@@ -60,7 +59,7 @@ gather_seen(struct column *c, const struct data_set *set, const float *x,
 
     c->x = mem_array(all, sizeof *c->x);
     c->item = mem_array(all, sizeof *c->item);
-    c->label = mem_array(all, sizeof *c->label);
+    c->own = mem_array(all, sizeof *c->own);
     c->size = mem_array(all, sizeof *c->size);
     c->mark = mem_array(all, sizeof *c->mark);
     for (size_t i = 0; i < data_size(set); i++)
@@ -73,8 +72,9 @@ gather_seen(struct column *c, const struct data_set *set, const float *x,
             continue;
         c->item[c->n] = i;
         c->x[c->n] = x[i];
-        c->label[c->n] = label;
-        c->size[c->n++] = label < 0 ? 0 : (double)c->class[label].size;
+        c->own[c->n] = &c->class[label < 0 ? c->classes : (size_t)label];
+        c->size[c->n] = (double)c->own[c->n]->size;
+        c->n++;
     }
 }
 
@@ -91,14 +91,10 @@ sum_up_classes(struct column *c)
     }
     free(order);
     for (size_t i = 0; i < c->n; i++) {
-        struct class *own = c->label[i] < 0 ? NULL : &c->class[c->label[i]];
-
-        if (!own)
-            continue;
-        own->n++;
-        own->mean += c->x[i];
-        own->small += c->mark[i] < 0;
-        own->large += c->mark[i] > 0;
+        c->own[i]->n++;
+        c->own[i]->mean += c->x[i];
+        c->own[i]->small += c->mark[i] < 0;
+        c->own[i]->large += c->mark[i] > 0;
     }
     for (struct class *k = c->class; k < c->class + c->classes; k++)
         if (k->n) {
@@ -165,7 +161,7 @@ measure_tail(const struct column *c)
     eval_sort(n, size);
     median = n ? eval_quantile(n, size, .5) : 0;
     for (size_t i = 0; i < c->n; i++) {
-        const int in = c->label[i] >= 0 && c->size[i] < median;
+        const int in = c->size[i] > 0 && c->size[i] < median;
 
         all += in;
         small += in && c->mark[i] < 0;
@@ -358,7 +354,7 @@ measure_column(char **path, const char *name, const struct tables *tables,
     const size_t classes = data_classes(set);
     struct column c = {.name = name,
                        .classes = classes,
-                       .class = mem_array(classes, sizeof *c.class)};
+                       .class = mem_array(classes + 1, sizeof *c.class)};
     json_t *line =
         json_pack("{s:s s:s}", "measure", "temperature", "column", name);
 
@@ -380,28 +376,10 @@ measure_column(char **path, const char *name, const struct tables *tables,
                           model->about, "data", path[1]));
     free(c.item);
     free(c.x);
-    free(c.label);
+    free(c.own);
     free(c.size);
     free(c.mark);
     free(c.class);
-}
-
-/* Ends the process if the checkpoint was trained on other data. */
-static void
-check_data(const struct nn_model *model, const struct data_set *set,
-           const char *path)
-{
-    const json_t *data = json_object_get(model->config, "dataset");
-    const char *trained;
-    char hex[DIGEST_HEX];
-    struct err err;
-
-    if (json_get_text(data, "digest", &trained, &err))
-        die("%s", err.msg);
-    if (strcmp(trained, digest_hex(data_digest(set), hex)))
-        die("'%s' is not the data set that the encoder was trained on: its "
-            "digest is %s, not %s",
-            path, hex, trained);
 }
 
 void
@@ -413,11 +391,19 @@ run_temperature(char **path)
     struct data_set *set = data_open_or_die(path[1], 0);
     char *sides[] = {mem_format("view0.%s", column_name),  // of images
                      mem_format("view1.%s", column_name)}; // of texts
+    const char *trained;
+    char hex[DIGEST_HEX];
     size_t each;
 
     if (nn_model_read(&model, path[0], 0, &err))
         die("%s", err.msg);
-    check_data(&model, set, path[1]);
+    if (json_get_text(json_object_get(model.config, "dataset"), "digest",
+                      &trained, &err))
+        die("%s", err.msg);
+    if (strcmp(trained, digest_hex(data_digest(set), hex)))
+        die("'%s' is not the data set that the encoder was trained on: its "
+            "digest is %s, not %s",
+            path[1], hex, trained);
     tables_open(&tables, model.folder);
     if (tables_find(&tables, column_name, data_size(set), &each) ||
         !tables_find(&tables, sides[1], data_size(set), &each)) {
