@@ -54,29 +54,6 @@ size_t read_list(const char *option, const char *text, long least, long most,
  */
 void load(struct data_features *f, const char *path, const char *label_path);
 
-/* Features to train on, and features to test on. */
-struct pair {
-    struct data_features train, other;
-    const struct data_features *test; /* &other, or &train without other */
-    size_t classes;
-    const char *matched; /* how labels match: "names", "numbers"; or NULL */
-    size_t unseen;       /* rows of test with a class that train lacks */
-    size_t shared;       /* rows of test that are also in train, bit for bit */
-};
-
-/*
- * pair_load() loads path[0] and path[1], which must have the same width and
- * labels on all rows; without path[1] the first serves twice.  Makes labels of
- * both files consistent.  Ends the process on error.
- *   labels  files of labels for each, of --labels and --test-labels; NULL: the
- *           files next to the features
- */
-void pair_load(struct pair *pair, const char *const *labels, char **path);
-void pair_release(struct pair *pair);
-
-/* pair_origin() describes both files. */
-json_t *pair_origin(const struct pair *pair, char **path);
-
 /* origin() describes a file of features: its contents and how it was made. */
 json_t *origin(const char *path, const struct data_features *f);
 
