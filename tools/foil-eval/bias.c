@@ -10,6 +10,7 @@
 #include "util/mem.h"
 
 enum space { EMBEDDING, PARAMETERS, BOTH };
+static const char *const spaces[BOTH] = {"embedding", "parameters"};
 
 static int space = -1; // BOTH with an encoder, else EMBEDDING
 static long replicas = 8, warm_up = 10;
@@ -41,7 +42,6 @@ static const struct curves_panel panels[CURVES_PANELS] = {
 
 /* Gradients in one space: the exact one and those of the replicas. */
 struct gradients {
-    const char *space;
     size_t size;
     float *exact, *estimate; /* [size], [replicas,size] */
     double *step, *images;   /* [replicas] mean square of a step's gradient, and
@@ -57,23 +57,14 @@ struct meter {
     struct curves curves;
 };
 
-static int
-wants_space(int which)
+/* The gradient in a space, of *size numbers, from dL/dz of n rows. */
+static const float *
+convert_gradient(struct meter *m, int which, size_t n, const size_t *row,
+                 const float *dz, size_t *size)
 {
-    return space == BOTH || space == which;
-}
-
-static void
-make_gradients(struct meter *m, int which, const char *name, size_t size)
-{
-    struct gradients *g = &m->of[which];
-    const size_t r = (size_t)replicas;
-
-    *g = (struct gradients){.space = name, .size = size};
-    g->exact = mem_array(size, sizeof *g->exact);
-    g->estimate = mem_array(r * size, sizeof *g->estimate);
-    g->step = mem_array(2 * r, sizeof *g->step);
-    g->images = g->step + r;
+    *size = which == EMBEDDING ? n * m->in.rows.d : m->of[which].size;
+    return which == EMBEDDING ? dz
+                              : measured_gradient(&m->in.measured, n, row, dz);
 }
 
 static void
@@ -82,17 +73,16 @@ find_exact(struct meter *m, double tau)
     const struct eval_views *rows = &m->in.rows;
     const struct loss_global set = {rows->samples, rows->views, rows->d,
                                     1 / tau,       inside,      rows->cross};
-    const size_t n = eval_views_count(rows);
     float *work = mem_array(loss_global_size(&set), sizeof *work);
-    struct gradients *g = m->of;
+    size_t size;
 
     loss_global(&set, m->in.z, m->dz, work);
-    if (g[EMBEDDING].size)
-        memcpy(g[EMBEDDING].exact, m->dz, n * rows->d * sizeof *m->dz);
-    if (g[PARAMETERS].size)
-        memcpy(g[PARAMETERS].exact,
-               measured_gradient(&m->in.measured, n, m->in.measured.all, m->dz),
-               g[PARAMETERS].size * sizeof *m->dz);
+    for (int k = 0; k < BOTH; k++)
+        if (m->of[k].size)
+            memcpy(m->of[k].exact,
+                   convert_gradient(m, k, eval_views_count(rows),
+                                    m->in.measured.all, m->dz, &size),
+                   m->of[k].size * sizeof *m->dz);
     m->tau = tau;
     free(work);
 }
@@ -105,19 +95,17 @@ add_images(struct meter *m, size_t replica, double share,
 {
     const size_t d = m->in.rows.d, n = 2 * batch->b;
     const double factor = (double)eval_views_count(&m->in.rows) / (double)n;
-    struct gradients *g = m->of;
     float *dz = mem_array(n * d, sizeof *dz);
+    size_t size;
 
     for (size_t i = 0; i < n; i++)
         num_axpy(d, (float)factor, m->dz + batch->row[i] * d, dz + i * d);
-    if (g[EMBEDDING].size)
-        g[EMBEDDING].images[replica] += share * num_dot(n * d, dz, dz);
-    if (g[PARAMETERS].size) {
-        const float *dw = measured_gradient(&m->in.measured, n, batch->row, dz);
+    for (int k = 0; k < BOTH; k++)
+        if (m->of[k].size) {
+            const float *g = convert_gradient(m, k, n, batch->row, dz, &size);
 
-        g[PARAMETERS].images[replica] +=
-            share * num_dot(g[PARAMETERS].size, dw, dw);
-    }
+            m->of[k].images[replica] += share * num_dot(size, g, g);
+        }
     free(dz);
 }
 
@@ -130,23 +118,21 @@ add_gradient(void *self, size_t replica, struct eval_frozen *frozen,
     const size_t d = m->in.rows.d;
     const double share = 1 / (double)eval_frozen_steps(frozen);
     const float *dz = eval_frozen_gradient(frozen);
-    struct gradients *g = m->of;
+    size_t size;
 
-    if (g[EMBEDDING].size) {
-        float *to = g[EMBEDDING].estimate + replica * g[EMBEDDING].size;
+    for (int k = 0; k < BOTH; k++) {
+        const float *g;
+        float *to;
 
-        for (size_t i = 0; i < batch->rows; i++)
-            num_axpy(d, (float)share, dz + i * d, to + batch->row[i] * d);
-        g[EMBEDDING].step[replica] += share * num_dot(batch->rows * d, dz, dz);
-    }
-    if (g[PARAMETERS].size) {
-        const size_t size = g[PARAMETERS].size;
-        const float *dw =
-            measured_gradient(&m->in.measured, batch->rows, batch->row, dz);
-
-        num_axpy(size, (float)share, dw,
-                 g[PARAMETERS].estimate + replica * size);
-        g[PARAMETERS].step[replica] += share * num_dot(size, dw, dw);
+        if (!m->of[k].size)
+            continue;
+        g = convert_gradient(m, k, batch->rows, batch->row, dz, &size);
+        to = m->of[k].estimate + replica * m->of[k].size;
+        if (k == PARAMETERS)
+            num_axpy(size, (float)share, g, to);
+        for (size_t i = 0; k == EMBEDDING && i < batch->rows; i++)
+            num_axpy(d, (float)share, g + i * d, to + batch->row[i] * d);
+        m->of[k].step[replica] += share * num_dot(size, g, g);
     }
     add_images(m, replica, share, batch);
 }
@@ -176,7 +162,7 @@ report_bias(struct meter *m, const struct method *method, int which)
         die("the exact gradient is zero: there is nothing to compare with");
     bias = eval_bias(&data);
     line = method_line("bias", method);
-    json_object_set_new(line, "space", json_string(g->space));
+    json_object_set_new(line, "space", json_string(spaces[which]));
     for (int k = 0; k < BIAS_FIGURES; k++)
         json_object_set_new(line, names[k], show_figure(bias.of[k]));
     json_object_update_new(
@@ -235,12 +221,12 @@ begin_spaces(void *self, char **path)
 {
     struct meter *m = self;
     const struct eval_views *rows = &m->in.rows;
-    const size_t size = eval_views_count(rows) * rows->d;
-    size_t count;
+    const size_t r = (size_t)replicas;
+    size_t size[BOTH] = {eval_views_count(rows) * rows->d};
 
     if (space < 0)
         space = m->in.encoder ? BOTH : EMBEDDING;
-    if (wants_space(PARAMETERS) && !m->in.encoder)
+    if (space != EMBEDDING && !m->in.encoder)
         opt_misuse(
             "--space wants CHECKPOINT DATA of one encoder: features have "
             "no parameters");
@@ -256,12 +242,19 @@ begin_spaces(void *self, char **path)
                 m->old.rows.d, path[0], rows->d);
         free(old[0]);
     }
-    m->dz = mem_array(size, sizeof *m->dz);
-    if (wants_space(EMBEDDING))
-        make_gradients(m, EMBEDDING, "embedding", size);
-    if (wants_space(PARAMETERS)) {
-        nn_net_params(m->in.measured.model.net, &count);
-        make_gradients(m, PARAMETERS, "parameters", count);
+    m->dz = mem_array(*size, sizeof *m->dz);
+    if (m->in.encoder)
+        nn_net_params(m->in.measured.model.net, &size[PARAMETERS]);
+    for (int k = 0; k < BOTH; k++) {
+        struct gradients *g = &m->of[k];
+
+        if (space != BOTH && space != k)
+            continue;
+        g->size = size[k];
+        g->exact = mem_array(size[k], sizeof *g->exact);
+        g->estimate = mem_array(r * size[k], sizeof *g->estimate);
+        g->step = mem_array(2 * r, sizeof *g->step);
+        g->images = g->step + r;
     }
 }
 
