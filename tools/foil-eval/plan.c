@@ -34,19 +34,18 @@ struct point {
     struct eval_pairs_figures figures;
 };
 
-/* The gradient of the embeddings of views 0 and 1: of the global loss, and of
- * the batches of an epoch, by dcl, or by clip across two kinds of rows. */
-struct plan_gradient {
-    const struct loss_objective *objective;
-    struct loss_settings settings;
-    float *exact, *epoch; /* [2,samples,d] */
-};
-
 struct plans {
     struct instrument in;
     size_t k;
     uint32_t *near; /* [samples,k] */
-    struct plan_gradient gradient;
+    struct eval_pairs pairs;
+    /* the gradient of the embeddings of views 0 and 1: of the global loss, and
+     * of the batches of an epoch, by dcl, or by clip across two kinds of
+     * rows */
+    const struct loss_objective *objective;
+    struct loss_settings settings;
+    size_t size;          /* 2 samples d */
+    float *exact, *epoch; /* [size] */
     struct point *point;
     size_t n, room;
 };
@@ -57,66 +56,56 @@ find_gradient(struct plans *p)
     const struct eval_views *rows = &p->in.rows;
     const struct loss_global set = {rows->samples, 2, rows->d,
                                     1 / tau,       0, rows->cross};
-    const size_t size = 2 * rows->samples * rows->d;
-    struct plan_gradient *g = &p->gradient;
     float *work = mem_array(loss_global_size(&set), sizeof *work);
     struct err err;
 
-    g->objective = loss_objective_find(rows->cross ? "clip" : "dcl", &err);
-    g->settings = loss_settings_of(g->objective);
-    g->settings.value[LOSS_TAU] = tau;
-    g->exact = mem_array(size, sizeof *g->exact);
-    g->epoch = mem_array(size, sizeof *g->epoch);
-    loss_global(&set, p->in.z, g->exact, work);
+    p->objective = loss_objective_find(rows->cross ? "clip" : "dcl", &err);
+    p->settings = loss_settings_of(p->objective);
+    p->settings.value[LOSS_TAU] = tau;
+    p->size = 2 * rows->samples * rows->d;
+    p->exact = mem_array(p->size, sizeof *p->exact);
+    p->epoch = mem_array(p->size, sizeof *p->epoch);
+    loss_global(&set, p->in.z, p->exact, work);
     free(work);
 }
 
-/* Adds the gradient of a batch of n samples to that of its epoch. */
+/* Adds a batch of n samples to the graph, and its gradient to that of its
+ * epoch. */
 static void
-add_batch_gradient(struct plans *p, size_t n, const int64_t *ids)
+add_batch(struct plans *p, size_t n, const int64_t *ids)
 {
     const size_t d = p->in.rows.d, samples = p->in.rows.samples;
     const struct loss_batch batch = {.b = n, .dim = d};
-    struct plan_gradient *g = &p->gradient;
     struct loss_report report;
     float *z, *dz, *work;
 
+    eval_pairs_add(&p->pairs, n, ids);
     if (n < 2)
         return;
     z = mem_array(2 * n * d, sizeof *z);
     dz = mem_array(2 * n * d, sizeof *dz);
-    work = mem_array(loss_objective_size(g->objective, &batch), sizeof *work);
+    work = mem_array(loss_objective_size(p->objective, &batch), sizeof *work);
     for (size_t i = 0; i < 2 * n; i++)
         memcpy(z + i * d, p->in.z + (i / n * samples + (size_t)ids[i % n]) * d,
                d * sizeof *z);
-    loss_objective_run(g->objective, &g->settings, &batch, z, NULL, dz, work,
+    loss_objective_run(p->objective, &p->settings, &batch, z, NULL, dz, work,
                        &report);
     for (size_t i = 0; i < 2 * n; i++)
         num_axpy(d, 1, dz + i * d,
-                 g->epoch + (i / n * samples + (size_t)ids[i % n]) * d);
+                 p->epoch + (i / n * samples + (size_t)ids[i % n]) * d);
     free(z);
     free(dz);
     free(work);
 }
 
 static void
-begin_epoch(struct plans *p)
-{
-    memset(p->gradient.epoch, 0,
-           2 * p->in.rows.samples * p->in.rows.d * sizeof(float));
-}
-
-static void
-report_moment(struct plans *p, const struct eval_pairs *pairs, size_t batch,
-              size_t seen)
+report_moment(struct plans *p, size_t batch, size_t seen)
 {
     const struct eval_pairs_figures f =
-        eval_pairs_measure(pairs, p->k, p->near);
-    const struct plan_gradient *g = &p->gradient;
-    const size_t size = 2 * p->in.rows.samples * p->in.rows.d;
-    const double product = num_dot(size, g->exact, g->epoch);
-    const double squares =
-        num_dot(size, g->exact, g->exact) * num_dot(size, g->epoch, g->epoch);
+        eval_pairs_measure(&p->pairs, p->k, p->near);
+    const double product = num_dot(p->size, p->exact, p->epoch);
+    const double squares = num_dot(p->size, p->exact, p->exact) *
+                           num_dot(p->size, p->epoch, p->epoch);
     json_t *how = instrument_protocol(&p->in);
 
     json_object_update_new(how, json_pack("{s:s s:I}", run ? "run" : "strategy",
@@ -146,22 +135,21 @@ follow_plan(struct plans *p, struct method *method)
 {
     const size_t last = (size_t)epochs;
     struct eval_frozen *frozen = method_new(&p->in, method);
-    struct eval_pairs pairs = {.samples = p->in.rows.samples};
     struct eval_batch batch;
     struct err err;
 
+    p->pairs = (struct eval_pairs){.samples = p->in.rows.samples};
     for (size_t epoch = 0; epoch < last; epoch++) {
-        begin_epoch(p);
+        memset(p->epoch, 0, p->size * sizeof *p->epoch);
         for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
             if (eval_frozen_next(frozen, epoch, step, &batch, &err))
                 die("%s", err.msg);
-            eval_pairs_add(&pairs, batch.b, batch.ids);
-            add_batch_gradient(p, batch.b, batch.ids);
+            add_batch(p, batch.b, batch.ids);
         }
         if (is_reported((int64_t)epoch + 1) || epoch + 1 == last)
-            report_moment(p, &pairs, method->settings.batch, epoch + 1);
+            report_moment(p, method->settings.batch, epoch + 1);
     }
-    eval_pairs_release(&pairs);
+    eval_pairs_release(&p->pairs);
     eval_frozen_free(frozen);
 }
 
@@ -227,9 +215,9 @@ follow_run(struct plans *p)
     int64_t *ids = mem_array(p->in.rows.samples, sizeof *ids), newest,
             epoch = 0;
     struct run_batch_record record;
-    struct eval_pairs pairs = {.samples = p->in.rows.samples};
     size_t largest = 0, n;
 
+    p->pairs = (struct eval_pairs){.samples = p->in.rows.samples};
     read_batch(&samples, 0, ids, &record);
     newest = record.total;
     for (int64_t total = 1; total <= newest; total++) {
@@ -237,18 +225,17 @@ follow_run(struct plans *p)
         if (!n)
             continue;
         if (record.batch.epoch > epoch && is_reported(record.batch.epoch))
-            report_moment(p, &pairs, largest, (size_t)record.batch.epoch);
+            report_moment(p, largest, (size_t)record.batch.epoch);
         if (record.batch.epoch > epoch)
-            begin_epoch(p);
+            memset(p->epoch, 0, p->size * sizeof *p->epoch);
         epoch = record.batch.epoch;
         largest = n > largest ? n : largest;
-        eval_pairs_add(&pairs, n, ids);
-        add_batch_gradient(p, n, ids);
+        add_batch(p, n, ids);
     }
     if (!largest)
         die("'%s' has used none of the measured samples", run);
-    report_moment(p, &pairs, largest, (size_t)epoch + 1);
-    eval_pairs_release(&pairs);
+    report_moment(p, largest, (size_t)epoch + 1);
+    eval_pairs_release(&p->pairs);
     free(samples.row);
     free(ids);
 }
@@ -334,8 +321,8 @@ run_plan(char **path)
     if (common_options.plot)
         draw_plans(&p);
     free(p.near);
-    free(p.gradient.exact);
-    free(p.gradient.epoch);
+    free(p.exact);
+    free(p.epoch);
     free(p.point);
     instrument_release(&p.in);
 }
