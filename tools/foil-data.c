@@ -4,7 +4,7 @@ static const struct opt no_opts[] = {{0}};
 
 static const struct {
     struct opt_tool tool;
-    void (*run)(char **operand);
+    verb_run *run;
 } verbs[] = {
     {{"foil-data index", "make the index that other tools read", "PATH ...", 1,
       1 << 20, index_opts},
