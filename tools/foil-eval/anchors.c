@@ -403,26 +403,6 @@ print_softmax(const struct anchors *a)
     free(s);
 }
 
-/* Reads a number for each sample from a file; the caller frees them. */
-static float *
-read_numbers(const char *path, size_t n)
-{
-    struct data_npy npy;
-    struct err err;
-    float *x;
-
-    if (data_npy_read(path, &npy, &err))
-        die("%s", err.msg);
-    if (npy.shape[0] * npy.shape[1] != n)
-        die("'%s' has %zu numbers, and there are %zu samples", path,
-            npy.shape[0] * npy.shape[1], n);
-    x = data_npy_reals(&npy, &err);
-    if (!x)
-        die("'%s': %s", path, err.msg);
-    data_npy_release(&npy);
-    return x;
-}
-
 /* The temperatures of a view's rows in a checkpoint: *each for every sample,
  * of which the first is used; NULL if there are none. */
 static const float *
@@ -443,12 +423,26 @@ read_learnt(const struct instrument *in)
 {
     const size_t n = in->rows.samples, views = in->rows.views;
     const char *folder = in->encoder ? in->measured.model.folder : in->bimodal;
-    float *own = learnt_file ? read_numbers(learnt_file, n) : NULL;
     struct tables tables = {0};
     double *learnt = mem_array(n * views, sizeof *learnt);
-    const float *from = own;
+    const float *from;
+    float *own = NULL;
+    struct data_npy npy;
+    struct err err;
     size_t each = 1;
 
+    if (learnt_file) {
+        if (data_npy_read(learnt_file, &npy, &err))
+            die("%s", err.msg);
+        if (npy.shape[0] * npy.shape[1] != n)
+            die("'%s' has %zu numbers, and there are %zu samples", learnt_file,
+                npy.shape[0] * npy.shape[1], n);
+        own = data_npy_reals(&npy, &err);
+        if (!own)
+            die("'%s': %s", learnt_file, err.msg);
+        data_npy_release(&npy);
+    }
+    from = own;
     if (!own && folder)
         tables_open(&tables, folder);
     for (size_t r = 0; r < n * views; r++) {

@@ -152,11 +152,6 @@ size_t method_batches(size_t most, size_t batch[LIST_MOST]);
 /* method_open() is instrument_open() for rows of two views or more. */
 void method_open(struct instrument *in, char **path, int train);
 
-/* method_new() is eval_frozen_new() on the rows of an instrument; ends the
- * process on error. */
-struct eval_frozen *method_new(const struct instrument *in,
-                               const struct method *method);
-
 /* Independent trainers of a method: R epochs of each are measured. */
 struct replicas {
     const struct instrument *in;

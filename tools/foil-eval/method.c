@@ -119,21 +119,10 @@ method_open(struct instrument *in, char **path, int train)
         opt_misuse("wants at least two views of each sample");
 }
 
-struct eval_frozen *
-method_new(const struct instrument *in, const struct method *method)
-{
-    struct err err;
-    struct eval_frozen *frozen =
-        eval_frozen_new(&in->rows, in->z, &method->settings, &err);
-
-    if (!frozen)
-        die("%s: %s", method->name, err.msg);
-    return frozen;
-}
-
 void
 method_replicate(const struct replicas *all)
 {
+    const struct instrument *first = all->before ? all->before : all->in;
     struct method method = *all->method;
     const int columns = method.settings.objective->columns > 0;
     const size_t epochs = all->warm_up + all->epochs;
@@ -145,7 +134,10 @@ method_replicate(const struct replicas *all)
 
     progress_start(&progress, "epochs", 0, (double)(all->n * epochs));
     for (size_t replica = 0; replica < all->n; replica++) {
-        frozen = method_new(all->before ? all->before : all->in, &method);
+        frozen =
+            eval_frozen_new(&first->rows, first->z, &method.settings, &err);
+        if (!frozen)
+            die("%s: %s", method.name, err.msg);
         for (size_t epoch = 0; epoch < epochs; epoch++, done++) {
             const size_t steps = eval_frozen_steps(frozen);
 

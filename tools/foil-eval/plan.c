@@ -134,10 +134,13 @@ static void
 follow_plan(struct plans *p, struct method *method)
 {
     const size_t last = (size_t)epochs;
-    struct eval_frozen *frozen = method_new(&p->in, method);
-    struct eval_batch batch;
     struct err err;
+    struct eval_frozen *frozen =
+        eval_frozen_new(&p->in.rows, p->in.z, &method->settings, &err);
+    struct eval_batch batch;
 
+    if (!frozen)
+        die("%s: %s", method->name, err.msg);
     p->pairs = (struct eval_pairs){.samples = p->in.rows.samples};
     for (size_t epoch = 0; epoch < last; epoch++) {
         memset(p->epoch, 0, p->size * sizeof *p->epoch);
