@@ -32,12 +32,10 @@ struct eval_frozen;
 /*
  * eval_frozen_new() begins with the initial state.
  *   views  with two or more views; not copied, must stay valid
- *   z      [n,d] the rows before normalisation; likewise
  * NULL with a sentence for an objective that needs more than rows, or invalid
  * settings.  Memory: the state of objective and sampler, and some batches.
  */
 struct eval_frozen *eval_frozen_new(const struct eval_views *views,
-                                    const float *z,
                                     const struct eval_frozen_settings *how,
                                     struct err *err);
 void eval_frozen_free(struct eval_frozen *frozen);
@@ -48,7 +46,7 @@ void eval_frozen_free(struct eval_frozen *frozen);
  * state.  Arguments as above.
  */
 void eval_frozen_move(struct eval_frozen *frozen,
-                      const struct eval_views *views, const float *z);
+                      const struct eval_views *views);
 
 /* eval_frozen_steps() returns the number of batches of an epoch. */
 size_t eval_frozen_steps(const struct eval_frozen *frozen);

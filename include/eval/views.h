@@ -15,7 +15,8 @@
 struct eval_views {
     size_t samples, views, d; /* >= 2, >= 1, >= 1 */
     int cross;                /* needs views >= 2 */
-    const float *v;           /* [n,d] */
+    const float *v;           /* [n,d] of unit length */
+    const float *z;           /* [n,d] before that, for eval/frozen.h */
     const int64_t *group;     /* [samples] equal numbers >= 0 belong together,
                                  such as those of a class; -1: alone; or NULL */
 };

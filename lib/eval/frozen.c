@@ -8,13 +8,12 @@
 
 struct eval_frozen {
     const struct eval_views *views;
-    const float *z; /* [n,d] */
     struct eval_frozen_settings settings;
     struct sample_settings sampler;
     struct sample_source source;
     struct select_features features;
+    struct select_task task;
     struct select_plan *plan;
-    struct select_layout layout;
     int64_t total;                /* steps so far */
     float *column;                /* [sides,samples,columns] of the objective */
     struct arena scratch;         /* of a batch */
@@ -40,14 +39,12 @@ check_objective(const struct eval_frozen_settings *how, size_t d,
 }
 
 void
-eval_frozen_move(struct eval_frozen *f, const struct eval_views *views,
-                 const float *z)
+eval_frozen_move(struct eval_frozen *f, const struct eval_views *views)
 {
     REQUIRE(!f->views ||
             (views->samples == f->views->samples &&
              views->views == f->views->views && views->d == f->views->d));
     f->views = views;
-    f->z = z;
     f->features =
         (struct select_features){.d = views->d,
                                  .u = views->v,
@@ -57,17 +54,17 @@ eval_frozen_move(struct eval_frozen *f, const struct eval_views *views,
 static int
 make_plan(struct eval_frozen *f, struct err *err)
 {
-    const struct eval_views *views = f->views;
-    struct select_task task = {.seed = f->settings.seed};
+    struct select_task *task = &f->task;
 
-    if (select_layout_make(views->samples, f->settings.batch, SELECT_KEEP,
-                           &f->layout, err) ||
-        select_strategy_fit(f->settings.strategy, &f->layout, f->settings.plan,
-                            err))
+    task->seed = f->settings.seed;
+    if (select_layout_make(f->views->samples, f->settings.batch, SELECT_KEEP,
+                           &task->layout, err) ||
+        select_strategy_fit(f->settings.strategy, &task->layout,
+                            f->settings.plan, err))
         return -1;
-    task.layout = f->layout;
-    memcpy(task.value, f->settings.plan, sizeof task.value);
-    f->plan = select_plan_new(f->settings.strategy, &task);
+    memcpy(task->value, f->settings.plan, sizeof task->value);
+    f->plan = select_plan_new(f->settings.strategy, task);
+    task->features = &f->features;
     return 0;
 }
 
@@ -78,7 +75,7 @@ count_sides(const struct eval_frozen *f)
 }
 
 struct eval_frozen *
-eval_frozen_new(const struct eval_views *views, const float *z,
+eval_frozen_new(const struct eval_views *views,
                 const struct eval_frozen_settings *how, struct err *err)
 {
     const struct loss_objective *objective = how->objective;
@@ -91,7 +88,7 @@ eval_frozen_new(const struct eval_views *views, const float *z,
         return NULL;
     f = mem_array(1, sizeof *f);
     f->settings = *how;
-    eval_frozen_move(f, views, z);
+    eval_frozen_move(f, views);
     if (make_plan(f, err)) {
         free(f);
         return NULL;
@@ -126,7 +123,7 @@ eval_frozen_free(struct eval_frozen *f)
 size_t
 eval_frozen_steps(const struct eval_frozen *f)
 {
-    return f->layout.steps;
+    return f->task.layout.steps;
 }
 
 /* Returns the ids of a batch; the first batch of an epoch makes the order. */
@@ -135,14 +132,11 @@ plan_batch(struct eval_frozen *f, uint64_t epoch, uint64_t step, size_t *b)
 {
     if (f->settings.strategy->needs_features &&
         !select_plan_has(f->plan, epoch)) {
-        struct select_task task = {.layout = f->layout,
-                                   .seed = f->settings.seed,
-                                   .epoch = epoch,
-                                   .features = &f->features};
-        int64_t *ids = mem_array(select_layout_total(&f->layout), sizeof *ids);
+        int64_t *ids =
+            mem_array(select_layout_total(&f->task.layout), sizeof *ids);
 
-        memcpy(task.value, f->settings.plan, sizeof task.value);
-        select_strategy_order(f->settings.strategy, &task, ids);
+        f->task.epoch = epoch;
+        select_strategy_order(f->settings.strategy, &f->task, ids);
         select_plan_put(f->plan, epoch, ids);
         free(ids);
     }
@@ -264,7 +258,7 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
     if (f->settings.objective->needs_weights && weigh_batch(f, &step, err))
         return -1;
     constants = made->weights.n_outside;
-    f->rows = copy_rows(f, made, constants, f->z);
+    f->rows = copy_rows(f, made, constants, f->views->z);
     if (constants)
         memcpy(f->rows + made->rows * d, made->weights.outside,
                constants * d * sizeof *f->rows);

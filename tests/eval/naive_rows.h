@@ -21,7 +21,7 @@ naive_rows(size_t samples, size_t views, size_t d, uint64_t seed, float *v)
         v[i] = v[i % (samples * d)] + .5f * (float)rng_normal(&rng);
     num_unit_rows(samples * views, d, v, v, NULL);
     return (struct eval_views){
-        .samples = samples, .views = views, .d = d, .v = v};
+        .samples = samples, .views = views, .d = d, .v = v, .z = v};
 }
 
 static inline double

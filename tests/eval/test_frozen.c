@@ -70,7 +70,7 @@ all_at_once_is_exact(const char *objective, int inside, int cross)
     float exact[N * D], mean[N * D] = {0};
     struct err err = {""};
     double square = 0;
-    struct eval_frozen *frozen = eval_frozen_new(&rows, v, &how, &err);
+    struct eval_frozen *frozen = eval_frozen_new(&rows, &how, &err);
 
     loss_global(&set, v, exact, work);
     mean_gradient(frozen, 0, 1, mean, &square);
@@ -94,7 +94,7 @@ shuffles_have_the_mean_of_all_batches(void)
     struct loss_report report;
     struct err err;
     double square = 0;
-    struct eval_frozen *frozen = eval_frozen_new(&rows, v, &how, &err);
+    struct eval_frozen *frozen = eval_frozen_new(&rows, &how, &err);
 
     for (size_t set = 0; set < 1 << SIX; set++) {
         size_t id[SIX], n = 0;
@@ -145,7 +145,7 @@ measure_bias(const char *objective, const char *proposals, size_t epochs)
         struct eval_frozen *frozen;
 
         how.seed = r;
-        frozen = eval_frozen_new(&rows, v, &how, &err);
+        frozen = eval_frozen_new(&rows, &how, &err);
         mean_gradient(frozen, 20, 20 + epochs, estimate + r * N * D, &step[r]);
         eval_frozen_free(frozen);
     }
@@ -188,8 +188,8 @@ weights_give_the_gradient(const char *objective, size_t views)
     struct err err;
     double off = 0;
 
-    one = eval_frozen_new(&rows, v, &how, &err);
-    other = eval_frozen_new(&rows, v, &how, &err);
+    one = eval_frozen_new(&rows, &how, &err);
+    other = eval_frozen_new(&rows, &how, &err);
     for (size_t step = 0; step < eval_frozen_steps(one); step++) {
         struct eval_batch batch;
         const float *dz, *w;
@@ -225,7 +225,7 @@ pairs_are_two_different_views(void)
     const struct eval_views rows = naive_rows(SAMPLES, 3, D, 5, v);
     struct eval_frozen_settings how = how_of("simclr", .3, 4, 2);
     struct err err;
-    struct eval_frozen *frozen = eval_frozen_new(&rows, v, &how, &err);
+    struct eval_frozen *frozen = eval_frozen_new(&rows, &how, &err);
     int seen[3] = {0}, wrong = 0;
 
     for (size_t epoch = 0; epoch < 30; epoch++)
@@ -253,7 +253,7 @@ refuses_what_needs_an_encoder(void)
     struct eval_frozen_settings how = how_of("tau_simclr", .3, 4, 2);
     struct err err;
 
-    T(!eval_frozen_new(&rows, v, &how, &err) &&
+    T(!eval_frozen_new(&rows, &how, &err) &&
           strstr(err.msg, "needs more of an encoder"),
       "an objective with columns of its own: %s", err.msg);
 }

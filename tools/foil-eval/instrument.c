@@ -268,6 +268,7 @@ instrument_open(struct instrument *in, char **path, int train)
     in->v = mem_array(n * in->rows.d, sizeof *in->v);
     num_unit_rows(n, in->rows.d, in->z, in->v, NULL);
     in->rows.v = in->v;
+    in->rows.z = in->z;
     in->rows.group = in->group;
 }
 

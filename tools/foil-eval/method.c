@@ -134,15 +134,14 @@ method_replicate(const struct replicas *all)
 
     progress_start(&progress, "epochs", 0, (double)(all->n * epochs));
     for (size_t replica = 0; replica < all->n; replica++) {
-        frozen =
-            eval_frozen_new(&first->rows, first->z, &method.settings, &err);
+        frozen = eval_frozen_new(&first->rows, &method.settings, &err);
         if (!frozen)
             die("%s: %s", method.name, err.msg);
         for (size_t epoch = 0; epoch < epochs; epoch++, done++) {
             const size_t steps = eval_frozen_steps(frozen);
 
             if (epoch == all->warm_up)
-                eval_frozen_move(frozen, &all->in->rows, all->in->z);
+                eval_frozen_move(frozen, &all->in->rows);
             for (size_t step = 0; step < steps; step++) {
                 if (eval_frozen_next(frozen, epoch, step, &batch, &err))
                     die("%s", err.msg);

@@ -136,7 +136,7 @@ follow_plan(struct plans *p, struct method *method)
     const size_t last = (size_t)epochs;
     struct err err;
     struct eval_frozen *frozen =
-        eval_frozen_new(&p->in.rows, p->in.z, &method->settings, &err);
+        eval_frozen_new(&p->in.rows, &method->settings, &err);
     struct eval_batch batch;
 
     if (!frozen)
