@@ -5,7 +5,6 @@
 
 #include "eval/anchors.h"
 #include "eval/chains.h"
-#include "eval/column.h"
 #include "instrument.h"
 #include "sample/ess.h"
 #include "util/mem.h"

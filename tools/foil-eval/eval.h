@@ -2,7 +2,6 @@
 #define FOIL_EVAL_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "data/features.h"
 #include "data/set.h"
