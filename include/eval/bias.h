@@ -43,7 +43,7 @@ struct eval_figure eval_mean(size_t n, const double *x);
  * (arXiv:1812.06162).  Where A <= 0, cosine and noise are 0 and direction is 1.
  * Direction and bias may be negative by chance.  Each figure has half of its
  * 95 % confidence interval, by the jackknife over the R estimates and Student's
- * t; tests/eval/test_coverage.c measures how often intervals contain the truth.
+ * t.
  */
 enum eval_bias_figure {
     BIAS_DIRECTION,

@@ -9,10 +9,9 @@
 /* eval_sort() sorts x in rising order. */
 void eval_sort(size_t n, double *x);
 
-/* eval_order() returns the indices of x in rising order, a stable sort;
- * eval_order_by_key() those of keys.  The caller frees them. */
-size_t *eval_order(size_t n, const double *x);
-size_t *eval_order_by_key(size_t n, const int64_t *key);
+/* eval_order() returns the indices of x, or of keys, in rising order, a stable
+ * sort; the other one is NULL.  The caller frees them. */
+size_t *eval_order(size_t n, const double *x, const int64_t *key);
 
 /*
  * eval_quantile() returns the q-quantile of sorted numbers, interpolated

@@ -38,9 +38,8 @@ rising_items(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Returns the order of numbers x or of keys; the other one is NULL. */
-static size_t *
-order_items(size_t n, const double *x, const int64_t *key)
+size_t *
+eval_order(size_t n, const double *x, const int64_t *key)
 {
     struct item *item = mem_array(n, sizeof *item);
     size_t *order = mem_array(n, sizeof *order);
@@ -52,18 +51,6 @@ order_items(size_t n, const double *x, const int64_t *key)
         order[i] = item[i].at;
     free(item);
     return order;
-}
-
-size_t *
-eval_order(size_t n, const double *x)
-{
-    return order_items(n, x, NULL);
-}
-
-size_t *
-eval_order_by_key(size_t n, const int64_t *key)
-{
-    return order_items(n, NULL, key);
 }
 
 double
@@ -95,7 +82,7 @@ eval_histogram(size_t n, const double *x, double low, double high, size_t bins,
 double *
 eval_mean_ranks(size_t n, const double *x)
 {
-    size_t *order = eval_order(n, x);
+    size_t *order = eval_order(n, x, NULL);
     double *rank = mem_array(n, sizeof *rank);
 
     for (size_t from = 0, to = 0; from < n; from = to) {

@@ -19,24 +19,6 @@ brightness_of_pixel(size_t size, const uint8_t *image, size_t y, size_t x)
     return (p[0] + p[1] + p[2]) / (3 * 255.0);
 }
 
-static void
-add_edge(size_t size, const uint8_t *image, size_t y, size_t x, float *edge)
-{
-    double dx = 0, dy = 0, angle;
-
-    if (x && x + 1 < size)
-        dx = brightness_of_pixel(size, image, y, x + 1) -
-             brightness_of_pixel(size, image, y, x - 1);
-    if (y && y + 1 < size)
-        dy = brightness_of_pixel(size, image, y + 1, x) -
-             brightness_of_pixel(size, image, y - 1, x);
-    angle = atan2(dy, dx);
-    if (angle < 0)
-        angle += half_turn;
-    edge[(size_t)(angle / half_turn * EVAL_DIRECTIONS) % EVAL_DIRECTIONS] +=
-        (float)hypot(dx, dy);
-}
-
 void
 eval_descriptor(size_t size, const uint8_t *image, float *out)
 {
@@ -52,10 +34,23 @@ eval_descriptor(size_t size, const uint8_t *image, float *out)
         for (size_t x = 0; x < size; x++) {
             const uint8_t *p = image + (y * size + x) * 3;
             const size_t at = y / cell * EVAL_CELLS + x / cell;
+            double dx = 0, dy = 0, angle;
+            size_t direction;
 
             for (size_t c = 0; c < 3; c++)
                 out[at * 3 + c] += share * p[c];
-            add_edge(size, image, y, x, edges + at * EVAL_DIRECTIONS);
+            if (x && x + 1 < size)
+                dx = brightness_of_pixel(size, image, y, x + 1) -
+                     brightness_of_pixel(size, image, y, x - 1);
+            if (y && y + 1 < size)
+                dy = brightness_of_pixel(size, image, y + 1, x) -
+                     brightness_of_pixel(size, image, y - 1, x);
+            angle = atan2(dy, dx);
+            if (angle < 0)
+                angle += half_turn;
+            direction = (size_t)(angle / half_turn * EVAL_DIRECTIONS);
+            edges[at * EVAL_DIRECTIONS + direction % EVAL_DIRECTIONS] +=
+                (float)hypot(dx, dy);
             colours[p[0] / 64 * 16 + p[1] / 64 * 4 + p[2] / 64]++;
         }
     length = sqrt(num_dot((size_t)CELLS * EVAL_DIRECTIONS, edges, edges));

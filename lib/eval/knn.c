@@ -323,39 +323,27 @@ struct knn_products {
 };
 
 /*
- * Returns a bound of the rounding error of an f32 rank: gamma_d |q| |r| for the
- * product in any order of summation (Higham 2002, 3.1), or the bound of the
- * method; and a few more for the later operations.
- */
-static double
-rounding_of_rank(const struct eval_knn *knn, const struct knn_products *p,
-                 double qq)
-{
-    const double product =
-        p->by ? p->by->error(knn->d) + p->residual : ldexp((double)knn->d, -24);
-    double length = sqrt(qq) * knn->longest;
-
-    if (knn->metric == EVAL_EUCLIDEAN)
-        length += knn->longest * knn->longest;
-    return (product + ldexp(8, -24)) * length;
-}
-
-/*
  * Sorts the candidates of a query by s in double.  Rounding may have put a
- * reference behind the k-th only within twice its bound; returns 0 if some of
- * these may not be among the candidates.
+ * reference behind the k-th only within twice its bound: gamma_d |q| |r| for an
+ * f32 product in any order of summation (Higham 2002, 3.1), or the bound of the
+ * method, and a few more for the later operations.  Returns 0 if some of these
+ * may not be among the candidates.
  */
 static int
 sort_candidates(const struct eval_knn *knn, const struct knn_products *p,
                 const float *query, double qq, size_t k,
                 const struct nearest *near, struct neighbour *best)
 {
-    double limit;
+    const double product =
+        p->by ? p->by->error(knn->d) + p->residual : ldexp((double)knn->d, -24);
+    double length = sqrt(qq) * knn->longest, limit;
     size_t count = 0;
 
     REQUIRE(near->count >= k); // fails if products are not finite
+    if (knn->metric == EVAL_EUCLIDEAN)
+        length += knn->longest * knn->longest;
     limit = rank_of(find_bound(near->count, near->key, k, k)) -
-            2 * rounding_of_rank(knn, p, qq);
+            2 * ((product + ldexp(8, -24)) * length);
     if (near->threshold >= limit)
         return 0;
     for (size_t i = 0; i < near->count; i++)

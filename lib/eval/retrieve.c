@@ -34,7 +34,7 @@ struct eval_answers
 eval_answers_by_key(size_t n, const int64_t *query, size_t m,
                     const int64_t *candidate)
 {
-    size_t *order = eval_order_by_key(m, candidate), room = 0, count = 0;
+    size_t *order = eval_order(m, NULL, candidate), room = 0, count = 0;
     struct eval_answers a = {.n = n};
 
     a.offset = mem_array(n + 1, sizeof *a.offset);

@@ -51,7 +51,7 @@ order_keeps_equal_ones(void)
 {
     static const double x[] = {3, 1, 4, 1};
     static const size_t want[] = {1, 3, 0, 2};
-    size_t *order = eval_order(4, x);
+    size_t *order = eval_order(4, x, NULL);
 
     T(!memcmp(order, want, sizeof want), "a stable order");
     free(order);

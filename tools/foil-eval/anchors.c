@@ -210,7 +210,7 @@ plot_anchors(const struct anchors *a)
 static size_t *
 find_ends(const struct anchors *a, int highest, size_t *n)
 {
-    size_t *order = eval_order(a->m, a->of[EXACT]), *at;
+    size_t *order = eval_order(a->m, a->of[EXACT], NULL), *at;
 
     *n = (size_t)extreme < a->m ? (size_t)extreme : a->m;
     at = mem_array(*n, sizeof *at);
@@ -466,17 +466,12 @@ draw_anchors(const struct eval_views *rows, size_t *m)
 {
     const size_t n = eval_views_count(rows);
     int64_t *order = shuffled_rows(n, measured_settings.seed);
-    uint8_t *taken = mem_array(n, 1);
-    size_t *row, k = 0;
+    size_t *row;
 
     *m = most && (size_t)most < n ? (size_t)most : n;
-    row = mem_array(*m, sizeof *row);
+    row = eval_order(*m, NULL, order);
     for (size_t i = 0; i < *m; i++)
-        taken[order[i]] = 1;
-    for (size_t r = 0; r < n; r++)
-        if (taken[r])
-            row[k++] = r;
-    free(taken);
+        row[i] = (size_t)order[row[i]];
     free(order);
     return row;
 }
@@ -565,7 +560,7 @@ list_groups(const struct instrument *in, size_t *n, size_t *own)
 {
     const size_t samples = in->rows.samples;
     struct group *group = mem_array(samples, sizeof *group);
-    size_t *order = eval_order_by_key(samples, in->group);
+    size_t *order = eval_order(samples, NULL, in->group);
 
     for (size_t i = *n = 0; i < samples; i++) {
         const int64_t number = in->group[order[i]];

@@ -512,23 +512,6 @@ print_results(const struct judge *judge, const json_t *results, long step)
     json_decref(line);
 }
 
-/* Asks a command that is started for this checkpoint, as its processor time is
- * known when it has ended; returns as run_tool(). */
-static int
-measure_at_pace(struct judge *judge, const char *checkpoint, long step)
-{
-    int rc;
-
-    pace_begin(&pace);
-    open_command(judge);
-    rc = ask_command(judge, checkpoint, step);
-    stage_program_close(judge->program);
-    judge->program = NULL;
-    if (rc > 0)
-        pace_end(&pace, pace_epoch(&pace, step), judge->prepared);
-    return rc;
-}
-
 /* Evaluates a checkpoint, unless it was removed or a signal comes; ends the
  * process if a tool fails. */
 static void
@@ -537,14 +520,25 @@ evaluate_step(struct judge *judge, long step)
     char *checkpoint = mem_format("%s/step-%08ld", options.run, step);
     json_t *results;
     struct err err;
-    int rc = 0;
+    int rc;
 
     // the link protects the checkpoint from removal, if it still exists
     if (nn_checkpoint_set_link(options.run, judge->link, step, &err))
         die("%s", err.msg);
-    if (file_exists(checkpoint))
-        rc = share > 0 ? measure_at_pace(judge, checkpoint, step)
-                       : measure_checkpoint(judge, checkpoint, step);
+    if (!file_exists(checkpoint)) {
+        rc = 0;
+    } else if (share > 0) {
+        // the processor time of a command is known when it has ended
+        pace_begin(&pace);
+        open_command(judge);
+        rc = ask_command(judge, checkpoint, step);
+        stage_program_close(judge->program);
+        judge->program = NULL;
+        if (rc > 0)
+            pace_end(&pace, pace_epoch(&pace, step), judge->prepared);
+    } else {
+        rc = measure_checkpoint(judge, checkpoint, step);
+    }
     if (rc == 0 && file_exists(checkpoint))
         die("'%s' could not be evaluated", checkpoint);
     free(checkpoint);

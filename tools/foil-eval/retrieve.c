@@ -59,7 +59,7 @@ rank_groups(const struct data_features *u, const struct data_features *v,
                    : mem_array(n, sizeof *group);
     if (!group)
         die("%s", err.msg);
-    order = eval_order_by_key(n, group);
+    order = eval_order(n, NULL, group);
     for (size_t i = 0; i < n; i++) {
         memcpy(x + i * d, u->x + order[i] * d, d * sizeof *x);
         memcpy(y + i * d, v->x + order[i] * d, d * sizeof *y);

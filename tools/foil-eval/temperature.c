@@ -82,7 +82,7 @@ gather_seen(struct column *c, const struct data_set *set, const float *x,
 static void
 sum_up_classes(struct column *c)
 {
-    size_t *order = eval_order(c->n, c->x);
+    size_t *order = eval_order(c->n, c->x, NULL);
 
     for (size_t i = 0; i < c->extreme; i++) {
         c->mark[order[i]] = -1;
