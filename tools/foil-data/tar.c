@@ -244,7 +244,8 @@ draw_sheet(const struct data_set *set, struct data_pool *pool)
 
 /* Adds a text of an image as STEM.END. */
 static void
-add_text(struct tar *tar, const char *stem, const char *end, const char *text)
+add_sidecar(struct tar *tar, const char *stem, const char *end,
+            const char *text)
 {
     char *name = mem_format("%s.%s", stem, end);
 
@@ -268,10 +269,10 @@ add_damaged(struct tar *tar, const struct data_set *set, struct data_pool *pool,
         tar_give_up(tar, err.msg);
     image_corrupt(kind, (int)strength, (uint64_t)seed, id, image, &damaged);
     if (label >= 0)
-        add_text(tar, stem, "cls", data_class_name(set, (size_t)label));
+        add_sidecar(tar, stem, "cls", data_class_name(set, (size_t)label));
     tar_add_jpeg(tar, name, damaged.pixel, damaged.width, damaged.height, 3);
     if (*data_caption(set, id))
-        add_text(tar, stem, "txt", data_caption(set, id));
+        add_sidecar(tar, stem, "txt", data_caption(set, id));
     image_release(&damaged);
     free(name);
     free(stem);

@@ -485,9 +485,13 @@ measure_anchors(struct anchors *a)
     struct progress progress;
     double *at = mem_array(a->m, sizeof *at);
 
+    a->of[0] = mem_array(MEASURES * a->m, sizeof *a->of[0]);
+    for (size_t k = 1; k < MEASURES; k++)
+        a->of[k] = a->of[0] + k * a->m;
     for (size_t i = 0; i < a->m; i++) {
         const double own = a->learnt ? a->learnt[a->row[i]] : 0;
 
+        a->of[LEARNT][i] = own;
         at[i] = own >= 1e-4 && own <= 1e4 ? own : usual_tau;
         if (opt_is_set(&tau))
             at[i] = tau;
@@ -502,16 +506,9 @@ measure_anchors(struct anchors *a)
     }
     progress_clear(&progress);
     free(at);
-    a->of[0] = mem_array(MEASURES * a->m, sizeof *a->of[0]);
-    for (size_t k = 1; k < MEASURES; k++)
-        a->of[k] = a->of[0] + k * a->m;
-    for (size_t i = 0; i < a->m; i++) {
-        const double *figures = (const double *)&out[i];
-
+    for (size_t i = 0; i < a->m; i++)
         for (size_t k = 0; k < LEARNT; k++)
-            a->of[k][i] = figures[k];
-        a->of[LEARNT][i] = a->learnt ? a->learnt[a->row[i]] : 0;
-    }
+            a->of[k][i] = ((const double *)&out[i])[k];
     free(out);
 }
 
