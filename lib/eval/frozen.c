@@ -22,22 +22,6 @@ struct eval_frozen {
     float *rows; /* [columns,d] of the batch */
 };
 
-/* Checks that an objective needs only rows. */
-static int
-check_objective(const struct eval_frozen_settings *how, size_t d,
-                struct err *err)
-{
-    const struct loss_objective *objective = how->objective;
-
-    if (objective->by_encoder || objective->aux_columns)
-        return err_set(err,
-                       "%s needs more of an encoder than embeddings: it cannot "
-                       "be measured on rows",
-                       objective->name);
-    REQUIRE(!objective->needs_weights || how->sampler);
-    return loss_objective_check(objective, &how->settings, how->batch, d, err);
-}
-
 void
 eval_frozen_move(struct eval_frozen *f, const struct eval_views *views)
 {
@@ -84,7 +68,16 @@ eval_frozen_new(const struct eval_views *views,
     size_t n;
 
     REQUIRE(views->views >= 2);
-    if (check_objective(how, views->d, err))
+    REQUIRE(!objective->needs_weights || how->sampler);
+    if (objective->by_encoder || objective->aux_columns) {
+        err_set(err,
+                "%s needs more of an encoder than embeddings: it cannot be "
+                "measured on rows",
+                objective->name);
+        return NULL;
+    }
+    if (loss_objective_check(objective, &how->settings, how->batch, views->d,
+                             err))
         return NULL;
     f = mem_array(1, sizeof *f);
     f->settings = *how;

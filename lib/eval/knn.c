@@ -297,23 +297,6 @@ search_exactly(const struct eval_knn *knn, const float *query, double qq,
     }
 }
 
-/* Scores n neighbours in double and sorts them. */
-static void
-sort_neighbours(const struct eval_knn *knn, const float *query, double qq,
-                size_t n, struct neighbour *best)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) { // rarely in the cache
-            const float *row = knn->ref + best[i + AHEAD].id * knn->d;
-
-            for (size_t k = 0; k < knn->d; k += LINE / sizeof *row)
-                __builtin_prefetch(row + k);
-        }
-        best[i].score = exact_score(knn, query, qq, best[i].id);
-    }
-    qsort(best, n, sizeof *best, compare_neighbours);
-}
-
 /* Computation of products of queries and a tile of references. */
 struct knn_products {
     const struct num_narrow *by; /* NULL: in f32 */
@@ -349,7 +332,16 @@ sort_candidates(const struct eval_knn *knn, const struct knn_products *p,
     for (size_t i = 0; i < near->count; i++)
         if (rank_of(near->key[i]) >= limit)
             best[count++].id = near->id[i];
-    sort_neighbours(knn, query, qq, count, best);
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) { // rarely in the cache
+            const float *row = knn->ref + best[i + AHEAD].id * knn->d;
+
+            for (size_t j = 0; j < knn->d; j += LINE / sizeof *row)
+                __builtin_prefetch(row + j);
+        }
+        best[i].score = exact_score(knn, query, qq, best[i].id);
+    }
+    qsort(best, count, sizeof *best, compare_neighbours);
     return 1;
 }
 

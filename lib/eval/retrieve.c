@@ -58,39 +58,30 @@ compare_indices(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts and removes duplicates; returns how many remain. */
-static size_t
-sort_distinct(size_t n, size_t *j)
-{
-    size_t distinct = 0;
-
-    if (n)
-        qsort(j, n, sizeof *j, compare_indices);
-    for (size_t i = 0; i < n; i++)
-        if (!i || j[i] != j[i - 1])
-            j[distinct++] = j[i];
-    return distinct;
-}
-
 void
 eval_answers_join(struct eval_answers *answers, const struct eval_answers *next)
 {
-    size_t *wide = NULL, room = 0, count = 0, first = 0;
+    size_t *wide = NULL, room = 0, count = 0, first = 0, more;
 
     for (size_t i = 0; i < answers->n; i++) {
         const size_t from = count, end = answers->offset[i + 1];
 
         for (size_t q = first; q < end; q++) {
             const size_t *offset = next->offset + answers->j[q];
-            const size_t more = offset[1] - offset[0];
 
+            more = offset[1] - offset[0];
             mem_grow(&wide, &room, count + more, sizeof *wide);
             if (more)
                 memcpy(wide + count, next->j + offset[0], more * sizeof *wide);
             count += more;
         }
-        if (count > from)
-            count = from + sort_distinct(count - from, wide + from);
+        more = count - from;
+        if (more)
+            qsort(wide + from, more, sizeof *wide, compare_indices);
+        count = from;
+        for (size_t k = from; k < from + more; k++) // without duplicates
+            if (k == from || wide[k] != wide[k - 1])
+                wide[count++] = wide[k];
         first = end;
         answers->offset[i + 1] = count;
     }

@@ -316,20 +316,6 @@ struct eval_tsne {
     float *z;                   /* [n] their shares of Z */
 };
 
-/* Projects rows onto the first two principal components; [n,2]. */
-static void
-project_rows(size_t n, size_t d, const float *x, float *y)
-{
-    const size_t k = d < 2 ? d : 2;
-    float *basis = mem_array((k + 1) * d, sizeof *basis);
-
-    eval_pca(n, d, x, k, basis);
-    for (size_t i = 0; i < n; i++)
-        for (size_t a = 0; a < k; a++)
-            y[2 * i + a] = (float)num_dot(d, basis + a * d, x + i * d);
-    free(basis);
-}
-
 static void
 subtract_mean(size_t n, float *y)
 {
@@ -364,7 +350,8 @@ eval_tsne_new(size_t n, size_t d, const float *x, double perplexity,
               const float *start)
 {
     struct eval_tsne *map = mem_array(1, sizeof *map);
-    const size_t k = (size_t)(3 * perplexity);
+    const size_t k = (size_t)(3 * perplexity), axes = d < 2 ? d : 2;
+    float *basis;
 
     REQUIRE(perplexity >= 1 && k < n);
     map->n = n;
@@ -377,10 +364,16 @@ eval_tsne_new(size_t n, size_t d, const float *x, double perplexity,
     map->z = mem_array(n, sizeof *map->z);
     for (size_t i = 0; i < 2 * n; i++)
         map->gain[i] = 1;
-    if (start)
+    if (start) {
         memcpy(map->y, start, 2 * n * sizeof *start);
-    else
-        project_rows(n, d, x, map->y);
+    } else { // the first two principal components
+        basis = mem_array((axes + 1) * d, sizeof *basis);
+        eval_pca(n, d, x, axes, basis);
+        for (size_t i = 0; i < n; i++)
+            for (size_t a = 0; a < axes; a++)
+                map->y[2 * i + a] = (float)num_dot(d, basis + a * d, x + i * d);
+        free(basis);
+    }
     gather_points(n, map->y);
     return map;
 }
