@@ -140,7 +140,8 @@ extern const struct opt method_opts[], batches_opts[];
 struct method {
     const char *name; /* of the command line */
     struct eval_frozen_settings settings;
-    struct sample_settings sampler; /* if the objective needs weights */
+    struct sample_settings sampler; /* of `settings`, which point to it; only if
+                                       the objective needs weights */
 };
 
 /* method_read() reads the method of one objective, or ends the process. */
