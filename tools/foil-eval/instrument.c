@@ -157,33 +157,39 @@ find_bimodal(const char *path)
     return folder;
 }
 
-/* Makes a folder in TMPDIR.  A shell removes it when the pipe is closed: *life
- * by this process, or both ends by the kernel once this process and foil-embed,
- * which inherits the pipe, have ended in whatever way. */
+/* Makes a folder in TMPDIR.  A shell makes it, so that SIGKILL at any time
+ * leaves none, and removes it when the pipe is closed: *life by this process,
+ * or both ends by the kernel once this process and foil-embed, which inherits
+ * the pipe, have ended in whatever way. */
 static char *
 make_folder(struct stage_process *remover, int *life)
 {
-    static char sh[] = "sh", option[] = "-c", line[] = "cat; rm -rf -- \"$0\"";
+    static char sh[] = "sh", option[] = "-c",
+                line[] = "made=$(mktemp -d -- \"$0\") || exit; echo \"$made\"; "
+                         "cat; rm -rf -- \"$made\"";
     const char *base = getenv("TMPDIR");
     char *folder = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
     char *argv[] = {sh, option, line, folder, NULL};
-    int ends[2], rc;
+    const ssize_t len = (ssize_t)strlen(folder);
+    int ends[2], name[2], rc;
+    struct stage_process_config config = {
+        .argv = argv,
+        .n_fd = 2,
+        .ask = STAGE_ASK_INPUT,
+        .grace_s = 20, // longer than that of foil-embed (io.c)
+    };
 
-    if (pipe(ends) || fcntl(ends[1], F_SETFD, FD_CLOEXEC))
+    if (pipe(ends) || pipe(name) || fcntl(ends[1], F_SETFD, FD_CLOEXEC))
         die("cannot make a pipe: %s", strerror(errno));
-    if (!mkdtemp(folder))
-        die("cannot make a folder in '%s'", base ? base : "/tmp");
-    rc = stage_process_start(
-        remover, &(struct stage_process_config){
-                     .argv = argv,
-                     .fd = (const int[]){ends[0], STAGE_NULL},
-                     .n_fd = 2,
-                     .ask = STAGE_ASK_INPUT,
-                     .grace_s = 20, // longer than that of foil-embed (io.c)
-                 });
+    config.fd = (const int[]){ends[0], name[1]};
+    rc = stage_process_start(remover, &config);
     if (rc)
         die("cannot start a process: %s", strerror(rc));
     close(ends[0]);
+    close(name[1]);
+    if (read(name[0], folder, (size_t)len) != len)
+        die("cannot make a folder in '%s'", base ? base : "/tmp");
+    close(name[0]);
     fcntl(ends[1], F_SETFD, 0); // foil-embed inherits it
     *life = ends[1];
     return folder;
