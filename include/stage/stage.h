@@ -89,9 +89,10 @@ int stage_connect(struct stage *stage, const struct stage_options *options,
                   struct err *err);
 void stage_close(struct stage *stage);
 
-/* stage_endpoint() is wire_endpoint() in the run directory; NULL without an
- * endpoint and a run directory.  Valid until stage_close(); at most
- * STAGE_ENDPOINTS calls. */
+/* stage_endpoint() returns the endpoint of an edge: `endpoint`, or if that is
+ * NULL "ipc://RUN/EDGE" with edge plan, batch, negatives or events; NULL
+ * without a run directory.  Valid until stage_close(); at most STAGE_ENDPOINTS
+ * calls. */
 const char *stage_endpoint(struct stage *stage, const char *endpoint,
                            const char *edge);
 

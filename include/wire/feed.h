@@ -35,9 +35,6 @@ void wire_feed_top_negatives(struct wire_feed *feed,
  */
 int wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind);
 
-/* wire_feed_unsent() returns how many bytes are queued for subscribers. */
-size_t wire_feed_unsent(const struct wire_feed *feed);
-
 /* The subscriber. */
 struct wire_listener;
 

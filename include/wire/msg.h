@@ -65,38 +65,19 @@ enum wire_kind {
 /* wire_kind_name() returns the part after "foil3.": "hello", "state.put". */
 const char *wire_kind_name(enum wire_kind kind);
 
-/* The types of util/dtype.h that can be sent. */
-enum wire_dtype {
-    WIRE_U1 = DTYPE_U1,
-    WIRE_I4 = DTYPE_I4,
-    WIRE_I8 = DTYPE_I8,
-    WIRE_F4 = DTYPE_F4,
-    WIRE_F8 = DTYPE_F8,
-    WIRE_BF = DTYPE_BF, /* bfloat16 */
-    WIRE_F2 = DTYPE_F2, /* util/half.h */
-};
-
-/* wire_dtype_name() returns "u1" .. "f2"; wire_dtype_bytes() an item's size. */
-const char *wire_dtype_name(enum wire_dtype dtype);
-size_t wire_dtype_bytes(enum wire_dtype dtype);
-
 /*
- * An array of a message.  On sending, data is copied into the message.  On
- * receipt it points into the message and is aligned for its dtype.  The count
- * is the product of the shape (1 for rank 0).
+ * An array of a message, of a type that has a name in foil-wire(5).  On
+ * sending, data is copied into the message.  On receipt it points into the
+ * message and is aligned for its dtype.  The count is the product of the shape
+ * (1 for rank 0).
  */
 struct wire_tensor {
     char name[WIRE_NAME_MAX];
-    enum wire_dtype dtype;
+    enum dtype dtype;
     size_t rank, shape[WIRE_RANK_MAX];
     size_t count;
     const void *data;
 };
-
-/* wire_tensor_init() makes a tensor that points to data, which it borrows. */
-void wire_tensor_init(struct wire_tensor *tensor, const char *name,
-                      enum dtype dtype, size_t rank, const size_t *shape,
-                      const void *data);
 
 /* Raw bytes of one part. */
 struct wire_part {

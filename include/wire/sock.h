@@ -73,13 +73,6 @@ void wire_tick(struct wire *wire);
 #define WIRE_HEARTBEAT_S 1.0
 #define WIRE_SILENCE 3.0
 
-/*
- * wire_endpoint() returns the endpoint of an edge, to be freed by free():
- * `endpoint`, or, when that is NULL, "ipc://DIR/EDGE" with edge plan, batch,
- * negatives or events; NULL when both are missing.
- */
-char *wire_endpoint(const char *endpoint, const char *dir, const char *edge);
-
 /* One socket. */
 struct wire_sock;
 
@@ -227,26 +220,5 @@ void wire_sock_admit(struct wire_sock *sock);
 /* wire_sock_expect() sets how many bytes an admitted peer may have in transit,
  * also for peers admitted before. */
 void wire_sock_expect(struct wire_sock *sock, size_t bytes);
-
-/* wire_sock_unsent() returns how many bytes a PUB has queued for subscribers,
- * without messages of up to WIRE_PUBLISHED_SMALL. */
-size_t wire_sock_unsent(const struct wire_sock *sock);
-
-/*
- * wire_sock_subscribe() subscribes a SUB to a kind; WIRE_KINDS: to all.
- *   on        0: ends that
- *   version   WIRE_VERSION, or WIRE_VERSION_OLD for a publisher that speaks it
- */
-void wire_sock_subscribe(struct wire_sock *sock, int on, int version,
-                         enum wire_kind kind);
-
-/*
- * wire_sock_topic() returns the next change of the topics subscribed at a PUB:
- * 1, or 0 when there is none.
- *   on     1: the first subscriber of the topic came, 0: the last one left
- *   topic  the first `room` bytes of it; *n is its whole length
- */
-int wire_sock_topic(struct wire_sock *sock, int *on, char *topic, size_t room,
-                    size_t *n);
 
 #endif

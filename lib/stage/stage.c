@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/mem.h"
 #include "util/stop.h"
 
 int
@@ -47,10 +48,14 @@ stage_close(struct stage *stage)
 const char *
 stage_endpoint(struct stage *stage, const char *endpoint, const char *edge)
 {
-    char *made = wire_endpoint(endpoint, stage->options->run, edge);
+    const char *run = stage->options->run;
 
     REQUIRE(stage->endpoints < STAGE_ENDPOINTS);
-    return made ? stage->endpoint[stage->endpoints++] = made : NULL;
+    if (!endpoint && !run)
+        return NULL;
+    return stage->endpoint[stage->endpoints++] =
+               endpoint ? mem_text(endpoint)
+                        : mem_format("ipc://%s/%s", run, edge);
 }
 
 struct wire_hello

@@ -12,36 +12,19 @@
 static const double slack = 1e-3;
 
 void
-wire_check_digest(struct wire_decoder *d)
+wire_check_hello(struct wire_decoder *d)
 {
     const struct wire_hello *hello = d->x;
     struct digest digest;
 
     if (*hello->digest && digest_from_hex(&digest, hello->digest))
         wire_read_fail(&d->r, "'digest' is not 32 hexadecimal digits");
-}
-
-void
-wire_check_dataset(struct wire_decoder *d)
-{
-    const struct wire_hello *hello = d->x;
-
     if (!*hello->digest != !hello->size)
         wire_read_fail(&d->r, "a data set has a digest and images, or neither");
 }
 
 void
-wire_check_size(struct wire_decoder *d)
-{
-    const struct wire_item *item = d->x;
-
-    if (d->size && item->size != d->size)
-        wire_read_fail(&d->r, "data set of %jd images, ours has %jd",
-                       (intmax_t)item->size, (intmax_t)d->size);
-}
-
-void
-wire_check_w(struct wire_decoder *d)
+wire_check_weights(struct wire_decoder *d)
 {
     const struct weights *weights =
         &((const struct wire_weights *)d->x)->weights;
@@ -65,7 +48,7 @@ wire_check_w(struct wire_decoder *d)
 }
 
 void
-wire_check_piece(struct wire_decoder *d)
+wire_check_state(struct wire_decoder *d)
 {
     const struct wire_state *state = d->x;
     size_t pieces = 0;
@@ -101,10 +84,13 @@ check_texts(struct wire_reader *r, size_t n, const int64_t *texts, int64_t size,
 }
 
 void
-wire_check_item_texts(struct wire_decoder *d)
+wire_check_item(struct wire_decoder *d)
 {
     const struct wire_item *item = d->x;
 
+    if (d->size && item->size != d->size)
+        wire_read_fail(&d->r, "data set of %jd images, ours has %jd",
+                       (intmax_t)item->size, (intmax_t)d->size);
     check_texts(&d->r, item->batch.extra.n_texts, item->batch.extra.texts,
                 item->size, WIRE_CAPTIONS_MAX);
 }
@@ -120,20 +106,13 @@ check_lengths(struct wire_reader *r, size_t n, const int32_t *lengths,
 }
 
 void
-wire_check_lengths(struct wire_decoder *d)
+wire_check_batch(struct wire_decoder *d)
 {
     const struct wire_batch *batch = d->x;
 
     check_lengths(&d->r, batch->batch.b, batch->lengths, batch->n_tokens);
     check_lengths(&d->r, batch->batch.extra.n_texts, batch->extra_lengths,
                   batch->n_tokens);
-}
-
-void
-wire_check_batch_texts(struct wire_decoder *d)
-{
-    const struct wire_batch *batch = d->x;
-
     if (batch->batch.extra.texts && !batch->tokens)
         wire_read_fail(&d->r, "extra_texts without tokens");
     check_texts(&d->r, batch->batch.extra.n_texts, batch->batch.extra.texts,
@@ -141,28 +120,21 @@ wire_check_batch_texts(struct wire_decoder *d)
 }
 
 void
-wire_check_kind(struct wire_decoder *d)
+wire_check_request(struct wire_decoder *d)
 {
     const struct wire_weights_request *request = d->x;
+    const struct batch *batch = &request->batch;
 
     if (!strcmp(request->kind, "pair") &&
-        (request->batch.v != 2 || !request->batch.most_captions))
+        (batch->v != 2 || !batch->most_captions))
         wire_read_fail(&d->r, "kind pair wants 2 views, and captions");
+    check_texts(&d->r, batch->extra.n_texts, batch->extra.texts, d->size,
+                batch->most_captions ? batch->most_captions
+                                     : WIRE_CAPTIONS_MAX);
 }
 
 void
-wire_check_request_texts(struct wire_decoder *d)
-{
-    const struct wire_weights_request *request = d->x;
-
-    check_texts(&d->r, request->batch.extra.n_texts, request->batch.extra.texts,
-                d->size,
-                request->batch.most_captions ? request->batch.most_captions
-                                             : WIRE_CAPTIONS_MAX);
-}
-
-void
-wire_check_have(struct wire_decoder *d)
+wire_check_want(struct wire_decoder *d)
 {
     const struct wire_want *next = d->x;
 
@@ -176,13 +148,6 @@ wire_check_have(struct wire_decoder *d)
             wire_read_fail(&d->r, "row %zu of have is not after the one before",
                            i);
     }
-}
-
-void
-wire_check_window(struct wire_decoder *d)
-{
-    const struct wire_want *next = d->x;
-
     if ((int64_t)next->n_have > next->window)
         wire_read_fail(&d->r, "%zu places are held of a window of %jd",
                        next->n_have, (intmax_t)next->window);

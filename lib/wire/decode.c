@@ -238,7 +238,6 @@ get_all(struct wire_decoder *d)
 {
     const msgpack_object_map *header = d->r.map;
     const struct wire_field *f;
-    const struct wire_check *c;
     size_t inside = 0; // rows that are left of a map in the header
 
     for (f = d->m->fields; f->name; f++) {
@@ -254,8 +253,8 @@ get_all(struct wire_decoder *d)
         if (d->r.rc)
             return;
     }
-    for (c = d->m->checks; c->what && !d->r.rc; c++)
-        c->check(d);
+    if (d->m->check)
+        d->m->check(d);
 }
 
 int

@@ -13,7 +13,7 @@ tensor_of(const struct wire_message *m, const struct wire_field *f,
 
     t.data = pointer_at(x, f->at);
     if (!t.data && f->half) {
-        t.dtype = WIRE_F2;
+        t.dtype = DTYPE_F2;
         t.data = pointer_at(x, f->half);
     }
     for (const char *c = f->shape; *c; c++) {

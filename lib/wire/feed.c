@@ -5,11 +5,11 @@
 #include "wire/feed.h"
 
 #include "pack.h"
-#include "raw.h"
+#include "sock_impl.h"
 
 struct wire_feed {
     struct wire_sock *sock;
-    int64_t events, metrics, features, status, top_negatives; /* sent so far */
+    int64_t sent[WIRE_KINDS]; /* messages of a kind so far */
 
     /* of a kind in a version of the protocol, bit n: the first n bytes of its
      * topic are subscribed */
@@ -48,12 +48,16 @@ wire_feed_close(struct wire_feed *feed)
 }
 
 static void
-publish_message(struct wire_feed *feed, struct wire_msg *msg)
+publish_message(struct wire_feed *feed, enum wire_kind kind, const void *from,
+                int64_t *sequence)
 {
-    wire_sock_send(feed->sock, NULL, msg);
-    if (feed->followed[WIRE_VERSION_OLD][msg->kind]) {
-        struct wire_msg *old = wire_msg_to_old(msg, WIRE_VERSION_OLD);
+    struct wire_msg *msg, *old;
 
+    *sequence = feed->sent[kind]++;
+    msg = wire_encode(kind, from);
+    wire_sock_send(feed->sock, NULL, msg);
+    if (feed->followed[WIRE_VERSION_OLD][kind]) {
+        old = wire_msg_to_old(msg, WIRE_VERSION_OLD);
         wire_sock_send(feed->sock, NULL, old);
         wire_msg_free(old);
     }
@@ -63,37 +67,31 @@ publish_message(struct wire_feed *feed, struct wire_msg *msg)
 void
 wire_feed_event(struct wire_feed *feed, struct wire_event *event)
 {
-    event->sequence = feed->events++;
-    publish_message(feed, wire_event_put(event));
+    publish_message(feed, WIRE_EVENT, event, &event->sequence);
 }
 
 void
 wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics)
 {
-    metrics->sequence = feed->metrics++;
-    publish_message(feed, wire_metrics_put(metrics));
+    publish_message(feed, WIRE_METRICS, metrics, &metrics->sequence);
 }
 
 void
 wire_feed_status(struct wire_feed *feed, struct wire_status *status)
 {
-    status->sequence = feed->status++;
-    publish_message(feed, wire_status_put(status));
+    publish_message(feed, WIRE_STATUS, status, &status->sequence);
 }
 
 void
 wire_feed_features(struct wire_feed *feed, struct wire_features *features)
 {
-    features->sequence = feed->features++;
-    publish_message(feed, wire_features_put(features));
+    publish_message(feed, WIRE_FEATURES, features, &features->sequence);
 }
 
 void
-wire_feed_top_negatives(struct wire_feed *feed,
-                        struct wire_top_negatives *top_negatives)
+wire_feed_top_negatives(struct wire_feed *feed, struct wire_top_negatives *top)
 {
-    top_negatives->sequence = feed->top_negatives++;
-    publish_message(feed, wire_top_negatives_put(top_negatives));
+    publish_message(feed, WIRE_TOP_NEGATIVES, top, &top->sequence);
 }
 
 /* Records whether a topic, a prefix, is subscribed, for all its kinds. */
@@ -111,6 +109,30 @@ note_topic(struct wire_feed *feed, int version, const char *topic, size_t n,
     }
 }
 
+/* Returns the next change of the topics subscribed: 1, or 0 when there is none.
+ *   on     1: the first subscriber of the topic came, 0: the last one left
+ *   topic  the first `room` bytes of it; *n is its whole length */
+static int
+next_topic(struct wire_sock *sock, int *on, char *topic, size_t room, size_t *n)
+{
+    zmq_msg_t change;
+    const uint8_t *byte;
+    int known = 0;
+
+    zmq_msg_init(&change);
+    while (!known && zmq_msg_recv(&change, sock->socket, ZMQ_DONTWAIT) >= 0) {
+        byte = zmq_msg_data(&change);
+        known = zmq_msg_size(&change) && byte[0] <= 1; // else no subscription
+        if (!known)
+            continue;
+        *on = byte[0];
+        *n = zmq_msg_size(&change) - 1;
+        memcpy(topic, byte + 1, *n < room ? *n : room);
+    }
+    zmq_msg_close(&change);
+    return known;
+}
+
 /*
  * ZeroMQ reports each topic when its first subscriber comes and when its last
  * one leaves.  A topic is a prefix: those of a kind differ by their length.
@@ -122,7 +144,7 @@ wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind)
     size_t n;
     int on;
 
-    while (wire_sock_topic(feed->sock, &on, topic, sizeof topic, &n)) {
+    while (next_topic(feed->sock, &on, topic, sizeof topic, &n)) {
         note_topic(feed, WIRE_VERSION, topic, n, on);
         if (n > strlen("foil")) // a shorter one is followed by version 3
             note_topic(feed, WIRE_VERSION_OLD, topic, n, on);
@@ -131,20 +153,26 @@ wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind)
            feed->followed[WIRE_VERSION_OLD][kind];
 }
 
-size_t
-wire_feed_unsent(const struct wire_feed *feed)
+/* Subscribes to a kind, WIRE_KINDS: to all; on = 0: ends that. */
+static void
+set_topic(struct wire_listener *listener, int on, int version,
+          enum wire_kind kind)
 {
-    return wire_sock_unsent(feed->sock);
+    char topic[WIRE_TOPIC_MAX];
+
+    REQUIRE(!zmq_setsockopt(listener->sock->socket,
+                            on ? ZMQ_SUBSCRIBE : ZMQ_UNSUBSCRIBE, topic,
+                            wire_topic(kind, version, topic)));
 }
 
 static void
 set_topics(struct wire_listener *listener, int on, int version)
 {
     if (!listener->kinds)
-        wire_sock_subscribe(listener->sock, on, version, WIRE_KINDS);
+        set_topic(listener, on, version, WIRE_KINDS);
     for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++)
         if (listener->kinds >> kind & 1)
-            wire_sock_subscribe(listener->sock, on, version, kind);
+            set_topic(listener, on, version, kind);
 }
 
 struct wire_listener *

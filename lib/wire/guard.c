@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-#include "raw.h"
+#include "pack.h"
 
 struct walk {
     const uint8_t *at;

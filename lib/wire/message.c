@@ -10,7 +10,131 @@
 #include "wire/negatives.h"
 
 #include "message.h"
-#include "rows.h"
+
+/*
+ * Rows of the tables.  x is the struct without "wire_", m its member; the type
+ * in a message follows from the member's, so the two cannot disagree.
+ */
+#define M(x, m) (((struct wire_##x *)0)->m)
+#define AT(x, m) offsetof(struct wire_##x, m)
+#define IS(x, m, type, what) _Generic(M(x, m), type : what)
+#define SIZE(x, m) IS(x, m, size_t, AT(x, m))
+
+#define WHOLE(x, key, m, min, max)                                    \
+    .name = (key), .at = AT(x, m), .least = (min), .greatest = (max), \
+    .type = _Generic(M(x, m), int64_t                                 \
+                     : WIRE_WHOLE, size_t                             \
+                     : WIRE_COUNT)
+#define REAL(x, key, m, min, max)                                       \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, double, WIRE_REAL), \
+    .low = (min), .high = (max)
+#define FLAG(x, key, m)                                              \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, int, WIRE_FLAG), \
+    .optional = 1
+#define TEXT(x, key, m)                                                 \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, char *, WIRE_TEXT), \
+    .room = sizeof M(x, m)
+#define SHARE(x, key, m, most)                                              \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, int64_t *, WIRE_SHARE), \
+    .greatest = (most), .optional = 1
+#define VALUES(x, key, m, n)                                            \
+    .name = (key), .at = AT(x, m),                                      \
+    .type = IS(x, m, struct value *, WIRE_VALUES), .count = SIZE(x, n), \
+    .greatest = sizeof M(x, m) / sizeof *M(x, m)
+#define SOME_VALUES(x, key, m, most)                                     \
+    .name = (key), .at = AT(x, m.value),                                 \
+    .type = IS(x, m, struct values, WIRE_VALUES), .count = SIZE(x, m.n), \
+    .greatest = (most)
+#define TABLE_LIST(x, key, m, n)   \
+    .name = (key), .at = AT(x, m), \
+    .type = IS(x, m, struct table_rows *, WIRE_TABLES), .count = SIZE(x, n)
+#define DTYPE(x, m) \
+    _Generic(M(x, m), const uint8_t * : DTYPE_U1, const int32_t * : DTYPE_I4,   \
+             const int64_t * : DTYPE_I8, const float * : DTYPE_F4,              \
+             int32_t * : DTYPE_I4, int64_t * : DTYPE_I8, float * : DTYPE_F4)
+#define TENSOR(x, key, m, sizes)                                          \
+    .name = (key), .at = AT(x, m), .type = WIRE_TENSOR, .shape = (sizes), \
+    .dtype = DTYPE(x, m)
+#define IDS(x, key, m, sizes)                                          \
+    .name = (key), .at = AT(x, m), .type = WIRE_IDS, .shape = (sizes), \
+    .dtype = IS(x, m, const int64_t *, DTYPE_I8)
+
+/* Rows shared by several messages. */
+#define EPOCH(x, m) WHOLE(x, "epoch", m, 0, WIRE_EPOCH_MAX - 1)
+#define STEP(x, m) WHOLE(x, "step", m, 0, WIRE_STEP_MAX - 1)
+#define SESSION(x, m) WHOLE(x, "session", m, 0, INT64_MAX)
+#define SEQUENCE(x) WHOLE(x, "sequence", sequence, 0, INT64_MAX)
+#define SIDE(x, m) WHOLE(x, #m, m, 1, WIRE_SIDE_MAX)
+#define ABOVE(x, key, m) .above = (key), .above_at = IS(x, m, int64_t, AT(x, m))
+#define PLACE(x)                                    \
+    {SESSION(x, at.session)}, {EPOCH(x, at.epoch)}, \
+    {                                               \
+        STEP(x, at.step)                            \
+    }
+#define REQUEST(x)                                             \
+    {WHOLE(x, "id", id, 0, INT64_MAX)}, {SESSION(x, session)}, \
+        {EPOCH(x, epoch)},                                     \
+    {                                                          \
+        STEP(x, step)                                          \
+    }
+#define OF_BATCH(x)                                 \
+    {SESSION(x, session)}, {EPOCH(x, batch.epoch)}, \
+    {                                               \
+        STEP(x, batch.step)                         \
+    }
+#define OF_EPOCH(x)                                          \
+    {WHOLE(x, "steps", batch.steps, 1, WIRE_STEP_MAX),       \
+     ABOVE(x, "step", batch.step)},                          \
+    {                                                        \
+        WHOLE(x, "epochs", batch.epochs, 1, WIRE_EPOCH_MAX), \
+            ABOVE(x, "epoch", batch.epoch)                   \
+    }
+#define OF_PLAN(x)                                          \
+    {TEXT(x, "plan", plan), .least = 1, .optional = 1},     \
+    {                                                       \
+        TEXT(x, "order", order), .least = 1, .optional = 1, \
+    }
+
+/* The optional fields of the views of a batch. */
+#define EACH(x, key, m, most) \
+    TENSOR(x, key, m, "r"), .optional = 1, .least = -1, .greatest = (most)
+#define VIEWS(x)                                                               \
+    {WHOLE(x, "reserve", batch.extra.most, 1, WIRE_BATCH_MAX), .optional = 1,  \
+     .least_size = 'r'},                                                       \
+        {EACH(x, "extra_view", batch.extra.view, WIRE_VIEW_MAX - 1)},          \
+        {TENSOR(x, "extra_epoch", batch.extra.epoch, "r"), .optional = 1,      \
+         .with = "extra_view", .greatest = WIRE_EPOCH_MAX - 1},                \
+        {EACH(x, "hint_row", batch.extra.hint_row, INT32_MAX)},                \
+        {EACH(x, "hint_view", batch.extra.hint_view, WIRE_VIEW_MAX - 1)},      \
+        {TENSOR(x, "hint_log_q", batch.extra.hint_log_q, "r"), .optional = 1}, \
+        {VALUES(x, "hint_values", batch.extra.values, batch.extra.n_values),   \
+         .optional = 1},                                                       \
+        {WHOLE(x, "augmentations", batch.fixed, 2, WIRE_VIEW_MAX),             \
+         .optional = 1},                                                       \
+    {                                                                          \
+        TENSOR(x, "variants", batch.view_of, "vb"),                            \
+            .with = "augmentations", .below = "augmentations",                 \
+            .below_at = IS(x, batch.fixed, int64_t, AT(x, batch.fixed))        \
+    }
+
+/* Texts: a sample and the index of its caption; tokens and their lengths. */
+#define EXTRA_TEXTS(x) \
+    TENSOR(x, "extra_texts", batch.extra.texts, "s2"), .optional = 1
+#define TEXTS(x, leader)                                                  \
+    WHOLE(x, "most_captions", batch.most_captions, 1, WIRE_CAPTIONS_MAX), \
+        .with = (leader)
+#define CAPTIONS(x)                             \
+    TENSOR(x, "captions", batch.captions, "b"), \
+        .below = "most_captions",               \
+        .below_at =                             \
+            IS(x, batch.most_captions, int64_t, AT(x, batch.most_captions))
+#define TOKENS(x, key, m, sizes, by)                               \
+    TENSOR(x, key, m, sizes),                                      \
+        .below = "vocabulary",                                     \
+        .below_at = IS(x, vocabulary, int64_t, AT(x, vocabulary)), \
+        .lengths = (by)
+#define LENGTHS(x, key, m, sizes) \
+    TENSOR(x, key, m, sizes), .least = 2, .greatest = WIRE_TOKENS_MAX
 
 static const struct wire_field hello_fields[] = {
     {TEXT(hello, "stage", stage)},
@@ -26,12 +150,6 @@ static const struct wire_field hello_fields[] = {
     {WHOLE(hello, "max_batch", max_batch, 1, WIRE_SIZE_MAX), .optional = 1},
     {WHOLE(hello, "width", width, 1, WIRE_DIM_MAX), .optional = 1},
     {SHARE(hello, "rank", rank, WIRE_RANKS_MAX)},
-    {0},
-};
-
-static const struct wire_check hello_checks[] = {
-    {"the digest is valid", wire_check_digest},
-    {"a data set has a digest and images, or neither", wire_check_dataset},
     {0},
 };
 
@@ -61,12 +179,6 @@ static const struct wire_field want_fields[] = {
 
 static const struct wire_size want_sizes[] = {
     {'k', SIZE(want, n_have), WIRE_WINDOW_MAX},
-    {0},
-};
-
-static const struct wire_check want_checks[] = {
-    {"have lists places in order", wire_check_have},
-    {"no more than the window is held", wire_check_window},
     {0},
 };
 
@@ -116,12 +228,6 @@ static const struct wire_size item_sizes[] = {
     {'r', SIZE(item, batch.extra.n), WIRE_BATCH_MAX},
     {'s', SIZE(item, batch.extra.n_texts), WIRE_BATCH_MAX},
     {'v', SIZE(item, batch.v), WIRE_SIZE_MAX},
-    {0},
-};
-
-static const struct wire_check item_checks[] = {
-    {"the data set is ours", wire_check_size},
-    {"rows of extra_texts are captions", wire_check_item_texts},
     {0},
 };
 
@@ -175,12 +281,6 @@ static const struct wire_size batch_sizes[] = {
     {0},
 };
 
-static const struct wire_check batch_checks[] = {
-    {"texts are no longer than their rows", wire_check_lengths},
-    {"rows of extra_texts are captions", wire_check_batch_texts},
-    {0},
-};
-
 static const struct wire_field features_fields[] = {
     {SEQUENCE(features), .optional = 1, .missing = -1},
     {EPOCH(features, batch.epoch)},
@@ -230,12 +330,6 @@ static const struct wire_size weights_request_sizes[] = {
     {0},
 };
 
-static const struct wire_check weights_request_checks[] = {
-    {"kind pair has 2 views and captions", wire_check_kind},
-    {"rows of extra_texts are captions", wire_check_request_texts},
-    {0},
-};
-
 static const struct wire_field weights_fields[] = {
     {WHOLE(weights, "id", id, 0, INT64_MAX)},
     {REAL(weights, "accepted", weights.accepted, 0, 1)},
@@ -260,11 +354,6 @@ static const struct wire_size weights_sizes[] = {
     {0},
 };
 
-static const struct wire_check weights_checks[] = {
-    {"rows of w are weights", wire_check_w},
-    {0},
-};
-
 static const struct wire_field state_fields[] = {
     REQUEST(state),
     {TEXT(state, "sampler", sampler)},
@@ -273,11 +362,6 @@ static const struct wire_field state_fields[] = {
     {TABLE_LIST(state, "tables", tables, n)},
     {WHOLE(state, "from", from, 0, WIRE_SIZE_MAX - 1), .optional = 1},
     {FLAG(state, "last", last)},
-    {0},
-};
-
-static const struct wire_check state_checks[] = {
-    {"a piece is of one table", wire_check_piece},
     {0},
 };
 
@@ -366,7 +450,6 @@ static const struct wire_size top_negatives_sizes[] = {
 };
 
 static const struct wire_size no_sizes[] = {{0}};
-static const struct wire_check no_checks[] = {{0}};
 
 #define PLAIN(x) sizeof(struct wire_##x), 0, 0, x##_fields, no_sizes
 #define ARRAYS(x) sizeof(struct wire_##x), AT(x, msg), 0, x##_fields, x##_sizes
@@ -382,32 +465,34 @@ enum {
 };
 
 const struct wire_message wire_messages[WIRE_KINDS] = {
-    [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks, ALL, ALL},
-    [WIRE_ERROR] = {"error", PLAIN(error), no_checks, ALL, ALL},
-    [WIRE_WANT] = {"want", ARRAYS(want), want_checks, PLAN, BATCH},
-    [WIRE_END] = {"end", PLAIN(end), no_checks, PLAN | BATCH, PLAN | BATCH},
-    [WIRE_HEARTBEAT] = {"heartbeat", PLAIN(heartbeat), no_checks, ALL, 0},
-    [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks, PLAN, 0},
+    [WIRE_HELLO] = {"hello", PLAIN(hello), wire_check_hello, ALL, ALL},
+    [WIRE_ERROR] = {"error", PLAIN(error), NULL, ALL, ALL},
+    [WIRE_WANT] = {"want", ARRAYS(want), wire_check_want, PLAN, BATCH},
+    [WIRE_END] = {"end", PLAIN(end), NULL, PLAN | BATCH, PLAN | BATCH},
+    [WIRE_HEARTBEAT] = {"heartbeat", PLAIN(heartbeat), NULL, ALL, 0},
+    [WIRE_REJECT] = {"reject", ARRAYS(reject), NULL, PLAN, 0},
     [WIRE_ITEM] = {"item", sizeof(struct wire_item), AT(item, msg),
-                   AT(item, size), item_fields, item_sizes, item_checks, 0,
+                   AT(item, size), item_fields, item_sizes, wire_check_item, 0,
                    PLAN},
-    [WIRE_BATCH] = {"batch", ARRAYS(batch), batch_checks, BATCH, 0},
-    [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks, 0,
+    [WIRE_BATCH] = {"batch", ARRAYS(batch), wire_check_batch, BATCH, 0},
+    [WIRE_FEATURES] = {"features", ARRAYS(features), NULL, 0,
                        FEATURES | EVENTS},
     [WIRE_WEIGHTS_GET] = {"weights.get", ARRAYS(weights_request),
-                          weights_request_checks, NEGATIVES, 0},
-    [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks, 0, NEGATIVES},
+                          wire_check_request, NEGATIVES, 0},
+    [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), wire_check_weights, 0,
+                      NEGATIVES},
     [WIRE_STATE_PUT] = {"state.put", sizeof(struct wire_state), AT(state, msg),
-                        0, state_fields, no_sizes, state_checks, NEGATIVES, 0},
-    [WIRE_OK] = {"ok", PLAIN(ok), no_checks, 0, NEGATIVES | FEATURES},
-    [WIRE_EVENT] = {"event", PLAIN(event), no_checks, 0, EVENTS},
-    [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks, 0, EVENTS},
-    [WIRE_FEATURES_GET] = {"features.get", PLAIN(features_request), no_checks,
+                        0, state_fields, no_sizes, wire_check_state, NEGATIVES,
+                        0},
+    [WIRE_OK] = {"ok", PLAIN(ok), NULL, 0, NEGATIVES | FEATURES},
+    [WIRE_EVENT] = {"event", PLAIN(event), NULL, 0, EVENTS},
+    [WIRE_METRICS] = {"metrics", PLAIN(metrics), NULL, 0, EVENTS},
+    [WIRE_FEATURES_GET] = {"features.get", PLAIN(features_request), NULL,
                            FEATURES, 0},
-    [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks, FEATURES, 0},
-    [WIRE_STATUS] = {"status", PLAIN(status), no_checks, 0, EVENTS},
-    [WIRE_TOP_NEGATIVES] = {"top_negatives", ARRAYS(top_negatives), no_checks,
-                            0, EVENTS},
+    [WIRE_PLAN] = {"plan", PLAIN(plan), NULL, FEATURES, 0},
+    [WIRE_STATUS] = {"status", PLAIN(status), NULL, 0, EVENTS},
+    [WIRE_TOP_NEGATIVES] = {"top_negatives", ARRAYS(top_negatives), NULL, 0,
+                            EVENTS},
 };
 
 const struct wire_field *

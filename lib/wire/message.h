@@ -52,7 +52,7 @@ struct wire_field {
     size_t room, members, count; /* count: offset of a size_t */
     const char *words;           /* "train, eval" */
 
-    enum wire_dtype dtype;
+    enum dtype dtype;
     const char *shape;   /* a size each, or a digit: "vbhwc", "a2" */
     const char *lengths; /* the tensor with the number of valid elements of each
                           * row; NULL: all are valid */
@@ -70,28 +70,16 @@ struct wire_size {
     size_t greatest; /* it is 1 .. greatest */
 };
 
-/* A condition between fields: check() calls wire_read_fail() when it does not
- * hold.  Called when each field by itself is valid. */
+/* Conditions between fields, each valid by itself: lib/wire/checks.c calls
+ * wire_read_fail() for the first that does not hold. */
 struct wire_decoder;
-
-struct wire_check {
-    const char *what;
-    void (*check)(struct wire_decoder *d);
-};
-
-/* The conditions: lib/wire/checks.c. */
-void wire_check_digest(struct wire_decoder *d);
-void wire_check_dataset(struct wire_decoder *d);
-void wire_check_size(struct wire_decoder *d);
-void wire_check_w(struct wire_decoder *d);
-void wire_check_piece(struct wire_decoder *d);
-void wire_check_item_texts(struct wire_decoder *d);
-void wire_check_lengths(struct wire_decoder *d);
-void wire_check_batch_texts(struct wire_decoder *d);
-void wire_check_kind(struct wire_decoder *d);
-void wire_check_request_texts(struct wire_decoder *d);
-void wire_check_have(struct wire_decoder *d);
-void wire_check_window(struct wire_decoder *d);
+void wire_check_hello(struct wire_decoder *d);
+void wire_check_want(struct wire_decoder *d);
+void wire_check_item(struct wire_decoder *d);
+void wire_check_batch(struct wire_decoder *d);
+void wire_check_request(struct wire_decoder *d);
+void wire_check_weights(struct wire_decoder *d);
+void wire_check_state(struct wire_decoder *d);
 
 struct wire_message {
     const char *name;                /* after "foil3." */
@@ -100,8 +88,8 @@ struct wire_message {
     size_t images;                   /* offset of the message's own size of the
                                       * data set; 0: none */
     const struct wire_field *fields; /* in the order in which they are sent */
-    const struct wire_size *sizes;
-    const struct wire_check *checks; /* each list ends with a row of zeros */
+    const struct wire_size *sizes;   /* both lists end with a row of zeros */
+    void (*check)(struct wire_decoder *d); /* NULL: no condition */
     unsigned up, down; /* WIRE_EDGE_BIT()s of the edges on which the connecting
                         * end, the binder may send it */
 };

@@ -7,36 +7,6 @@
 #include "wire/msg.h"
 
 #include "pack.h"
-#include "raw.h"
-
-const char *
-wire_dtype_name(enum wire_dtype dtype)
-{
-    const char *name = dtype_about((enum dtype)dtype)->wire;
-
-    REQUIRE(name);
-    return name;
-}
-
-size_t
-wire_dtype_bytes(enum wire_dtype dtype)
-{
-    return dtype_about((enum dtype)dtype)->bytes;
-}
-
-void
-wire_tensor_init(struct wire_tensor *t, const char *name, enum dtype dtype,
-                 size_t rank, const size_t *shape, const void *data)
-{
-    REQUIRE(rank <= WIRE_RANK_MAX && strlen(name) < WIRE_NAME_MAX);
-    *t = (struct wire_tensor){.dtype = (enum wire_dtype)dtype,
-                              .rank = rank,
-                              .count = 1,
-                              .data = data};
-    snprintf(t->name, sizeof t->name, "%s", name);
-    for (size_t i = 0; i < rank; i++)
-        t->count *= t->shape[i] = shape[i];
-}
 
 void
 wire_msg_share(const struct wire_msg *msg, size_t i, zmq_msg_t *part)
@@ -80,12 +50,6 @@ enum wire_kind
 wire_msg_kind(const struct wire_msg *msg)
 {
     return msg->kind;
-}
-
-const char *
-wire_msg_name(const struct wire_msg *msg)
-{
-    return msg->name;
 }
 
 const char *
@@ -138,10 +102,4 @@ wire_msg_find(const struct wire_msg *msg, const char *name)
         if (!strcmp(msg->tensor[i].name, name))
             return &msg->tensor[i];
     return NULL;
-}
-
-const msgpack_object *
-wire_msg_header(const struct wire_msg *msg)
-{
-    return &msg->header.data;
 }

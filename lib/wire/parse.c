@@ -5,7 +5,6 @@
 #include "util/mem.h"
 
 #include "message.h"
-#include "raw.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the tensors of our messages are used without a change of byte order"
@@ -111,7 +110,6 @@ check_tensor(struct wire_tensor *t, const msgpack_object *o)
 {
     const msgpack_object *field = o->via.array.ptr;
     const msgpack_object_array *shape;
-    enum dtype d;
 
     if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != 3 ||
         field[0].type != MSGPACK_OBJECT_STR ||
@@ -122,11 +120,10 @@ check_tensor(struct wire_tensor *t, const msgpack_object *o)
         memchr(field[0].via.str.ptr, 0, field[0].via.str.size))
         return -1;
     memcpy(t->name, field[0].via.str.ptr, field[0].via.str.size);
-    d = dtype_by_wire(field[1].via.str.ptr, field[1].via.str.size);
+    t->dtype = dtype_by_wire(field[1].via.str.ptr, field[1].via.str.size);
     shape = &field[2].via.array;
-    if (d == DTYPES || shape->size > WIRE_RANK_MAX)
+    if (t->dtype == DTYPES || shape->size > WIRE_RANK_MAX)
         return -1;
-    t->dtype = (enum wire_dtype)d;
     t->rank = shape->size;
     t->count = 1;
     for (size_t i = 0; i < t->rank; i++) {
@@ -150,16 +147,16 @@ all_finite(const struct wire_tensor *t)
     const uint64_t *f8 = t->data, e8 = (uint64_t)0x7ff << 52;
     int bad = 0;
 
-    if (t->dtype == WIRE_BF)
+    if (t->dtype == DTYPE_BF)
         for (size_t i = 0; i < t->count; i++)
             bad |= (two[i] & 0x7f80) == 0x7f80;
-    if (t->dtype == WIRE_F2)
+    if (t->dtype == DTYPE_F2)
         for (size_t i = 0; i < t->count; i++)
             bad |= (two[i] & 0x7c00) == 0x7c00;
-    if (t->dtype == WIRE_F4)
+    if (t->dtype == DTYPE_F4)
         for (size_t i = 0; i < t->count; i++)
             bad |= (f4[i] & 0x7f800000) == 0x7f800000;
-    if (t->dtype == WIRE_F8)
+    if (t->dtype == DTYPE_F8)
         for (size_t i = 0; i < t->count; i++)
             bad |= (f8[i] & e8) == e8;
     return !bad;
@@ -171,7 +168,7 @@ check_data(struct wire_msg *msg, size_t i, int stranger, struct err *err)
 {
     struct wire_tensor *t = &msg->tensor[i];
     const struct wire_part part = wire_msg_part(msg, 2 + i);
-    const size_t bytes = wire_dtype_bytes(t->dtype);
+    const size_t bytes = dtype_about(t->dtype)->bytes;
 
     if (part.len % bytes || part.len / bytes != t->count)
         return err_set(err, "tensor '%s' has %zu bytes, want %zu x %zu",
@@ -266,7 +263,7 @@ wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg)
     struct wire_place *at = &subject->at;
 
     *subject = (struct wire_subject){"", {-1, 0, 0}, 0};
-    snprintf(subject->kind, sizeof subject->kind, "%s", wire_msg_name(msg));
+    snprintf(subject->kind, sizeof subject->kind, "%s", msg->name);
     at->session = wire_read_whole(&r, "session", 0, INT64_MAX);
     at->epoch = wire_read_whole(&r, "epoch", 0, WIRE_EPOCH_MAX - 1);
     at->step = wire_read_whole(&r, "step", 0, WIRE_STEP_MAX - 1);

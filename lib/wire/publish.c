@@ -5,7 +5,7 @@
 
 #include "util/mem.h"
 
-#include "raw.h"
+#include "pack.h"
 #include "sock_impl.h"
 
 /* A part in use by ZeroMQ, or a free buffer for one. */
@@ -140,37 +140,4 @@ wire_unsent_share(struct wire_unsent *unsent, const struct wire_msg *msg,
     memcpy(buffer->data, of.data, of.len);
     REQUIRE(zmq_msg_init_data(part, buffer->data, of.len, release_part,
                               buffer) == 0);
-}
-
-void
-wire_sock_subscribe(struct wire_sock *sock, int on, int version,
-                    enum wire_kind kind)
-{
-    char topic[WIRE_TOPIC_MAX];
-
-    REQUIRE(!zmq_setsockopt(sock->socket, on ? ZMQ_SUBSCRIBE : ZMQ_UNSUBSCRIBE,
-                            topic, wire_topic(kind, version, topic)));
-}
-
-int
-wire_sock_topic(struct wire_sock *sock, int *on, char *topic, size_t room,
-                size_t *n)
-{
-    zmq_msg_t change;
-    const uint8_t *byte;
-    int known = 0;
-
-    REQUIRE(sock->type == WIRE_PUB);
-    zmq_msg_init(&change);
-    while (!known && zmq_msg_recv(&change, sock->socket, ZMQ_DONTWAIT) >= 0) {
-        byte = zmq_msg_data(&change);
-        known = zmq_msg_size(&change) && byte[0] <= 1; // else no subscription
-        if (!known)
-            continue;
-        *on = byte[0];
-        *n = zmq_msg_size(&change) - 1;
-        memcpy(topic, byte + 1, *n < room ? *n : room);
-    }
-    zmq_msg_close(&change);
-    return known;
 }

@@ -7,7 +7,7 @@
 struct wire_reader
 wire_read_start(const struct wire_msg *msg, struct err *err)
 {
-    return (struct wire_reader){msg, &wire_msg_header(msg)->via.map, err, 0};
+    return (struct wire_reader){msg, &msg->header.data.via.map, err, 0};
 }
 
 void
@@ -21,7 +21,7 @@ wire_read_fail(struct wire_reader *r, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
-    r->rc = err_set(r->err, "%s: %s", wire_msg_name(r->msg), why);
+    r->rc = err_set(r->err, "%s: %s", r->msg->name, why);
 }
 
 /* The value of a key; NULL when it is missing, or there twice, a fault. */

@@ -9,7 +9,12 @@
 
 static const char magic[8] = "FOILREC1";
 
-enum { HEAD = 16 }; /* bytes before the first part of a message */
+/* The bytes before the first part of a message; lib/wire/parse.c refuses to be
+ * built for a machine that is not little-endian. */
+struct head {
+    uint64_t time;
+    uint32_t from, parts;
+};
 
 int
 wire_record_start(FILE *file, struct err *err)
@@ -19,40 +24,19 @@ wire_record_start(FILE *file, struct err *err)
     return 0;
 }
 
-static void
-put_number(uint8_t *to, size_t width, uint64_t value)
-{
-    for (size_t i = 0; i < width; i++, value >>= 8)
-        to[i] = (uint8_t)value;
-}
-
-static uint64_t
-get_number(const uint8_t *from, size_t width)
-{
-    uint64_t value = 0;
-
-    for (size_t i = width; i-- > 0;)
-        value = value << 8 | from[i];
-    return value;
-}
-
 int
 wire_record_put(FILE *file, const struct wire_record *record,
                 const struct wire_msg *msg, struct err *err)
 {
-    const size_t n = wire_msg_parts(msg);
-    uint8_t head[HEAD];
-    int good;
+    const struct head head = {record->time, record->from,
+                              (uint32_t)wire_msg_parts(msg)};
+    int good = fwrite(&head, sizeof head, 1, file) == 1;
 
-    put_number(head, 8, record->time);
-    put_number(head + 8, 4, record->from);
-    put_number(head + 12, 4, n);
-    good = fwrite(head, sizeof head, 1, file) == 1;
-    for (size_t i = 0; good && i < n; i++) {
+    for (size_t i = 0; good && i < head.parts; i++) {
         const struct wire_part part = wire_msg_part(msg, i);
+        const uint64_t len = part.len;
 
-        put_number(head, 8, part.len);
-        good = fwrite(head, 8, 1, file) == 1 &&
+        good = fwrite(&len, sizeof len, 1, file) == 1 &&
                fwrite(part.data, 1, part.len, file) == part.len;
     }
     return good ? 0 : err_sys(err, "cannot write the recording");
@@ -92,14 +76,10 @@ bytes_left(FILE *file)
 static int
 get_part(FILE *file, struct wire_part *part)
 {
-    uint8_t length[8];
     uint64_t len;
     void *data;
 
-    if (fread(length, sizeof length, 1, file) != 1)
-        return -1;
-    len = get_number(length, sizeof length);
-    if (len > bytes_left(file))
+    if (fread(&len, sizeof len, 1, file) != 1 || len > bytes_left(file))
         return -1;
     data = mem_array((size_t)len, 1);
     part->data = data;
@@ -112,24 +92,22 @@ wire_record_next(FILE *file, struct wire_record *record, struct wire_msg **msg,
                  struct err *err)
 {
     struct wire_part part[WIRE_PARTS_MAX] = {{NULL, 0}};
-    uint8_t head[HEAD];
-    size_t n, got = fread(head, 1, sizeof head, file);
-    int whole;
+    struct head head = {0};
+    const size_t got = fread(&head, 1, sizeof head, file);
+    int whole =
+        got == sizeof head && head.parts >= 2 && head.parts <= WIRE_PARTS_MAX;
 
     if (got == 0 && feof(file))
         return 0;
-    n = got == sizeof head ? (size_t)get_number(head + 12, 4) : 0;
-    whole = n >= 2 && n <= WIRE_PARTS_MAX;
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; whole && i < head.parts; i++)
         whole = !get_part(file, &part[i]);
     *msg = NULL;
     if (whole)
-        *msg = wire_msg_from(n, part, err);
+        *msg = wire_msg_from(head.parts, part, err);
     else
         err_set(err, "the recording is cut off or damaged");
     for (size_t i = 0; i < WIRE_PARTS_MAX; i++)
         free((void *)part[i].data);
-    record->time = get_number(head, 8);
-    record->from = (uint32_t)get_number(head + 8, 4);
+    *record = (struct wire_record){head.time, head.from};
     return *msg ? 1 : -1;
 }

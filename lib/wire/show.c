@@ -74,17 +74,17 @@ tensor_number(const struct wire_tensor *t, size_t i)
     float x;
 
     switch (t->dtype) {
-    case WIRE_U1:
+    case DTYPE_U1:
         return json_integer(((const uint8_t *)t->data)[i]);
-    case WIRE_I4:
+    case DTYPE_I4:
         return json_integer(((const int32_t *)t->data)[i]);
-    case WIRE_I8:
+    case DTYPE_I8:
         return json_integer(((const int64_t *)t->data)[i]);
-    case WIRE_F4:
+    case DTYPE_F4:
         return json_real(((const float *)t->data)[i]);
-    case WIRE_F8:
+    case DTYPE_F8:
         return json_real(((const double *)t->data)[i]);
-    case WIRE_F2:
+    case DTYPE_F2:
         half_widen(1, (const uint16_t *)t->data + i, &x);
         return json_real(x);
     default: // bfloat16: the upper half of a float
@@ -104,7 +104,7 @@ lengths_of(const struct wire_msg *msg, const struct wire_tensor *t)
     while (f->name && (!f->lengths || strcmp(f->name, t->name)))
         f++;
     lengths = f->name ? wire_msg_find(msg, f->lengths) : NULL;
-    return lengths && t->rank == 2 && lengths->dtype == WIRE_I4 &&
+    return lengths && t->rank == 2 && lengths->dtype == DTYPE_I4 &&
                    lengths->count == t->shape[0]
                ? lengths
                : NULL;
@@ -163,14 +163,14 @@ show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
     const struct wire_tensor *lengths = lengths_of(msg, t);
     json_t *object, *shape = json_array();
     const struct digest digest =
-        digest_bytes(t->data, t->count * wire_dtype_bytes(t->dtype));
+        digest_bytes(t->data, t->count * dtype_about(t->dtype)->bytes);
     char hex[DIGEST_HEX];
 
     for (size_t i = 0; i < t->rank; i++)
         json_array_append_new(shape, json_integer((json_int_t)t->shape[i]));
     object = json_pack("{s:o, s:s, s:o}", "name",
                        show_text(t->name, strlen(t->name)), "dtype",
-                       wire_dtype_name(t->dtype), "shape", shape);
+                       dtype_about(t->dtype)->wire, "shape", shape);
     if (full)
         json_object_set_new(object, "data",
                             lengths ? show_rows(t, lengths->data)
@@ -178,7 +178,7 @@ show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
     else
         json_object_set_new(object, "digest",
                             json_string(digest_hex(digest, hex)));
-    if (lengths && words && t->dtype == WIRE_I4)
+    if (lengths && words && t->dtype == DTYPE_I4)
         json_object_set_new(object, "text",
                             show_words(t, lengths->data, words));
     return object;
@@ -193,8 +193,7 @@ wire_show(const struct wire_msg *msg, int full,
     for (size_t i = 0; i < wire_msg_tensors(msg); i++)
         json_array_append_new(
             tensors, show_tensor(msg, wire_msg_tensor(msg, i), full, words));
-    return json_pack("{s:s, s:o, s:o}", "kind",
-                     wire_kind_name(wire_msg_kind(msg)), "header",
-                     show_map(&wire_msg_header(msg)->via.map, "tensors"),
-                     "tensors", tensors);
+    return json_pack(
+        "{s:s, s:o, s:o}", "kind", wire_kind_name(wire_msg_kind(msg)), "header",
+        show_map(&msg->header.data.via.map, "tensors"), "tensors", tensors);
 }

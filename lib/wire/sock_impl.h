@@ -8,8 +8,8 @@
 #include "wire/sock.h"
 
 /*
- * One socket (lib/wire/sock.c) and all of them (wait.c), with what they use:
- * addresses, the check of keys, unsent bytes.  Private to this room.
+ * One socket (lib/wire/connect.c opens it, sock.c uses it) and all of them
+ * (wait.c), with the check of keys and the count of unsent bytes.
  */
 struct wire {
     void *context;
@@ -53,26 +53,6 @@ struct wire_sock {
     struct wire_subject subject; /* of the last refused message */
     struct err trouble;          /* why connections fail; "": they do not */
 };
-
-/* wire_gate_guards() returns 1 when ZeroMQ reads through the gate of this
- * program: it sends a byte through it, once in a process. */
-int wire_gate_guards(void);
-
-/*
- * Endpoints as text: tcp://HOST:PORT, ipc://PATH, inproc://NAME.
- *
- * wire_address_check() returns 0, or -1 with a sentence: another transport, an
- * invalid port, or an ipc address that is not a file: only files have owners
- * and modes.
- *   binds   1: the port may be *
- *
- * wire_address_is_local() returns 1 when no other machine can reach or fake a
- * tcp address: a numeric loopback address, localhost, or for a binder the
- * interface lo.  Any other name depends on the name server that ZeroMQ asks.
- */
-int wire_address_check(const char *endpoint, int binds, struct err *err);
-int wire_address_is_tcp(const char *endpoint);
-int wire_address_is_local(const char *endpoint, int binds);
 
 /*
  * ZAP (rfc.zeromq.org/spec/27): ZeroMQ asks this handler whether a CURVE key is

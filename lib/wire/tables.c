@@ -34,9 +34,9 @@ wire_tables_put(struct wire_writer *w, const char *key, size_t n,
         if (!table[i].n)
             continue;
         if (table[i].at)
-            wire_write_tensor(w, tensor_name(name, &table[i], "at"), WIRE_I8,
+            wire_write_tensor(w, tensor_name(name, &table[i], "at"), DTYPE_I8,
                               table[i].at, 1, shape);
-        wire_write_tensor(w, tensor_name(name, &table[i], "row"), WIRE_U1,
+        wire_write_tensor(w, tensor_name(name, &table[i], "row"), DTYPE_U1,
                           table[i].row, 2, shape);
     }
 }
@@ -80,7 +80,7 @@ get_rows(struct wire_reader *r, struct table_rows *table)
 
     if (!row)
         return;
-    if (row->dtype != WIRE_U1 || row->rank != 2 || !row->count ||
+    if (row->dtype != DTYPE_U1 || row->rank != 2 || !row->count ||
         row->shape[1] != table->width)
         wire_read_fail(r, "tensor '%s' is not u1 [k,%zu]", name, table->width);
     table->n = row->shape[0];
@@ -97,7 +97,8 @@ get_places(struct wire_reader *r, struct table_rows *table)
 
     if (!at && !table->n)
         return;
-    if (!at || at->dtype != WIRE_I8 || at->rank != 1 || at->count != table->n) {
+    if (!at || at->dtype != DTYPE_I8 || at->rank != 1 ||
+        at->count != table->n) {
         wire_read_fail(r, "tensor '%s' is not i8 [%zu], an index for each row",
                        name, table->n);
         return;

@@ -120,8 +120,8 @@ check_whole(struct wire_decoder *d, const struct wire_field *f,
         f->below ? whole_at(d->x, f->below_at) - 1 : f->greatest;
 
     for (size_t i = 0; i < t->count && !d->r.rc; i++) {
-        const int64_t x = t->dtype == WIRE_I4 ? ((const int32_t *)t->data)[i]
-                                              : ((const int64_t *)t->data)[i];
+        const int64_t x = t->dtype == DTYPE_I4 ? ((const int32_t *)t->data)[i]
+                                               : ((const int64_t *)t->data)[i];
 
         if (x < least || x > most)
             wire_read_fail(&d->r, "'%s' has %jd, want %jd .. %jd", f->name,
@@ -159,14 +159,14 @@ void
 wire_decode_tensor(struct wire_decoder *d, const struct wire_field *f)
 {
     const struct wire_tensor *t = wire_msg_find(d->r.msg, f->name);
-    const int half = t && f->half && t->dtype == WIRE_F2;
+    const int half = t && f->half && t->dtype == DTYPE_F2;
 
     if (!t)
         wire_read_fail(&d->r, "tensor '%s' is missing", f->name);
     else if ((t->dtype != f->dtype && !half) || t->rank != strlen(f->shape))
         wire_read_fail(&d->r, "tensor '%s' is %s of %zu sizes, want %s of %zu",
-                       f->name, wire_dtype_name(t->dtype), t->rank,
-                       wire_dtype_name(f->dtype), strlen(f->shape));
+                       f->name, dtype_about(t->dtype)->wire, t->rank,
+                       dtype_about(f->dtype)->wire, strlen(f->shape));
     if (!d->r.rc)
         wire_decode_sizes(d, f, t);
     if (!d->r.rc)

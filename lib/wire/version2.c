@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "message.h"
-#include "raw.h"
 
 /*
  * The names of version 2 that differ in version 3.  Delete this file, and what

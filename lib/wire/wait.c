@@ -47,14 +47,6 @@ wire_close(struct wire *wire)
     free(wire);
 }
 
-char *
-wire_endpoint(const char *endpoint, const char *dir, const char *edge)
-{
-    if (endpoint)
-        return mem_text(endpoint);
-    return dir ? mem_format("ipc://%s/%s", dir, edge) : NULL;
-}
-
 void
 wire_tick(struct wire *wire)
 {

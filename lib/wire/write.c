@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "pack.h"
-#include "raw.h"
 
 void
 wire_write_start(struct wire_writer *w, enum wire_kind kind)
@@ -31,13 +30,18 @@ wire_write_key(struct wire_writer *w, const char *key)
 }
 
 void
-wire_write_tensor(struct wire_writer *w, const char *name,
-                  enum wire_dtype dtype, const void *data, size_t rank,
-                  const size_t *shape)
+wire_write_tensor(struct wire_writer *w, const char *name, enum dtype dtype,
+                  const void *data, size_t rank, const size_t *shape)
 {
-    REQUIRE(w->n < WIRE_TENSORS_MAX);
-    wire_tensor_init(&w->tensor[w->n++], name, (enum dtype)dtype, rank, shape,
-                     data);
+    struct wire_tensor *t = &w->tensor[w->n++];
+
+    REQUIRE(w->n <= WIRE_TENSORS_MAX && rank <= WIRE_RANK_MAX &&
+            strlen(name) < WIRE_NAME_MAX && dtype_about(dtype)->wire);
+    *t = (struct wire_tensor){
+        .dtype = dtype, .rank = rank, .count = 1, .data = data};
+    memcpy(t->name, name, strlen(name));
+    for (size_t i = 0; i < rank; i++)
+        t->count *= t->shape[i] = shape[i];
 }
 
 static void
@@ -52,7 +56,7 @@ put_tensors(struct wire_writer *w)
 
         msgpack_pack_array(&w->packer, 3);
         wire_write_text(w, t->name);
-        wire_write_text(w, wire_dtype_name(t->dtype));
+        wire_write_text(w, dtype_about(t->dtype)->wire);
         msgpack_pack_array(&w->packer, t->rank);
         for (size_t k = 0; k < t->rank; k++)
             msgpack_pack_uint64(&w->packer, t->shape[k]);
@@ -81,7 +85,7 @@ wire_write_end(struct wire_writer *w)
     for (size_t i = 0; i < w->n; i++)
         wire_part_copy(&parts[2 + i], w->tensor[i].data,
                        w->tensor[i].count *
-                           wire_dtype_bytes(w->tensor[i].dtype));
+                           dtype_about(w->tensor[i].dtype)->bytes);
     msg = wire_msg_parse(2 + w->n, parts, 0, &subject, &err);
     REQUIRE(msg); // a message of ours is valid
     msgpack_sbuffer_destroy(&whole);

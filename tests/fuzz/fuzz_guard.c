@@ -3,7 +3,7 @@
 
 #include "util/err.h"
 #include "wire/msg.h"
-#include "wire/raw.h"
+#include "wire/pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

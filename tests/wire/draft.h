@@ -31,7 +31,7 @@ draft_is(const msgpack_object_kv *kv, const char *key)
 static inline void
 draft_start(struct draft *d, const struct wire_msg *msg)
 {
-    const msgpack_object_map *map = &wire_msg_header(msg)->via.map;
+    const msgpack_object_map *map = &msg->header.data.via.map;
 
     *d = (struct draft){.of = msg, .n = wire_msg_tensors(msg)};
     d->header.ptr = d->keys;
@@ -160,7 +160,7 @@ draft_header(const struct draft *d, msgpack_sbuffer *to)
 
         msgpack_pack_array(&p, 3);
         msgpack_pack_object(&p, draft_text(t->name));
-        msgpack_pack_object(&p, draft_text(wire_dtype_name(t->dtype)));
+        msgpack_pack_object(&p, draft_text(dtype_about(t->dtype)->wire));
         msgpack_pack_array(&p, t->rank);
         for (size_t k = 0; k < t->rank; k++)
             msgpack_pack_uint64(&p, t->shape[k]);
@@ -180,7 +180,7 @@ draft_send(const struct draft *d, struct err *err)
     part[1] = (struct wire_part){header.data, header.size};
     for (size_t i = 0; i < d->n; i++) {
         const struct wire_tensor *t = &d->tensor[i];
-        size_t bytes = wire_dtype_bytes(t->dtype);
+        size_t bytes = dtype_about(t->dtype)->bytes;
 
         for (size_t k = 0; k < t->rank; k++)
             bytes *= t->shape[k];

@@ -41,16 +41,16 @@ example_take(size_t bytes)
 static inline void *
 example_elements(const struct wire_field *f, const struct wire_tensor *t)
 {
-    void *data = example_take(t->count * wire_dtype_bytes(t->dtype) + 1);
+    void *data = example_take(t->count * dtype_about(t->dtype)->bytes + 1);
     const size_t last = t->rank ? t->shape[t->rank - 1] : 1;
 
     for (size_t i = 0; i < t->count; i++)
-        if (t->dtype == WIRE_F4)
+        if (t->dtype == DTYPE_F4)
             ((float *)data)[i] = 1 / (float)last;
-        else if (t->dtype == WIRE_I8)
+        else if (t->dtype == DTYPE_I8)
             ((int64_t *)data)[i] =
                 f->below ? (int64_t)i % 2 : f->least + (int64_t)i;
-        else if (t->dtype == WIRE_I4)
+        else if (t->dtype == DTYPE_I4)
             ((int32_t *)data)[i] =
                 f->below ? (int32_t)i % 2 : (int32_t)(f->least + (int64_t)i);
         else

@@ -82,7 +82,7 @@ print_shape(const char *shape)
 static void
 print_tensor(const struct wire_field *f)
 {
-    printf("%s%s ", wire_dtype_name(f->dtype), f->half ? " or f2" : "");
+    printf("%s%s ", dtype_about(f->dtype)->wire, f->half ? " or f2" : "");
     print_shape(f->shape);
     if (f->type == WIRE_IDS)
         printf(" ids%s", f->once ? ", each once" : "");

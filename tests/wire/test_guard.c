@@ -3,7 +3,7 @@
 
 #include "t.h"
 #include "wire/msg.h"
-#include "wire/raw.h"
+#include "wire/pack.h"
 
 static int
 passes(const char *bytes, size_t len)

@@ -66,8 +66,8 @@ not_copied(const struct wire_msg *msg)
 static void
 unknown(const struct wire_msg *msg)
 {
-    static const struct wire_tensor colour = {"colour", WIRE_U1, 1,
-                                              {1},      1,       "x"};
+    static const struct wire_tensor colour = {"colour", DTYPE_U1, 1,
+                                              {1},      1,        "x"};
     struct draft d;
 
     draft_start(&d, msg);

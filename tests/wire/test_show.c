@@ -41,9 +41,9 @@ numbers(void)
     static const int32_t i4[] = {-8};
     static const double f8[] = {0.25};
     struct wire_tensor tensors[] = {
-        {"a", WIRE_BF, 1, {2}, 2, bf}, {"b", WIRE_U1, 1, {2}, 2, u1},
-        {"c", WIRE_F4, 0, {0}, 1, f4}, {"d", WIRE_I8, 1, {1}, 1, i8},
-        {"e", WIRE_I4, 1, {1}, 1, i4}, {"f", WIRE_F8, 1, {1}, 1, f8},
+        {"a", DTYPE_BF, 1, {2}, 2, bf}, {"b", DTYPE_U1, 1, {2}, 2, u1},
+        {"c", DTYPE_F4, 0, {0}, 1, f4}, {"d", DTYPE_I8, 1, {1}, 1, i8},
+        {"e", DTYPE_I4, 1, {1}, 1, i4}, {"f", DTYPE_F8, 1, {1}, 1, f8},
     };
     struct wire_writer w;
 

@@ -103,19 +103,6 @@ open_to_all(void)
     wire_close(wire);
 }
 
-static void
-defaults(void)
-{
-    char *text = wire_endpoint(NULL, "run", "plan");
-
-    T(!strcmp(text, "ipc://run/plan"), "in the run directory");
-    free(text);
-    text = wire_endpoint("tcp://a:1", "run", "plan");
-    T(!strcmp(text, "tcp://a:1"), "unless it is set");
-    free(text);
-    T(!wire_endpoint(NULL, NULL, "plan"), "neither");
-}
-
 /* The socket file of a killed process is replaced; that of a living one is not.
  */
 static void
@@ -457,7 +444,6 @@ main(void)
     stale_files();
     wire = wire_open(NULL, &err);
     endpoints(wire);
-    defaults();
     open_to_all();
     waiting(wire);
     wire_close(wire);

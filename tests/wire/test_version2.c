@@ -9,7 +9,7 @@
 #include "util/digest.h"
 #include "wire/events.h"
 #include "wire/hello.h"
-#include "wire/raw.h"
+#include "wire/pack.h"
 
 #include "message_each.h"
 
