@@ -2,6 +2,7 @@
 #define FLOW_CLIENT_H
 
 #include "flow/news.h"
+#include "wire/error.h"
 #include "wire/hello.h"
 #include "wire/sock.h"
 
@@ -70,5 +71,98 @@ void flow_client_heartbeat(struct flow_client *client,
  * the binder does not know us, or the queue is full.  The caller keeps
  * ownership of the message. */
 int flow_client_send(struct flow_client *client, struct wire_msg *msg);
+
+/*
+ * The requesting end of a service; the answering one is flow/server.h on such
+ * an edge.
+ *
+ * A request carries an id, and answers to another id are dropped.  When no
+ * answer arrives in time, the request is sent again on a new socket, after a
+ * pause that doubles from 0.1 s to 5 s.  A repeated id gets the same answer.
+ *
+ * A message that cannot be read, or that the caller refuses, is not an answer:
+ * it is counted, its sender receives an error with the reason, and the wait
+ * continues, to the deadline.
+ */
+struct flow_service;
+
+struct flow_service_config {
+    struct flow_client_config client; /* its edge: NEGATIVES or FEATURES */
+    double timeout;        /* seconds until a request is sent again; 0: 5 */
+    double deadline;       /* seconds until a request fails; 0: 60 */
+    double report_every_s; /* seconds without an answer until FLOW_BAD_MESSAGE;
+                              0: 10 */
+};
+
+/* flow_service_open() returns at once: the service may start later.  NULL on
+ * error. */
+struct flow_service *flow_service_open(struct wire *wire,
+                                       const struct flow_service_config *config,
+                                       struct err *err);
+void flow_service_close(struct flow_service *service);
+
+/*
+ * flow_service_id() returns the next request id: write it into the request
+ * before flow_service_ask().  Ids count up from the start time, so that no two
+ * runs of a trainer share one.
+ */
+int64_t flow_service_id(struct flow_service *service);
+
+/*
+ * flow_service_ask() sends a request and returns at once; compute something,
+ * then call flow_service_wait() for its answer.  One request at a time.
+ */
+void flow_service_ask(struct flow_service *service, struct wire_msg *request,
+                      int64_t id);
+
+enum flow_answer {
+    FLOW_REFUSED = -1,   /* exit with err: we are refused (version, run, data
+                            set), the request is larger than its edge takes, or
+                            waiting failed */
+    FLOW_STOPPED = 0,    /* stop_fd became readable */
+    FLOW_ANSWERED = 1,   /* *answer is yours to free */
+    FLOW_NO_STATE = 2,   /* send state.put first, then the request again */
+    FLOW_FAILED = 3,     /* the answer is an error: its reason is in err */
+    FLOW_UNREACHED = 4,  /* the deadline has passed: err says so */
+    FLOW_BAD_MESSAGE = 5 /* a message was unusable, or none came for a while:
+                    print err, and wait again */
+};
+
+/*
+ * flow_service_wait() waits for the answer.  All results but FLOW_ANSWERED and
+ * FLOW_STOPPED leave a sentence in *err.  FLOW_BAD_MESSAGE is returned for the
+ * 1st, 2nd, 4th, 8th ... unusable message, and whenever `report_every_s` has
+ * passed without an answer: then, as at the deadline, *err has the fault of the
+ * last message, if any came.
+ */
+enum flow_answer flow_service_wait(struct flow_service *service, int stop_fd,
+                                   struct wire_msg **answer, struct err *err);
+
+/*
+ * flow_service_refuse() refuses the answer that flow_service_wait() returned
+ * last: wait again, another may come.  Returns 1 when *why is to be printed, as
+ * tally_add() does, with the service's endpoint added.
+ */
+int flow_service_refuse(struct flow_service *service, struct err *why);
+
+/*
+ * flow_service_poll() cancels the request, if there is one, and reads all
+ * pending messages.  Returns 0; 1 with a sentence to print, and then call it
+ * again; or -1 when the service refused us.
+ *
+ * flow_service_joined() returns 1 while the service knows us.  Then
+ * flow_service_hello() returns the hello of the service that would receive the
+ * next request; its `peer` changes with a restart.
+ */
+int flow_service_poll(struct flow_service *service, struct err *err);
+int flow_service_joined(const struct flow_service *service);
+
+/* flow_service_greetings() returns how many hellos of the service completed a
+ * greeting, one for each connection. */
+uint64_t flow_service_greetings(const struct flow_service *service);
+
+/* flow_service_hello() returns the service's hello, owned by the service; its
+ * stage is "" before the first greeting. */
+const struct wire_hello *flow_service_hello(const struct flow_service *service);
 
 #endif

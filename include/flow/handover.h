@@ -1,7 +1,7 @@
 #ifndef FLOW_HANDOVER_H
 #define FLOW_HANDOVER_H
 
-#include "flow/service.h"
+#include "flow/client.h"
 #include "wire/hello.h"
 #include "wire/negatives.h"
 #include "wire/progress.h"

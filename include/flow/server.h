@@ -18,7 +18,7 @@
  * disconnected after 64 refused messages in a row.
  *
  *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0)
- *         while ((rc = flow_server_next(server, &news, &err)) > 0)
+ *         while (flow_server_next(server, &news))
  *             switch (news.what) ...
  */
 struct flow_server;
@@ -47,8 +47,7 @@ void flow_server_close(struct flow_server *server);
  * of ours: a tool that computes for seconds between two calls does not lose its
  * peers.
  */
-int flow_server_next(struct flow_server *server, struct flow_news *news,
-                     struct err *err);
+int flow_server_next(struct flow_server *server, struct flow_news *news);
 
 /* flow_server_hello() returns our hello with the data set as far as it is
  * known, owned by the server. */
@@ -114,12 +113,12 @@ int flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
 int flow_server_ping(struct flow_server *server, uint64_t peer);
 
 /*
- * flow_server_refuse() refuses the message of the last news, which came from
- * `peer`, and sends an error that names the message and the reason; a peer is
- * disconnected after 64 in a row.  Returns 1 when *why is to be printed (the
- * 1st, 2nd, 4th, 8th ... of all), with the count and the sender added.
+ * flow_server_refuse() refuses the message of the last news because of
+ * news->why, and sends an error that names the message and the reason; a peer
+ * is disconnected after 64 in a row.  Returns 1 when *news, now a FLOW_REPORT
+ * with the count and the sender added, is to be printed (the 1st, 2nd, 4th, 8th
+ * ... of all).
  */
-int flow_server_refuse(struct flow_server *server, uint64_t peer,
-                       struct err *why);
+int flow_server_refuse(struct flow_server *server, struct flow_news *news);
 
 #endif

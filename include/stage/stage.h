@@ -3,7 +3,6 @@
 
 #include "flow/client.h"
 #include "flow/outlet.h"
-#include "flow/service.h"
 #include "stage/program.h"
 #include "util/opt.h"
 #include "wire/sock.h"

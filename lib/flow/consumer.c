@@ -26,12 +26,12 @@ struct flow_consumer {
     struct held *held; /* [n] in rising order */
     int taken;         /* the item of our place is in training */
 
-    struct flow_window newest; /* the snapshot, */
-    int64_t serial;            /* its serial */
-    double made;               /* and its time */
-    int urgent;                /* make a new one at once */
-    int changed;               /* make one soon: the held items changed */
-    double since;              /* when they did; < 0: time not known yet */
+    struct wire_want newest; /* the snapshot, */
+    int64_t serial;          /* its serial */
+    double made;             /* and its time */
+    int urgent;              /* make a new one at once */
+    int changed;             /* make one soon: the held items changed */
+    double since;            /* when they did; < 0: time not known yet */
 };
 
 struct flow_consumer *
@@ -195,7 +195,7 @@ void
 flow_consumer_set_plan(struct flow_consumer *c, const char *plan,
                        const char *order)
 {
-    struct flow_window *w = &c->newest;
+    struct wire_want *w = &c->newest;
 
     c->urgent |= strcmp(plan, w->plan) || strcmp(order, w->order);
     snprintf(w->plan, sizeof w->plan, "%s", plan);
@@ -258,26 +258,30 @@ flow_consumer_mark_waiting(struct flow_consumer *c, double now)
 }
 
 static void
-add_place(struct flow_window *w, const struct wire_place *at)
+add_place(int64_t *have, size_t *n, const struct wire_place *at)
 {
-    w->have[w->n][0] = at->epoch;
-    w->have[w->n++][1] = at->step;
+    have[2 * *n] = at->epoch;
+    have[2 * (*n)++ + 1] = at->step;
 }
 
 static void
 make_snapshot(struct flow_consumer *c, double now)
 {
-    struct flow_window *w = &c->newest;
+    int64_t *have = mem_array(2 * c->window, sizeof *have);
+    struct wire_want next = c->newest;
 
-    w->at = c->at;
-    w->serial = ++c->serial;
-    w->window = (int64_t)c->window;
-    w->n = 0;
-    mem_grow(&w->have, &w->n_room, c->window, sizeof *w->have);
+    next.at = c->at;
+    next.serial = ++c->serial;
+    next.window = (int64_t)c->window;
+    next.have = have;
+    next.n_have = 0;
     if (c->taken)
-        add_place(w, &c->at);
-    for (size_t i = count_before(c, &c->at); i < c->n && w->n < c->window; i++)
-        add_place(w, &c->held[i].at);
+        add_place(have, &next.n_have, &c->at);
+    for (size_t i = count_before(c, &c->at);
+         i < c->n && next.n_have < c->window; i++)
+        add_place(have, &next.n_have, &c->held[i].at);
+    flow_window_set(&c->newest, &next);
+    free(have);
     c->made = now;
     c->urgent = c->changed = 0;
 }
@@ -298,8 +302,7 @@ flow_consumer_next_snapshot(struct flow_consumer *c, double now,
         if (peer->blocked > now || (peer->serial == c->newest.serial &&
                                     now - peer->notified < resend_s))
             continue;
-        *ask = (struct flow_send_snapshot){peer->number,
-                                           flow_window_get(&c->newest)};
+        *ask = (struct flow_send_snapshot){peer->number, c->newest};
         return 1;
     }
     return 0;

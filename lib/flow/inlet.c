@@ -35,9 +35,7 @@ flow_inlet_close(struct flow_inlet *inlet)
 int
 flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
 {
-    struct err err;
-
-    while (flow_server_next(inlet->server, news, &err) > 0) {
+    while (flow_server_next(inlet->server, news)) {
         if (news->what == FLOW_JOINED)
             flow_consumer_join(inlet->consumer, news->peer);
         if (news->what == FLOW_LEFT)

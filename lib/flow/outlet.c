@@ -68,10 +68,8 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     const double now = clock_now();
 
-    if (check_place(outlet, news->next, &news->why)) {
-        news->what = FLOW_REPORT;
-        return flow_server_refuse(outlet->server, news->peer, &news->why);
-    }
+    if (check_place(outlet, news->next, &news->why))
+        return flow_server_refuse(outlet->server, news);
     news->what = flow_producer_on_snapshot(outlet->producer, news->peer,
                                            news->next, now);
     news->at = news->next->at;
@@ -81,7 +79,7 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
                 "nothing while a later one trains; start a selector for each, "
                 "with a run directory of its own",
                 (intmax_t)news->at.session);
-        return flow_server_refuse(outlet->server, news->peer, &news->why);
+        return flow_server_refuse(outlet->server, news);
     }
     if (news->what != FLOW_NOTHING)
         return 1;
@@ -92,10 +90,9 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
 int
 flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
 {
-    struct err err;
     int rc = 0;
 
-    while (!rc && flow_server_next(outlet->server, news, &err) > 0) {
+    while (!rc && flow_server_next(outlet->server, news)) {
         const enum flow_news_kind what = news->what;
 
         rc = 1;

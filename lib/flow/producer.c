@@ -5,7 +5,8 @@
 #include "flow/producer.h"
 #include "util/mem.h"
 
-#include "producer_impl.h"
+#include "peers.h"
+#include "window.h"
 
 /* Seconds for which peers have to repeat an older snapshot, after FLOW_LAPSE,
  * before it is accepted; of the pause after a refused item, first and at most.
@@ -17,63 +18,65 @@ static const double older_wait_s = 1, refusal_pause_s = 1,
  * a trainer restarts. */
 enum { FOREIGN = 5 };
 
-void
-flow_leases_release(struct flow_leases *leases)
+/* Seconds between two notices that the plan ends; after the end of a lease was
+ * noticed, before a snapshot counts: earlier ones may be old, and arrive all at
+ * once after we were stopped. */
+static const double notify_every_s = 1, recheck_s = 0.1;
+
+/* First suspension of a peer, in leases; how often it is doubled at most. */
+enum { ASIDE = 4, DOUBLED_MAX = 8 };
+
+enum lease_state {
+    FREE,     /* no peer has it */
+    LEASED,   /* a peer has it */
+    DELIVERED /* the consumer has it */
+};
+
+struct lease {
+    struct wire_place at;
+    enum lease_state state;
+    uint64_t peer; /* peer that has it, or had it last; 0: none */
+    double since;  /* when the lease began */
+    double over;   /* when its end was first noticed; 0: not yet */
+};
+
+struct flow_producer {
+    double lease_s; /* duration of a lease */
+    struct flow_peers peers;
+    size_t n, room;
+    struct lease *lease; /* [n] the book, in rising order */
+    struct wire_want newest;
+    double received;  /* last new snapshot that was also new from its peer */
+    double confirmed; /* when a peer last sent the newest snapshot */
+    double older;     /* since when only older ones are sent; 0: they are not */
+    double moved;     /* last change of the place, or the first end of a peer */
+    struct wire_place fresh; /* first place after the book */
+    int closed;              /* the plan ends there */
+    uint64_t turn;           /* items sent so far */
+};
+
+/* The entry of a place in the book, or NULL. */
+static struct lease *
+find_lease(const struct flow_producer *p, const struct wire_place *at)
 {
-    free(leases->lease);
-    *leases = (struct flow_leases){0};
+    const size_t i = flow_places_before(p->lease, p->n, sizeof *p->lease, at);
+
+    return i < p->n && !wire_place_cmp(&p->lease[i].at, at) ? &p->lease[i]
+                                                            : NULL;
 }
 
-struct flow_lease *
-flow_leases_add(struct flow_leases *leases, const struct wire_place *at)
+/* The lowest free place of the window, or with `highest` the highest; or
+ * NULL. */
+static struct lease *
+find_free(const struct flow_producer *p, int highest)
 {
-    struct flow_lease *last;
+    const size_t window =
+        p->newest.at.session < 0 ? 0 : (size_t)p->newest.window;
+    struct lease *found = NULL;
 
-    REQUIRE(!leases->n ||
-            wire_place_cmp(&leases->lease[leases->n - 1].at, at) < 0);
-    mem_grow(&leases->lease, &leases->room, leases->n + 1,
-             sizeof *leases->lease);
-    last = &leases->lease[leases->n++];
-    *last = (struct flow_lease){.at = *at};
-    return last;
-}
-
-size_t
-flow_leases_before(const struct flow_leases *leases,
-                   const struct wire_place *at)
-{
-    return flow_places_before(leases->lease, leases->n, sizeof *leases->lease,
-                              at);
-}
-
-struct flow_lease *
-flow_leases_find(const struct flow_leases *leases, const struct wire_place *at)
-{
-    const size_t i = flow_leases_before(leases, at);
-
-    return i < leases->n && !wire_place_cmp(&leases->lease[i].at, at)
-               ? &leases->lease[i]
-               : NULL;
-}
-
-void
-flow_leases_forget(struct flow_leases *leases, size_t n)
-{
-    REQUIRE(n <= leases->n);
-    leases->n -= n;
-    if (n && leases->n)
-        memmove(leases->lease, leases->lease + n,
-                leases->n * sizeof *leases->lease);
-}
-
-struct flow_lease *
-flow_leases_free(const struct flow_leases *leases, size_t n, int highest)
-{
-    struct flow_lease *found = NULL;
-
-    for (size_t i = 0; i < n && i < leases->n && (highest || !found); i++)
-        if (leases->lease[i].state == FLOW_FREE)
-            found = &leases->lease[i];
+    for (size_t i = 0; i < window && i < p->n && (highest || !found); i++)
+        if (p->lease[i].state == FREE)
+            found = &p->lease[i];
     return found;
 }
 
@@ -95,7 +98,7 @@ flow_producer_free(struct flow_producer *p)
     if (!p)
         return;
     flow_peers_release(&p->peers);
-    flow_leases_release(&p->leases);
+    free(p->lease);
     flow_window_release(&p->newest);
     free(p);
 }
@@ -107,24 +110,25 @@ flow_producer_join(struct flow_producer *p, uint64_t peer)
 }
 
 static void
-revoke_lease(struct flow_producer *p, struct flow_lease *lease)
+revoke_lease(struct flow_producer *p, struct lease *lease)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, lease->peer);
 
     if (peer)
         peer->out--;
-    lease->state = FLOW_FREE;
+    lease->state = FREE;
 }
 
-size_t
-flow_producer_revoke(struct flow_producer *p, uint64_t peer)
+/* Revokes all leases of a peer; returns how many. */
+static size_t
+revoke_leases(struct flow_producer *p, uint64_t peer)
 {
     size_t taken = 0;
 
-    for (size_t i = 0; i < p->leases.n; i++) {
-        struct flow_lease *lease = &p->leases.lease[i];
+    for (size_t i = 0; i < p->n; i++) {
+        struct lease *lease = &p->lease[i];
 
-        if (lease->state != FLOW_LEASED || lease->peer != peer)
+        if (lease->state != LEASED || lease->peer != peer)
             continue;
         revoke_lease(p, lease);
         taken++;
@@ -134,22 +138,22 @@ flow_producer_revoke(struct flow_producer *p, uint64_t peer)
 
 /* End a lease well: the peer delivered. */
 static void
-complete_lease(struct flow_producer *p, struct flow_lease *lease)
+complete_lease(struct flow_producer *p, struct lease *lease)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, lease->peer);
 
-    if (lease->state == FLOW_LEASED && peer) {
+    if (lease->state == LEASED && peer) {
         peer->out--;
         peer->late = peer->refused = 0;
         peer->suspended = 0;
     }
-    lease->state = FLOW_DELIVERED;
+    lease->state = DELIVERED;
 }
 
 size_t
 flow_producer_leave(struct flow_producer *p, uint64_t peer)
 {
-    const size_t taken = flow_producer_revoke(p, peer);
+    const size_t taken = revoke_leases(p, peer);
 
     flow_peers_leave(&p->peers, peer);
     return taken;
@@ -159,11 +163,11 @@ void
 flow_producer_on_refusal(struct flow_producer *p, uint64_t number,
                          const struct wire_place *at, double now)
 {
-    struct flow_lease *lease = flow_leases_find(&p->leases, at);
+    struct lease *lease = find_lease(p, at);
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
 
     if (!lease || !peer || at->session != p->newest.at.session ||
-        lease->state != FLOW_LEASED || lease->peer != number)
+        lease->state != LEASED || lease->peer != number)
         return;
     revoke_lease(p, lease);
     peer->blocked = now + fmin(ldexp(refusal_pause_s, (int)peer->refused),
@@ -176,7 +180,7 @@ clear_book(struct flow_producer *p)
 {
     for (size_t i = 0; i < p->peers.n; i++)
         p->peers.peer[i].out = 0;
-    p->leases.n = 0;
+    p->n = 0;
     p->closed = 0;
     p->fresh = p->newest.at;
 }
@@ -200,17 +204,20 @@ reset_peers(struct flow_producer *p)
 static void
 update_leases(struct flow_producer *p)
 {
-    const size_t trained = flow_leases_before(&p->leases, &p->newest.at);
+    const size_t trained =
+        flow_places_before(p->lease, p->n, sizeof *p->lease, &p->newest.at);
 
-    for (size_t i = 0; i < p->leases.n; i++) {
-        struct flow_lease *lease = &p->leases.lease[i];
+    for (size_t i = 0; i < p->n; i++) {
+        struct lease *lease = &p->lease[i];
 
         if (i < trained || flow_window_has(&p->newest, &lease->at))
             complete_lease(p, lease);
-        else if (lease->state == FLOW_DELIVERED)
-            lease->state = FLOW_FREE;
+        else if (lease->state == DELIVERED)
+            lease->state = FREE;
     }
-    flow_leases_forget(&p->leases, trained);
+    p->n -= trained;
+    if (trained && p->n)
+        memmove(p->lease, p->lease + trained, p->n * sizeof *p->lease);
     if (wire_place_cmp(&p->newest.at, &p->fresh) > 0)
         p->fresh = p->newest.at;
 }
@@ -315,18 +322,18 @@ int
 flow_producer_short(const struct flow_producer *p)
 {
     return p->newest.at.session >= 0 && !p->closed &&
-           p->leases.n < (size_t)p->newest.window;
+           p->n < (size_t)p->newest.window;
 }
 
 void
 flow_producer_add(struct flow_producer *p, const struct wire_place *at,
                   const struct wire_place *after)
 {
-    struct flow_lease *lease = flow_leases_add(&p->leases, at);
-
-    REQUIRE(wire_place_cmp(at, &p->newest.at) >= 0);
-    if (flow_window_has(&p->newest, at))
-        lease->state = FLOW_DELIVERED;
+    REQUIRE(wire_place_cmp(at, &p->newest.at) >= 0 &&
+            (!p->n || wire_place_cmp(&p->lease[p->n - 1].at, at) < 0));
+    mem_grow(&p->lease, &p->room, p->n + 1, sizeof *p->lease);
+    p->lease[p->n++] = (struct lease){
+        .at = *at, .state = flow_window_has(&p->newest, at) ? DELIVERED : FREE};
     p->fresh = *after;
 }
 
@@ -387,7 +394,7 @@ flow_producer_fresh(const struct flow_producer *p)
 uint64_t
 flow_producer_holder(const struct flow_producer *p, const struct wire_place *at)
 {
-    const struct flow_lease *lease = flow_leases_find(&p->leases, at);
+    const struct lease *lease = find_lease(p, at);
 
     return lease ? lease->peer : 0;
 }
@@ -395,11 +402,9 @@ flow_producer_holder(const struct flow_producer *p, const struct wire_place *at)
 uint64_t
 flow_producer_missing(const struct flow_producer *p, double now)
 {
-    const struct flow_lease *lease =
-        flow_leases_find(&p->leases, &p->newest.at);
+    const struct lease *lease = find_lease(p, &p->newest.at);
 
-    return lease && lease->state == FLOW_LEASED &&
-                   now - p->received < FLOW_LAPSE
+    return lease && lease->state == LEASED && now - p->received < FLOW_LAPSE
                ? lease->peer
                : 0;
 }
@@ -412,4 +417,204 @@ flow_producer_out(const struct flow_producer *p)
     for (size_t i = 0; i < p->peers.n; i++)
         out += p->peers.peer[i].out;
     return out;
+}
+
+/* ---- which peer receives what ------------------------------------------- */
+
+/* Whether a peer is in this session and accepts items at all. */
+static int
+is_active(const struct flow_producer *p, const struct flow_peer *peer)
+{
+    return peer->session == p->newest.at.session && peer->room;
+}
+
+/* Whether all active peers are late: then lateness does not count. */
+static int
+all_late(const struct flow_producer *p)
+{
+    size_t i = 0;
+
+    while (i < p->peers.n &&
+           (p->peers.peer[i].late || !is_active(p, &p->peers.peer[i])))
+        i++;
+    return i == p->peers.n;
+}
+
+/* How many more items a peer may receive now. */
+static size_t
+count_free(const struct flow_producer *p, const struct flow_peer *peer, int any,
+           double now)
+{
+    const size_t room = peer->late && !any ? 1 : peer->room;
+
+    if (!is_active(p, peer) || peer->blocked > now || peer->out >= room ||
+        (!any && peer->suspended > now))
+        return 0;
+    return room - peer->out;
+}
+
+/*
+ * The peer to receive the next item, or NULL: the least often late one, then
+ * the one with the most free room, then the least recently served.  When all
+ * were late, room alone must not decide: a peer that never delivers may have
+ * the most.
+ */
+static const struct flow_peer *
+choose_peer(const struct flow_producer *p, int any, double now)
+{
+    const struct flow_peer *best = NULL;
+    size_t most = 0;
+
+    for (size_t i = 0; i < p->peers.n; i++) {
+        const struct flow_peer *peer = &p->peers.peer[i];
+        const size_t n = count_free(p, peer, any, now);
+        const int worse = best && peer->late > best->late,
+                  better = best && peer->late < best->late;
+
+        if (!n || worse)
+            continue;
+        if (!best || better || n > most ||
+            (n == most && peer->served < best->served)) {
+            best = peer;
+            most = n;
+        }
+    }
+    return best;
+}
+
+int
+flow_producer_next_item(const struct flow_producer *p, double now,
+                        struct flow_send_item *turn)
+{
+    const struct lease *lease = find_free(p, 0);
+    const struct flow_peer *peer;
+    int any;
+
+    if (!lease)
+        return 0;
+    any = all_late(p);
+    peer = choose_peer(p, any, now);
+    if (!peer)
+        return 0;
+    if (peer->late && !any)
+        lease = find_free(p, 1);
+    *turn = (struct flow_send_item){peer->number, lease->at};
+    turn->at.session = p->newest.at.session;
+    return 1;
+}
+
+void
+flow_producer_mark_sent(struct flow_producer *p,
+                        const struct flow_send_item *turn, int sent, double now)
+{
+    struct lease *lease = find_lease(p, &turn->at);
+    struct flow_peer *peer = flow_peers_find(&p->peers, turn->peer);
+
+    REQUIRE(lease && lease->state == FREE && peer);
+    if (!sent) {
+        flow_peers_busy(peer, now);
+        return;
+    }
+    peer->served = ++p->turn;
+    peer->out++;
+    lease->state = LEASED;
+    lease->peer = peer->number;
+    lease->since = now;
+    lease->over = 0;
+}
+
+/* The lowest lease that has ended although the consumer looked since. */
+static const struct lease *
+find_overdue(struct flow_producer *p, double now)
+{
+    const struct lease *lowest = NULL;
+
+    for (size_t i = 0; i < p->n; i++) {
+        struct lease *lease = &p->lease[i];
+
+        if (lease->state != LEASED || now < lease->since + p->lease_s)
+            continue;
+        if (!lease->over)
+            lease->over = now;
+        if (!lowest && p->received > lease->over + recheck_s)
+            lowest = lease;
+    }
+    return lowest;
+}
+
+int
+flow_producer_late(struct flow_producer *p, double now, struct flow_late *late)
+{
+    const struct lease *lease = find_overdue(p, now);
+    struct flow_peer *peer;
+
+    if (!lease)
+        return 0;
+    peer = flow_peers_find(&p->peers, lease->peer);
+    REQUIRE(peer);
+    late->peer = peer->number;
+    late->at = lease->at;
+    late->lease = p->lease_s;
+    late->aside = ASIDE * ldexp(p->lease_s, (int)peer->late);
+    late->taken = revoke_leases(p, peer->number);
+    peer->suspended = now + late->aside;
+    if (peer->late <= DOUBLED_MAX)
+        peer->late++;
+    return 1;
+}
+
+double
+flow_producer_due(const struct flow_producer *p, double now)
+{
+    double due = 1e9;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct lease *lease = &p->lease[i];
+        const double end = lease->since + p->lease_s;
+
+        if (lease->state == LEASED && end > now)
+            due = fmin(due, end - now);
+    }
+    if (!find_free(p, 0))
+        return due;
+    for (size_t i = 0; i < p->peers.n; i++) {
+        const struct flow_peer *peer = &p->peers.peer[i];
+
+        if (peer->blocked > now)
+            due = fmin(due, peer->blocked - now);
+        if (peer->suspended > now)
+            due = fmin(due, peer->suspended - now);
+    }
+    return due;
+}
+
+uint64_t
+flow_producer_next_unnotified(const struct flow_producer *p, double now)
+{
+    if (!p->closed || p->newest.at.session < 0 ||
+        p->n >= (size_t)p->newest.window)
+        return 0;
+    for (size_t i = 0; i < p->peers.n; i++) {
+        const struct flow_peer *peer = &p->peers.peer[i];
+
+        if (peer->wants && is_active(p, peer) && peer->blocked <= now &&
+            now - peer->notified >= notify_every_s)
+            return peer->number;
+    }
+    return 0;
+}
+
+void
+flow_producer_mark_notified(struct flow_producer *p, uint64_t number, int sent,
+                            double now)
+{
+    struct flow_peer *peer = flow_peers_find(&p->peers, number);
+
+    REQUIRE(peer);
+    if (!sent) {
+        flow_peers_busy(peer, now);
+        return;
+    }
+    peer->notified = now;
+    peer->wants = 0;
 }

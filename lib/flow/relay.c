@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct flow_relay {
-    struct flow_window newest; /* of the consumer */
+    struct wire_want newest; /* of the consumer */
     size_t room;
     size_t n, n_room;
     struct entry *entry; /* [n], not sorted */
@@ -238,7 +238,7 @@ flow_relay_next_snapshot(const struct flow_relay *r, double now,
 
     if (r->newest.at.session < 0 || now - r->sent_at < (is_new ? 0 : resend_s))
         return 0;
-    *next = flow_window_get(&r->newest);
+    *next = r->newest;
     next->room = (int64_t)count_room(r);
     return 1;
 }
@@ -260,7 +260,7 @@ flow_relay_place(const struct flow_relay *r)
 int
 flow_relay_consumer_waits(const struct flow_relay *r)
 {
-    size_t has = r->newest.n;
+    size_t has = r->newest.n_have;
 
     for (size_t i = 0; i < r->n; i++)
         has += r->entry[i].state == SENT &&

@@ -71,55 +71,52 @@ flow_request_renewed(struct flow_request *request, double now)
 
 /* ---- the answering end -------------------------------------------------- */
 
-struct wire_msg *
-flow_answer_cache_find(const struct flow_answer_cache *cache, const char *name,
-                       int64_t id)
+/* The last answer to a peer, or NULL. */
+static struct flow_answer_last *
+find_last(struct flow_answer_cache *cache, const char *name)
 {
     for (size_t i = 0; i < FLOW_ANSWER_CACHE_MAX; i++)
-        if (cache->answer[i].msg && cache->answer[i].id == id &&
-            !strcmp(cache->answer[i].name, name))
-            return cache->answer[i].msg;
+        if (cache->answer[i].msg && !strcmp(cache->answer[i].name, name))
+            return &cache->answer[i];
     return NULL;
 }
 
-int
-flow_answer_cache_late(const struct flow_answer_cache *cache, const char *name,
+struct wire_msg *
+flow_answer_cache_find(struct flow_answer_cache *cache, const char *name,
                        int64_t id)
 {
-    for (size_t i = 0; i < FLOW_ANSWER_CACHE_MAX; i++)
-        if (cache->answer[i].msg && cache->answer[i].id > id &&
-            !strcmp(cache->answer[i].name, name))
-            return 1;
-    return 0;
+    const struct flow_answer_last *last = find_last(cache, name);
+
+    return last && last->id == id ? last->msg : NULL;
 }
 
-/* The peer's own entry, else the oldest: free entries have turn 0. */
-static size_t
-entry_of(const struct flow_answer_cache *cache, const char *name)
+int
+flow_answer_cache_late(struct flow_answer_cache *cache, const char *name,
+                       int64_t id)
 {
-    size_t oldest = 0;
+    const struct flow_answer_last *last = find_last(cache, name);
 
-    for (size_t i = 0; i < FLOW_ANSWER_CACHE_MAX; i++) {
-        if (cache->answer[i].msg && !strcmp(cache->answer[i].name, name))
-            return i;
-        if (cache->answer[i].turn < cache->answer[oldest].turn)
-            oldest = i;
-    }
-    return oldest;
+    return last && last->id > id;
 }
 
 void
 flow_answer_cache_put(struct flow_answer_cache *cache, const char *name,
                       int64_t id, struct wire_msg *msg)
 {
-    size_t i = entry_of(cache, name);
+    struct flow_answer_last *last = find_last(cache, name),
+                            *oldest = cache->answer;
 
+    for (size_t i = 1; i < FLOW_ANSWER_CACHE_MAX; i++)
+        if (cache->answer[i].turn < oldest->turn) // a free one has turn 0
+            oldest = &cache->answer[i];
+    if (!last)
+        last = oldest;
     wire_msg_hold(msg);
-    wire_msg_free(cache->answer[i].msg);
-    snprintf(cache->answer[i].name, sizeof cache->answer[i].name, "%s", name);
-    cache->answer[i].id = id;
-    cache->answer[i].turn = ++cache->turn;
-    cache->answer[i].msg = msg;
+    wire_msg_free(last->msg);
+    snprintf(last->name, sizeof last->name, "%s", name);
+    last->id = id;
+    last->turn = ++cache->turn;
+    last->msg = msg;
 }
 
 void

@@ -1,13 +1,13 @@
 #ifndef FLOW_REQUEST_H
 #define FLOW_REQUEST_H
 
-#include "flow/service.h"
+#include "flow/client.h"
 #include "wire/error.h"
 
 /*
  * A request and its answer, for both ends, as state machines without socket and
  * clock.  Their callers pass them what was received and the time (`now`, in
- * seconds from any start, never decreasing).  lib/flow/service.c requests,
+ * seconds from any start, never decreasing).  lib/flow/client.c requests,
  * lib/flow/server.c answers; flow/handover.h decides when a state is handed
  * over.
  *
@@ -71,7 +71,7 @@ enum { FLOW_ANSWER_CACHE_MAX = 64 };
 
 struct flow_answer_cache {
     uint64_t turn;
-    struct {
+    struct flow_answer_last {
         char name[64];
         int64_t id;
         uint64_t turn;
@@ -81,13 +81,13 @@ struct flow_answer_cache {
 
 /* flow_answer_cache_find() returns the answer to request `id` of a peer, or
  * NULL. */
-struct wire_msg *flow_answer_cache_find(const struct flow_answer_cache *cache,
+struct wire_msg *flow_answer_cache_find(struct flow_answer_cache *cache,
                                         const char *name, int64_t id);
 
 /* flow_answer_cache_late() returns 1 when the cache has the peer's answer to a
  * later request: ids rise. */
-int flow_answer_cache_late(const struct flow_answer_cache *cache,
-                           const char *name, int64_t id);
+int flow_answer_cache_late(struct flow_answer_cache *cache, const char *name,
+                           int64_t id);
 
 /* flow_answer_cache_put() holds msg and releases the peer's previous answer. */
 void flow_answer_cache_put(struct flow_answer_cache *cache, const char *name,

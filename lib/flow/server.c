@@ -359,13 +359,11 @@ finish_last(struct flow_server *server)
 }
 
 int
-flow_server_next(struct flow_server *server, struct flow_news *news,
-                 struct err *err)
+flow_server_next(struct flow_server *server, struct flow_news *news)
 {
     struct wire_id from;
     int rc;
 
-    (void)err; // no message of a peer ends the tool
     if (flow_link_poll_refused(&server->link, news))
         return 1;
     while (finish_last(server),
@@ -499,19 +497,16 @@ flow_server_ping(struct flow_server *server, uint64_t peer)
 }
 
 int
-flow_server_refuse(struct flow_server *server, uint64_t peer, struct err *why)
+flow_server_refuse(struct flow_server *server, struct flow_news *news)
 {
-    struct flow_known_peer *p = flow_peer_table_by_number(&server->peers, peer);
-    struct flow_news news = {.why = *why};
+    struct flow_known_peer *peer =
+        flow_peer_table_by_number(&server->peers, news->peer);
     struct wire_subject subject;
-    int print;
 
-    REQUIRE(server->from == peer && !server->tool_refused);
+    REQUIRE(server->from == news->peer && !server->tool_refused);
     server->tool_refused = 1;
-    if (!p)
+    if (!peer)
         return 0;
     wire_subject_of(&subject, server->link.msg);
-    print = refuse_message(server, p, &subject, &news);
-    *why = news.why;
-    return print;
+    return refuse_message(server, peer, &subject, news);
 }

@@ -24,77 +24,60 @@ flow_places_before(const void *first, size_t n, size_t size,
 }
 
 void
-flow_window_init(struct flow_window *w)
+flow_window_init(struct wire_want *w)
 {
-    *w = (struct flow_window){.at.session = -1};
+    *w = (struct wire_want){.at.session = -1};
 }
 
 void
-flow_window_release(struct flow_window *w)
+flow_window_release(struct wire_want *w)
 {
-    free(w->have);
+    free((void *)w->have);
     flow_window_init(w);
 }
 
 void
-flow_window_set(struct flow_window *w, const struct wire_want *next)
+flow_window_set(struct wire_want *w, const struct wire_want *next)
 {
-    w->at = next->at;
-    w->serial = next->serial;
-    w->window = next->window;
-    w->n = next->have ? next->n_have : 0;
-    mem_grow(&w->have, &w->n_room, w->n, sizeof *w->have);
-    if (w->n)
-        memcpy(w->have, next->have, w->n * sizeof *w->have);
-    memcpy(w->plan, next->plan, sizeof w->plan);
-    memcpy(w->order, next->order, sizeof w->order);
-}
+    const size_t n = next->have ? next->n_have : 0;
+    int64_t *have = n ? mem_array(2 * n, sizeof *have) : NULL;
 
-struct wire_want
-flow_window_get(const struct flow_window *w)
-{
-    struct wire_want next = {.at = w->at,
-                             .serial = w->serial,
-                             .window = w->window,
-                             .n_have = w->n,
-                             .have = w->n ? w->have[0] : NULL};
-
-    memcpy(next.plan, w->plan, sizeof next.plan);
-    memcpy(next.order, w->order, sizeof next.order);
-    return next;
+    if (n)
+        memcpy(have, next->have, 2 * n * sizeof *have);
+    flow_window_release(w);
+    *w = *next;
+    w->n_have = n;
+    w->have = have;
+    w->room = 0;
+    w->msg = NULL;
 }
 
 int
-flow_window_order(const struct flow_window *w, const struct wire_want *comes)
+flow_window_order(const struct wire_want *w, const struct wire_want *comes)
 {
     if (comes->at.session != w->at.session)
         return comes->at.session < w->at.session ? -1 : 1;
     return (comes->serial > w->serial) - (comes->serial < w->serial);
 }
 
-int
-flow_window_has(const struct flow_window *w, const struct wire_place *at)
+static int
+compare_held(const void *at, const void *have)
 {
-    size_t low = 0, high = w->n;
+    const int64_t *pair = have;
+    const struct wire_place held = {.epoch = pair[0], .step = pair[1]};
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct wire_place held = {at->session, w->have[middle][0],
-                                        w->have[middle][1]};
-        const int order = wire_place_cmp(&held, at);
-
-        if (!order)
-            return 1;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return 0;
+    return wire_place_cmp(at, &held);
 }
 
 int
-flow_window_wants(const struct flow_window *w, const struct wire_place *at)
+flow_window_has(const struct wire_want *w, const struct wire_place *at)
+{
+    return w->n_have &&
+           bsearch(at, w->have, w->n_have, 2 * sizeof *w->have, compare_held);
+}
+
+int
+flow_window_wants(const struct wire_want *w, const struct wire_place *at)
 {
     return at->session == w->at.session && wire_place_cmp(at, &w->at) >= 0 &&
            !flow_window_has(w, at);

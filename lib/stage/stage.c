@@ -207,7 +207,7 @@ stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
 void
 stage_refuse(struct flow_server *server, struct flow_news *news)
 {
-    if (flow_server_refuse(server, news->peer, &news->why))
+    if (flow_server_refuse(server, news))
         log_message("%s", news->why.msg);
 }
 

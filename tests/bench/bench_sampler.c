@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/service.h"
+#include "flow/client.h"
 #include "num/vec.h"
 #include "util/clock.h"
 #include "util/mem.h"

@@ -101,7 +101,7 @@ until(struct wire *wire, struct flow_server *server, enum flow_news_kind what,
     struct err err;
 
     for (;;) {
-        while (flow_server_next(server, news, &err) > 0) {
+        while (flow_server_next(server, news) > 0) {
             if (news->what == what)
                 return;
             if (news->what == FLOW_REPORT) {

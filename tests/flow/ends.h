@@ -124,10 +124,9 @@ server_sees(struct wire *a, struct wire *b, struct flow_server *server,
             enum flow_news_kind what, struct flow_news *news, double seconds)
 {
     const double until = clock_now() + seconds;
-    struct err err;
 
     do {
-        while (flow_server_next(server, news, &err) > 0)
+        while (flow_server_next(server, news) > 0)
             if (news->what == what)
                 return 1;
     } while (turn(a, b) && clock_now() < until);

@@ -1,8 +1,8 @@
 /*
  * A refused message changes nothing, and its sender receives the reason.
  */
+#include "flow/client.h"
 #include "flow/link.h"
-#include "flow/service.h"
 #include "t.h"
 #include "wire/batch.h"
 #include "wire/error.h"

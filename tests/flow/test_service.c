@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "child.h"
-#include "flow/service.h"
+#include "flow/client.h"
 #include "t.h"
 #include "wire/negatives.h"
 
@@ -69,7 +69,7 @@ start_service(const char *endpoint)
     wire = wire_open(NULL, &err);
     server = flow_server_open(wire, &config, &err);
     while (wire_wait(wire, -1, 1, &err) > 0) {
-        while (flow_server_next(server, &news, &err) > 0) {
+        while (flow_server_next(server, &news) > 0) {
             if (news.what != FLOW_MESSAGE)
                 continue;
             if (wire_msg_kind(news.msg) == WIRE_WEIGHTS_GET) {

@@ -25,8 +25,7 @@ order(void)
         int64_t session, serial;
         int order;
     } rows[] = {{7, 4, -1}, {7, 5, 0}, {7, 6, 1}, {6, 99, -1}, {8, 1, 1}};
-    struct wire_want next = snapshot(7, 5);
-    struct flow_window w;
+    struct wire_want next = snapshot(7, 5), w;
 
     flow_window_init(&w);
     T(flow_window_order(&w, &next) > 0, "any is newer than none");
@@ -44,8 +43,7 @@ order(void)
 static void
 places(void)
 {
-    struct wire_want next = snapshot(7, 5), got;
-    struct flow_window w;
+    struct wire_want next = snapshot(7, 5), w;
     int right = 1;
 
     memcpy(next.plan, "-b 4", sizeof "-b 4");
@@ -66,16 +64,14 @@ places(void)
             right &= !flow_window_wants(&w, &other);
         }
     T(right, "held and wanted places");
-    got = flow_window_get(&w);
-    T(got.n_have == 4 && got.have[7] == 0 && got.have[6] == 2 &&
-          got.serial == 5 && got.window == 6 && got.at.step == 8 &&
-          !strcmp(got.plan, "-b 4") && !strcmp(got.order, "0a"),
+    T(w.n_have == 4 && w.have[7] == 0 && w.have[6] == 2 && w.serial == 5 &&
+          w.window == 6 && w.at.step == 8 && !strcmp(w.plan, "-b 4") &&
+          !strcmp(w.order, "0a"),
       "it returns the stored snapshot");
     next.n_have = 0;
     next.have = NULL;
     flow_window_set(&w, &next);
-    got = flow_window_get(&w);
-    T(!got.have && !got.n_have &&
+    T(!w.have && !w.n_have &&
           flow_window_wants(&w, &(struct wire_place){7, 0, 9}),
       "one without any replaces it");
     flow_window_release(&w);

@@ -60,7 +60,7 @@ read_news(struct edge *edge, uint64_t *last)
     while (n++ < NEWS_MAX &&
            (edge->outlet  ? flow_outlet_next(edge->outlet, &news)
             : edge->inlet ? flow_inlet_next(edge->inlet, &news)
-                          : flow_server_next(edge->server, &news, &err)) > 0) {
+                          : flow_server_next(edge->server, &news)) > 0) {
         if (news.what == FLOW_MESSAGE)
             REQUIRE(news.msg &&
                     flow_server_peer_hello(edge->server, news.peer));

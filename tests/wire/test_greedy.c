@@ -38,7 +38,7 @@ join_by_hand(struct wire *wire, struct flow_server *server, const char *name)
     send_by_hand(wire, fd, "foil3.hello", &head);
     for (int i = 0; i < 1000 && !joined; i++) {
         wire_wait(wire, -1, 0.005, &err);
-        while (flow_server_next(server, &news, &err) > 0)
+        while (flow_server_next(server, &news) > 0)
             joined |= news.what == FLOW_JOINED;
     }
     wire_msg_free(msg);

@@ -21,7 +21,7 @@ sees(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
             ++*passed;
             wire_msg_free(msg);
         }
-        while (server && flow_server_next(server, news, &err) > 0)
+        while (server && flow_server_next(server, news) > 0)
             if (news->what == what)
                 return 1;
         while (client && flow_client_next(client, news, &err) > 0)

@@ -220,7 +220,7 @@ gets_in(struct wire *a, const char *role, enum wire_edge edge,
     for (int i = 0; i < 2000 && !over; i++) {
         struct flow_news news;
 
-        while (!over && flow_server_next(server, &news, &err) > 0) {
+        while (!over && flow_server_next(server, &news) > 0) {
             joined = news.what == FLOW_JOINED;
             over = joined || news.what == FLOW_REPORT;
         }

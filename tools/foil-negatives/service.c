@@ -147,9 +147,8 @@ service_turn(void *self)
 {
     struct service *service = self;
     struct flow_news news;
-    struct err err;
 
-    while (flow_server_next(service->server, &news, &err) > 0)
+    while (flow_server_next(service->server, &news))
         handle_news(service, &news);
     return 1;
 }

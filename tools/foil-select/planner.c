@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow/service.h"
+#include "flow/client.h"
 #include "num/threads.h"
 #include "select.h"
 #include "util/clock.h"

@@ -161,10 +161,9 @@ train_features_serve(struct train *t)
     struct flow_server *server = t->features.server;
     struct wire_msg *msg;
     struct flow_news news;
-    struct err err;
     int64_t id;
 
-    while (server && flow_server_next(server, &news, &err) > 0) {
+    while (server && flow_server_next(server, &news)) {
         stage_report(&news);
         if (news.what != FLOW_MESSAGE)
             continue;

@@ -274,10 +274,10 @@ take_batch(struct train *t, struct flow_news *news)
         wire_batch_release(&batch);
         return;
     }
-    if (check_item(&t->shape, &batch, &why)) {
-        if (flow_server_refuse(server, news->peer, &why))
+    if (check_item(&t->shape, &batch, &news->why)) {
+        if (flow_server_refuse(server, news))
             log_message("epoch %jd, step %jd: %s", (intmax_t)at.epoch,
-                        (intmax_t)at.step, why.msg);
+                        (intmax_t)at.step, news->why.msg);
         wire_batch_release(&batch);
         return;
     }
