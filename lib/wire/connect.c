@@ -270,25 +270,11 @@ is_taken(const char *endpoint)
     return taken;
 }
 
-/* Without keys a tcp endpoint is protected by its address only. */
-static void
-warn_open(struct wire_sock *sock)
-{
-    struct wire *wire = sock->wire;
-
-    if (wire->keys || wire->opened || !is_tcp(sock->endpoint))
-        return;
-    wire->opened = 1;
-    err_set(&wire->open,
-            "anyone on this machine can connect to '%s': use ipc://PATH, or "
-            "--keys and --allow",
-            sock->endpoint);
-}
-
 static int
 bind_sock(struct wire_sock *sock, struct err *err)
 {
     const int is_pub = sock->type == WIRE_PUB;
+    struct wire *wire = sock->wire;
     mode_t old_mask;
     size_t size = sizeof sock->endpoint;
 
@@ -318,18 +304,13 @@ bind_sock(struct wire_sock *sock, struct err *err)
             "another way, or too many files are open",
             sock->endpoint);
     zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
-    warn_open(sock);
-    return 0;
-}
-
-static int
-attach_sock(struct wire_sock *sock, struct err *err)
-{
-    if (sock->binds)
-        return bind_sock(sock, err);
-    if (zmq_connect(sock->socket, sock->endpoint))
-        return err_set(err, "cannot connect to '%s': %s", sock->endpoint,
-                       zmq_strerror(errno));
+    if (!wire->keys && !wire->opened && is_tcp(sock->endpoint)) {
+        wire->opened = 1;
+        err_set(&wire->open,
+                "anyone on this machine can connect to '%s': use ipc://PATH, "
+                "or --keys and --allow",
+                sock->endpoint);
+    }
     return 0;
 }
 
@@ -362,9 +343,11 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
         err_set(err, "cannot open a socket: %s", zmq_strerror(errno));
         goto fail;
     }
-    if (set_keys(sock, role, err) || attach_sock(sock, err))
+    if (set_keys(sock, role, err) || (binds && bind_sock(sock, err)))
         goto fail;
-    return sock;
+    if (binds || !zmq_connect(sock->socket, endpoint))
+        return sock;
+    err_set(err, "cannot connect to '%s': %s", endpoint, zmq_strerror(errno));
 
 fail:
     wire_sock_close(sock);
@@ -386,24 +369,11 @@ wire_sock_connect(struct wire *wire, enum wire_type type, const char *endpoint,
     return open_sock(wire, type, 0, endpoint, role, limits, err);
 }
 
-/*
- * ZeroMQ releases an address some time after it was closed: wait for that, so
- * that the next binder, in this process or another, can use it.  zmq_close(3)
- * and not zmq_unbind(3), which drops unsent messages.
- */
-static void
-close_and_wait(struct wire_sock *sock)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-
-    zmq_close(sock->socket);
-    for (int i = 0; sock->bound && i < 500 && is_taken(sock->endpoint); i++)
-        nanosleep(&pause, NULL);
-}
-
 void
 wire_sock_close(struct wire_sock *sock)
 {
+    const struct timespec pause = {.tv_nsec = 1000000};
+
     if (!sock)
         return;
     for (struct wire_sock **at = &sock->wire->first; *at; at = &(*at)->next) {
@@ -414,8 +384,12 @@ wire_sock_close(struct wire_sock *sock)
     }
     if (sock->socket) {
         zmq_socket_monitor(sock->socket, NULL, 0);
-        close_and_wait(sock);
+        zmq_close(sock->socket);
     }
+    // ZeroMQ releases an address some time after it was closed: wait for that,
+    // so that the next binder can use it; zmq_unbind(3) drops unsent messages
+    for (int i = 0; sock->bound && i < 500 && is_taken(sock->endpoint); i++)
+        nanosleep(&pause, NULL);
     if (sock->monitor)
         zmq_close(sock->monitor);
     wire_msg_free(sock->heartbeat);

@@ -213,20 +213,12 @@ check_tensors(struct wire_msg *msg, int stranger, struct err *err)
     return 0;
 }
 
-static void
-copy_role(struct wire_msg *msg)
-{
-    const char *role = zmq_msg_gets(&msg->parts[0], "User-Id");
-
-    if (role)
-        snprintf(msg->role, sizeof msg->role, "%s", role);
-}
-
 struct wire_msg *
 wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
                struct wire_subject *subject, struct err *err)
 {
     struct wire_msg *msg = mem_array(1, sizeof *msg);
+    const char *role;
 
     *subject = (struct wire_subject){"?", {-1, 0, 0}, 0};
     msg->holders = 1;
@@ -247,7 +239,9 @@ wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
     wire_subject_of(subject, msg);
     if (check_requires(msg, err) || check_tensors(msg, stranger, err))
         goto fail;
-    copy_role(msg);
+    role = zmq_msg_gets(&msg->parts[0], "User-Id");
+    if (role)
+        snprintf(msg->role, sizeof msg->role, "%s", role);
     return msg;
 
 fail:

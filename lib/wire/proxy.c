@@ -111,20 +111,6 @@ forward_up(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
     return 1;
 }
 
-/* Forward a message of the real binder to its peer. */
-static int
-forward_down(struct wire_proxy *proxy, size_t i, struct wire_msg **msg,
-             struct err *err)
-{
-    int rc = wire_sock_recv(proxy->pair[i].sock, NULL, msg, err);
-
-    if (rc <= 0)
-        return rc;
-    if (wire_sock_send(proxy->sock, &proxy->pair[i].id, *msg) < 0)
-        close_pair(proxy, i);
-    return 1;
-}
-
 int
 wire_proxy_next(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
                 struct err *err)
@@ -139,10 +125,13 @@ wire_proxy_next(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
             close_pair(proxy, i);
             continue;
         }
+        rc = wire_sock_recv(proxy->pair[i].sock, NULL, msg, err);
+        if (!rc)
+            continue;
         *from = 0;
-        rc = forward_down(proxy, i, msg, err);
-        if (rc)
-            return rc;
+        if (rc > 0 && wire_sock_send(proxy->sock, &proxy->pair[i].id, *msg) < 0)
+            close_pair(proxy, i);
+        return rc;
     }
     return 0;
 }

@@ -110,29 +110,35 @@ lengths_of(const struct wire_msg *msg, const struct wire_tensor *t)
                : NULL;
 }
 
-/* Show each row up to its length. */
+/* The n numbers from number `from` on. */
+static json_t *
+show_numbers(const struct wire_tensor *t, size_t from, size_t n)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, tensor_number(t, from + i));
+    return list;
+}
+
+/* How many elements of row i are valid. */
+static size_t
+row_length(const struct wire_tensor *t, const int32_t *length, size_t i)
+{
+    const int64_t most = (int64_t)t->shape[1];
+
+    return (size_t)(length[i] < 0 ? 0 : length[i] < most ? length[i] : most);
+}
+
+/* Each row up to its length. */
 static json_t *
 show_rows(const struct wire_tensor *t, const int32_t *length)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < t->shape[0]; i++) {
-        json_t *row = json_array();
-
-        for (size_t j = 0; j < t->shape[1] && (int64_t)j < length[i]; j++)
-            json_array_append_new(row, tensor_number(t, i * t->shape[1] + j));
-        json_array_append_new(list, row);
-    }
-    return list;
-}
-
-static json_t *
-show_numbers(const struct wire_tensor *t)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < t->count; i++)
-        json_array_append_new(list, tensor_number(t, i));
+    for (size_t i = 0; i < t->shape[0]; i++)
+        json_array_append_new(
+            list, show_numbers(t, i * t->shape[1], row_length(t, length, i)));
     return list;
 }
 
@@ -144,9 +150,7 @@ show_words(const struct wire_tensor *t, const int32_t *length,
     json_t *list = json_array();
 
     for (size_t i = 0; i < t->shape[0]; i++) {
-        const int64_t most = (int64_t)t->shape[1],
-                      n = length[i] < most ? length[i] : most;
-        char *line = words->text(words->vocabulary, n > 0 ? (size_t)n : 0,
+        char *line = words->text(words->vocabulary, row_length(t, length, i),
                                  (const int32_t *)t->data + i * t->shape[1]);
 
         json_array_append_new(list, line ? show_text(line, strlen(line))
@@ -174,7 +178,7 @@ show_tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
     if (full)
         json_object_set_new(object, "data",
                             lengths ? show_rows(t, lengths->data)
-                                    : show_numbers(t));
+                                    : show_numbers(t, 0, t->count));
     else
         json_object_set_new(object, "digest",
                             json_string(digest_hex(digest, hex)));

@@ -54,18 +54,6 @@ take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts,
     return n;
 }
 
-/* A hello of version 2 that has version 3 only asks what the binder speaks. */
-static int
-speaks_old(const struct wire_msg *msg)
-{
-    struct err ignored;
-    struct wire_reader r = wire_read_start(msg, &ignored);
-
-    return msg->version == WIRE_VERSION_OLD &&
-           (msg->kind != WIRE_HELLO ||
-            wire_read_whole(&r, "version", 0, INT32_MAX) != WIRE_VERSION);
-}
-
 /*
  * Its sender is answered in the version of a message.  Returns 1 to drop the
  * message: the error with which a binder of version 2 refuses our hello.
@@ -76,9 +64,14 @@ note_version(struct wire_sock *sock, struct wire_id *from,
 {
     struct wire *wire = sock->wire;
     const int was = sock->version;
+    struct err ignored;
+    struct wire_reader r = wire_read_start(msg, &ignored);
 
     sock->hellos = 0;
-    if (sock->forwards || !speaks_old(msg))
+    // a hello of version 2 that has version 3 only asks what the binder speaks
+    if (sock->forwards || msg->version != WIRE_VERSION_OLD ||
+        (msg->kind == WIRE_HELLO &&
+         wire_read_whole(&r, "version", 0, INT32_MAX) == WIRE_VERSION))
         return 0;
     if (!wire->met_old++)
         err_set(&wire->old,

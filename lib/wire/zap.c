@@ -78,16 +78,6 @@ send_answer(void *socket, const struct request *r, const char *role)
     zmq_send(socket, "", 0, 0);
 }
 
-static void
-note_refusal(struct wire_zap *zap, const char *address)
-{
-    pthread_mutex_lock(&zap->lock);
-    zap->refused++;
-    err_set(&zap->why, "refused a key that is not allowed, from %.64s",
-            address);
-    pthread_mutex_unlock(&zap->lock);
-}
-
 static void *
 serve_requests(void *self)
 {
@@ -100,8 +90,13 @@ serve_requests(void *self)
         if (r.n == FIELDS && r.len[KEY] == KEY_BYTES &&
             !strcmp(r.field[MECHANISM], "CURVE"))
             role = wire_keys_role(zap->keys, r.field[KEY]);
-        if (!role)
-            note_refusal(zap, r.field[ADDRESS]);
+        if (!role) {
+            pthread_mutex_lock(&zap->lock);
+            zap->refused++;
+            err_set(&zap->why, "refused a key that is not allowed, from %.64s",
+                    r.field[ADDRESS]);
+            pthread_mutex_unlock(&zap->lock);
+        }
         send_answer(zap->socket, &r, role);
     }
     zmq_close(zap->socket);
