@@ -191,28 +191,20 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
 
 /* An item must be of the binder's run, or of ours where it named none. */
 static int
-check_run(const struct flow_client *client, struct err *err)
-{
-    const char *run =
-        *client->who.run ? client->who.run : client->link.hello.run;
-
-    if (!*client->item.run || !strcmp(client->item.run, run))
-        return 0;
-    return err_set(err, "item: of run '%s', this is run '%s'", client->item.run,
-                   run);
-}
-
-static int
 get_item(struct flow_client *client, struct flow_news *news)
 {
-    const int64_t ours = client->link.hello.size,
-                  size = ours ? ours : client->who.size;
+    const struct wire_hello *ours = &client->link.hello, *who = &client->who;
+    const char *run = *who->run ? who->run : ours->run;
+    struct wire_item *item = &client->item;
 
-    news->item = &client->item;
-    return wire_item_get(&client->item, client->link.msg, size, &news->why) ||
-                   check_run(client, &news->why)
-               ? -1
-               : 0;
+    news->item = item;
+    if (wire_item_get(item, client->link.msg,
+                      ours->size ? ours->size : who->size, &news->why))
+        return -1;
+    if (!*item->run || !strcmp(item->run, run))
+        return 0;
+    return err_set(&news->why, "item: of run '%s', this is run '%s'", item->run,
+                   run);
 }
 
 static int
@@ -475,19 +467,6 @@ read_answers(struct flow_service *service, enum flow_answer *what,
     return rc < 0;
 }
 
-/* No answer in time: pause, then send the request on a new socket. */
-static int
-retry_request(struct flow_service *service, int stop_fd, struct err *err)
-{
-    int rc = wire_sock_wait(service->client->link.wire, NULL, stop_fd,
-                            flow_request_pause(&service->pending), err);
-
-    if (rc <= 0)
-        return rc;
-    flow_request_renewed(&service->pending, clock_now());
-    return renew_connection(service->client, err) ? -1 : 1;
-}
-
 int
 flow_service_poll(struct flow_service *service, struct err *err)
 {
@@ -553,18 +532,25 @@ flow_service_wait(struct flow_service *service, int stop_fd,
     while (!read_answers(service, &what, err)) {
         const double now = clock_now();
         double until;
-        int rc = flow_request_turn(&service->pending, now, &until);
+        int renew, rc = flow_request_turn(&service->pending, now, &until);
 
         if (rc < 0)
             return give_up(service, err);
         if (report_wait(service, now, err))
             return FLOW_BAD_MESSAGE;
         until = fmin(until, service->reported + service->report_every_s);
-        rc = rc ? retry_request(service, stop_fd, err)
-                : wire_sock_wait(link->wire, link->sock, stop_fd, until - now,
-                                 err);
+        // without an answer in time: pause, then send it on a new socket
+        renew = rc;
+        rc = wire_sock_wait(
+            link->wire, renew ? NULL : link->sock, stop_fd,
+            renew ? flow_request_pause(&service->pending) : until - now, err);
         if (rc <= 0)
             return rc ? FLOW_REFUSED : FLOW_STOPPED;
+        if (!renew)
+            continue;
+        flow_request_renewed(&service->pending, clock_now());
+        if (renew_connection(service->client, err))
+            return FLOW_REFUSED;
     }
     if (what == FLOW_ANSWERED) { // the answer is the caller's now
         *answer = link->msg;

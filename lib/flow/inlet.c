@@ -47,18 +47,6 @@ flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
     return 0;
 }
 
-/* Encoded once for all peers. */
-static struct wire_msg *
-encode_snapshot(struct flow_inlet *inlet, const struct wire_want *next)
-{
-    if (inlet->serial != next->serial) {
-        wire_msg_free(inlet->snapshot);
-        inlet->snapshot = wire_want_put(next);
-        inlet->serial = next->serial;
-    }
-    return inlet->snapshot;
-}
-
 void
 flow_inlet_send_snapshots(struct flow_inlet *inlet)
 {
@@ -66,11 +54,14 @@ flow_inlet_send_snapshots(struct flow_inlet *inlet)
     struct flow_send_snapshot ask;
 
     while (flow_consumer_next_snapshot(inlet->consumer, now, &ask)) {
-        struct wire_msg *msg = encode_snapshot(inlet, &ask.next);
-
-        flow_consumer_mark_sent(inlet->consumer, &ask,
-                                flow_server_send(inlet->server, ask.peer, msg),
-                                now);
+        if (inlet->serial != ask.next.serial) { // encoded once for all peers
+            wire_msg_free(inlet->snapshot);
+            inlet->snapshot = wire_want_put(&ask.next);
+            inlet->serial = ask.next.serial;
+        }
+        flow_consumer_mark_sent(
+            inlet->consumer, &ask,
+            flow_server_send(inlet->server, ask.peer, inlet->snapshot), now);
     }
 }
 

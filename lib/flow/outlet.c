@@ -50,23 +50,12 @@ check_place(const struct flow_outlet *outlet, struct wire_want *next,
                                : 0;
 }
 
-/* Test the connection to the peer that has the item of the consumer's place. */
-static void
-probe_holder(struct flow_outlet *outlet, double now)
-{
-    const struct wire_place at = flow_producer_place(outlet->producer);
-    const uint64_t holder = flow_producer_holder(outlet->producer, &at);
-
-    if (!holder || now - outlet->probed < probe_every_s)
-        return;
-    outlet->probed = now;
-    flow_server_ping(outlet->server, holder);
-}
-
 static int
 on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     const double now = clock_now();
+    struct wire_place at;
+    uint64_t holder;
 
     if (check_place(outlet, news->next, &news->why))
         return flow_server_refuse(outlet->server, news);
@@ -83,7 +72,12 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
     }
     if (news->what != FLOW_NOTHING)
         return 1;
-    probe_holder(outlet, now);
+    at = flow_producer_place(outlet->producer);
+    holder = flow_producer_holder(outlet->producer, &at);
+    if (holder && now - outlet->probed >= probe_every_s) {
+        outlet->probed = now;
+        flow_server_ping(outlet->server, holder);
+    }
     return 0;
 }
 

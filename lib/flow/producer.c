@@ -175,16 +175,6 @@ flow_producer_on_refusal(struct flow_producer *p, uint64_t number,
     peer->refused++;
 }
 
-static void
-clear_book(struct flow_producer *p)
-{
-    for (size_t i = 0; i < p->peers.n; i++)
-        p->peers.peer[i].out = 0;
-    p->n = 0;
-    p->closed = 0;
-    p->fresh = p->newest.at;
-}
-
 /* A new trainer: forget which peers were late or had ended. */
 static void
 reset_peers(struct flow_producer *p)
@@ -243,7 +233,11 @@ adopt_snapshot(struct flow_producer *p, const struct wire_want *next,
         p->peers.end_left = 0;
         return FLOW_PROGRESS;
     }
-    clear_book(p);
+    for (size_t i = 0; i < p->peers.n; i++)
+        p->peers.peer[i].out = 0;
+    p->n = 0;
+    p->closed = 0;
+    p->fresh = p->newest.at;
     if (new_session)
         reset_peers(p);
     return newer && new_session ? FLOW_NEW_SESSION : FLOW_REWOUND;

@@ -29,22 +29,6 @@ struct flow_replay {
 /* The default of foil-select. */
 static const double lease_s = 10;
 
-/* Read the message at an offset once more; an error means that the file has
- * changed. */
-static struct wire_msg *
-read_message(struct flow_replay *replay, off_t offset, struct err *err)
-{
-    struct wire_record record;
-    struct wire_msg *msg = NULL;
-
-    if (fseeko(replay->file, offset, SEEK_SET) ||
-        wire_record_next(replay->file, &record, &msg, err) <= 0) {
-        err_set(err, "the recording has changed");
-        return NULL;
-    }
-    return msg;
-}
-
 union step {
     struct wire_batch batch;
     struct wire_item item;
@@ -117,23 +101,12 @@ by_place(const void *a, const void *b)
     return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void
-sort_steps(struct flow_replay *replay)
-{
-    size_t n = 0;
-
-    qsort(replay->steps, replay->n, sizeof *replay->steps, by_place);
-    for (size_t i = 0; i < replay->n; i++)
-        if (!n ||
-            wire_place_cmp(&replay->steps[n - 1].at, &replay->steps[i].at))
-            replay->steps[n++] = replay->steps[i];
-    replay->n = n;
-}
-
 struct flow_replay *
 flow_replay_open(const char *path, struct err *err)
 {
     struct flow_replay *replay = mem_array(1, sizeof *replay);
+    struct step_offset *step;
+    size_t n = 0;
 
     replay->file = wire_record_open(path, err);
     if (!replay->file || scan_file(replay, WIRE_BATCH, err) ||
@@ -143,7 +116,12 @@ flow_replay_open(const char *path, struct err *err)
         err_set(err, "'%s' holds neither batches nor items", path);
         goto fail;
     }
-    sort_steps(replay);
+    step = replay->steps;
+    qsort(step, replay->n, sizeof *step, by_place);
+    for (size_t i = 0; i < replay->n; i++) // of two steps the first counts
+        if (!n || wire_place_cmp(&step[n - 1].at, &step[i].at))
+            step[n++] = step[i];
+    replay->n = n;
     return replay;
 
 fail:
@@ -180,12 +158,15 @@ static struct wire_msg *
 restamp_message(struct flow_replay *replay, size_t i, int64_t session,
                 struct err *err)
 {
-    struct wire_msg *old = read_message(replay, replay->steps[i].offset, err);
-    struct wire_msg *msg = NULL;
+    struct wire_msg *old, *msg = NULL;
+    struct wire_record record;
     union step step;
 
-    if (!old)
+    if (fseeko(replay->file, replay->steps[i].offset, SEEK_SET) ||
+        wire_record_next(replay->file, &record, &old, err) <= 0) {
+        err_set(err, "the recording has changed");
         return NULL;
+    }
     if (!wire_decode(replay->kind, &step, old, 0, err)) {
         if (replay->kind == WIRE_BATCH)
             step.batch.session = session;
@@ -272,13 +253,19 @@ hand_out(struct player *p, struct err *err)
     return 0;
 }
 
-/* Read messages of the trainer: 0, or -1 when it refuses us. */
+/* Read all messages: 0, or -1 when the trainer refuses us. */
 static int
-receive_trainer(struct player *p, struct err *err)
+receive_messages(struct player *p, struct err *err)
 {
     struct flow_news news;
     int rc;
 
+    while (p->outlet && flow_outlet_next(p->outlet, &news))
+        continue;
+    if (p->outlet) {
+        p->over = flow_outlet_is_over(p->outlet);
+        return 0;
+    }
     while ((rc = flow_client_next(p->client, &news, err)) > 0) {
         p->over |= news.what == FLOW_OVER;
         if (news.what == FLOW_JOINED) {
@@ -290,24 +277,6 @@ receive_trainer(struct player *p, struct err *err)
                                       clock_now());
     }
     return rc;
-}
-
-static int
-receive_augmenters(struct player *p)
-{
-    struct flow_news news;
-
-    while (flow_outlet_next(p->outlet, &news))
-        ;
-    p->over = flow_outlet_is_over(p->outlet);
-    return 0;
-}
-
-static double
-choose_wait(const struct player *p)
-{
-    return p->outlet ? flow_outlet_pause_s(p->outlet)
-                     : fmin(1, flow_producer_due(p->producer, clock_now()));
 }
 
 static int
@@ -340,12 +309,15 @@ flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
     struct player p = {.replay = replay};
     int rc = open_player(&p, wire, endpoint, role, err) ? -1 : 1;
 
-    while (rc > 0 && !p.over &&
-           (rc = wire_wait(wire, stop_fd, choose_wait(&p), err)) > 0)
-        rc = (p.outlet ? receive_augmenters(&p) : receive_trainer(&p, err)) ||
-                     hand_out(&p, err)
-                 ? -1
-                 : 1;
+    while (rc > 0 && !p.over) {
+        const double pause =
+            p.outlet ? flow_outlet_pause_s(p.outlet)
+                     : fmin(1, flow_producer_due(p.producer, clock_now()));
+
+        rc = wire_wait(wire, stop_fd, pause, err);
+        if (rc > 0 && (receive_messages(&p, err) || hand_out(&p, err)))
+            rc = -1;
+    }
     if (!p.outlet)
         flow_producer_free(p.producer);
     flow_outlet_close(p.outlet);

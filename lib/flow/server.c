@@ -108,21 +108,6 @@ static const struct wire_error hello_wanted = {.id = -1, .rehello = 1};
 
 /* ---- refusals: 1 when one is to be printed ----------------------------- */
 
-/*
- * Disconnect a peer that keeps sending bad messages: a tool of ours exits with
- * that reason, and its items go to others.
- */
-static void
-disconnect_peer(struct flow_server *server, struct flow_known_peer *peer)
-{
-    struct err last;
-
-    err_set(&last, "disconnected after %u refused messages in a row: %.300s",
-            peer->refusal.streak, server->link.last.msg);
-    flow_link_error(&server->link, &peer->id, refused, last.msg);
-    peer->gone = 1;
-}
-
 /* A peer's name in messages to the user. */
 static struct err
 name_peer(const struct flow_known_peer *peer)
@@ -140,7 +125,7 @@ refuse_message(struct flow_server *server, struct flow_known_peer *peer,
 {
     const int last =
         peer->refusal.streak + 1 == FLOW_REFUSALS_MAX && !peer->gone;
-    struct err name = name_peer(peer);
+    struct err name = name_peer(peer), why;
     int print;
 
     if (last)
@@ -150,8 +135,12 @@ refuse_message(struct flow_server *server, struct flow_known_peer *peer,
                 name_peer(peer).msg, FLOW_REFUSALS_MAX);
     print = flow_link_refuse(&server->link, &peer->id, &peer->refusal, name.msg,
                              subject, news);
-    if (last)
-        disconnect_peer(server, peer);
+    if (last) { // a tool of ours exits with that reason, its items go to others
+        err_set(&why, "disconnected after %u refused messages in a row: %.300s",
+                peer->refusal.streak, server->link.last.msg);
+        flow_link_error(&server->link, &peer->id, refused, why.msg);
+        peer->gone = 1;
+    }
     return print || last;
 }
 
@@ -217,18 +206,6 @@ adopt_data(struct flow_server *server, const struct wire_hello *theirs)
         memcpy(mine->recipe, theirs->recipe, sizeof mine->recipe);
 }
 
-/* Each peer that sends views has to send their recipe, so that all make the
- * same views. */
-static int
-check_recipe(const struct flow_server *server, const struct wire_hello *hello,
-             struct err *err)
-{
-    if (server->link.edge != WIRE_EDGE_BATCH || *hello->recipe)
-        return 0;
-    return err_set(err, "hello: 'recipe' is missing: a peer that sends views "
-                        "has to send the recipe that makes them");
-}
-
 static int
 on_hello(struct flow_server *server, const struct wire_id *from,
          struct wire_msg *msg, struct flow_news *news)
@@ -238,7 +215,10 @@ on_hello(struct flow_server *server, const struct wire_id *from,
 
     if (wire_hello_get(&hello, msg, &news->why) ||
         wire_hello_fits(&server->link.hello, &hello, &news->why) ||
-        check_recipe(server, &hello, &news->why) ||
+        (server->link.edge == WIRE_EDGE_BATCH && !*hello.recipe &&
+         err_set(&news->why,
+                 "hello: 'recipe' is missing: a peer that sends views has to "
+                 "send the recipe that makes them")) ||
         (server->check && server->check(server->self, &hello, &news->why)))
         return refuse_connection(server, from, news);
     adopt_data(server, &hello);
@@ -286,18 +266,6 @@ on_request(struct flow_server *server, struct flow_known_peer *peer,
 }
 
 static int
-on_error(struct flow_server *server, struct flow_known_peer *peer,
-         const struct wire_subject *subject, struct flow_news *news)
-{
-    const struct err name = name_peer(peer);
-    struct wire_error error;
-
-    if (wire_error_get(&error, news->msg, &news->why))
-        return refuse_message(server, peer, subject, news);
-    return flow_link_on_refusal(&server->link, &error, name.msg, news);
-}
-
-static int
 on_message(struct flow_server *server, const struct wire_id *from,
            struct flow_news *news)
 {
@@ -306,6 +274,7 @@ on_message(struct flow_server *server, const struct wire_id *from,
     const char *role = wire_msg_role(msg);
     struct flow_known_peer *peer = flow_peer_table_by_id(&server->peers, from);
     struct wire_subject subject;
+    struct wire_error error;
 
     wire_subject_of(&subject, msg);
     if (*role &&
@@ -331,18 +300,14 @@ on_message(struct flow_server *server, const struct wire_id *from,
     if (kind == WIRE_HEARTBEAT)
         return 0;
     if (kind == WIRE_ERROR)
-        return on_error(server, peer, &subject, news);
+        return wire_error_get(&error, msg, &news->why)
+                   ? refuse_message(server, peer, &subject, news)
+                   : flow_link_on_refusal(&server->link, &error,
+                                          name_peer(peer).msg, news);
     if (wire_edge_is_service(server->link.edge))
         return on_request(server, peer, &subject, news);
     return !flow_link_decode(&server->link, news) ||
            refuse_message(server, peer, &subject, news);
-}
-
-/* Whether the tool may refuse the message of that news. */
-static int
-is_from_peer(enum flow_news_kind what)
-{
-    return what == FLOW_MESSAGE || what == FLOW_ENDED || what == FLOW_OVER;
 }
 
 /* The last message was good, unless the tool refused it. */
@@ -370,9 +335,12 @@ flow_server_next(struct flow_server *server, struct flow_news *news)
            (rc = flow_link_read(&server->link, &from, news))) {
         rc = rc < 0 ? on_unreadable(server, &from, news)
                     : on_message(server, &from, news);
-        server->from = rc && is_from_peer(news->what) ? news->peer : 0;
-        if (rc)
-            return 1;
+        if (!rc)
+            continue;
+        if (news->what == FLOW_MESSAGE || news->what == FLOW_ENDED ||
+            news->what == FLOW_OVER) // the tool may refuse it
+            server->from = news->peer;
+        return 1;
     }
     flow_peer_table_remove_gone(&server->peers);
     if (!server->peers.keeps_silent)
