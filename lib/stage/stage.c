@@ -128,36 +128,30 @@ stage_waiting_due(struct stage_waiting *waiting, int waits, double now)
     return waits;
 }
 
-static void
-report_waits(struct stage *stage, const struct stage_handlers *handlers,
-             void *self)
-{
-    const double now = clock_now();
-    struct err who[STAGE_WAITS];
-    const int n = handlers->waits_for(self, &stage->waiting, now, who);
-
-    if (stage_waiting_due(&stage->waiting, n < 0 ? -1 : n > 0, now))
-        for (int i = 0; i < n; i++)
-            log_message("still waiting for %s", who[i].msg);
-}
-
 int
 stage_loop(struct stage *stage, const struct stage_handlers *handlers,
            void *self, struct err *err)
 {
-    int rc;
+    struct stage_waiting *waiting = &stage->waiting;
+    struct err who[STAGE_WAITS];
 
-    stage_waiting_begin(&stage->waiting, clock_now());
+    stage_waiting_begin(waiting, clock_now());
     for (;;) {
         const double pause = handlers->pause_s ? handlers->pause_s(self) : 1;
+        int n, rc = wait_once(stage, pause, err);
+        double now;
 
-        rc = wait_once(stage, pause, err);
         if (rc > 0)
             rc = handlers->turn(self);
         if (rc <= 0)
             return rc;
-        if (handlers->waits_for)
-            report_waits(stage, handlers, self);
+        if (!handlers->waits_for)
+            continue;
+        now = clock_now();
+        n = handlers->waits_for(self, waiting, now, who);
+        if (stage_waiting_due(waiting, n < 0 ? -1 : n > 0, now))
+            for (int i = 0; i < n; i++)
+                log_message("still waiting for %s", who[i].msg);
     }
 }
 

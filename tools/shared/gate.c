@@ -246,19 +246,6 @@ find_oldest_unread(int gate)
     return oldest;
 }
 
-/* Counts bytes that the peer has taken. */
-static void
-count_taken(int fd, size_t bytes)
-{
-    struct slot *peer;
-
-    pthread_mutex_lock(&peers);
-    peer = slot_of(fd, PEER);
-    if (peer)
-        peer->took += bytes;
-    pthread_mutex_unlock(&peers);
-}
-
 /* 1 if a connection had data to read ever since the last check, at least a
  * second ago, and read almost nothing. */
 static int
@@ -498,9 +485,15 @@ send(int fd, const void *bytes, size_t len, int flags)
 {
     const ssize_t n =
         (ssize_t)syscall(SYS_sendto, fd, bytes, len, flags, NULL, 0);
+    struct slot *peer;
 
-    if (n > 0 && slot_of(fd, PEER))
-        count_taken(fd, (size_t)n);
+    if (n <= 0 || !slot_of(fd, PEER))
+        return n;
+    pthread_mutex_lock(&peers);
+    peer = slot_of(fd, PEER);
+    if (peer)
+        peer->took += (size_t)n;
+    pthread_mutex_unlock(&peers);
     return n;
 }
 
