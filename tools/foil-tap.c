@@ -2,20 +2,13 @@
 #include <string.h>
 
 #include "foil-tap/check.h"
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
 static struct tap tap = {.kinds = "", .lease = 10};
-static enum { TO_SELECT, TO_TRAIN, TO_NEGATIVES } to = TO_TRAIN;
-static enum {
-    ROLE_SELECT,
-    ROLE_AUGMENT,
-    ROLE_TRAIN,
-    ROLE_NEGATIVES,
-    ROLE_TAP,
-    ROLE_ANY
-} role = ROLE_ANY;
+static int to = 1 /* train */, role = 5 /* any */; /* indices of the words */
 
 static const struct opt opts[] = {
     STAGE_RUN_OPT(tap.options),
@@ -114,7 +107,7 @@ play_role(struct tap *of, char **operand)
             opt_misuse("check where? -r DIR%s",
                        played->edge[1] ? "" : " or an endpoint");
     }
-    check.session = check_now();
+    check.session = (int64_t)clock_wall();
     played->play(&check, where);
     check_finish(&check);
 }
@@ -149,16 +142,6 @@ list_verbs(void)
     exit(EXIT_USAGE);
 }
 
-/* Whether the first operand is a run directory instead of a verb. */
-static int
-is_run(const char *path)
-{
-    for (size_t i = 0; i < VERBS; i++)
-        if (!strcmp(verbs[i].name, path))
-            return 0;
-    return file_exists(path);
-}
-
 static const struct verb *
 find_verb(const char *name, int operands)
 {
@@ -185,14 +168,17 @@ int
 main(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
-    const struct verb *verb;
+    const struct verb *verb = verbs;
     int n = 0;
 
     if (!operand[0])
         list_verbs();
     while (operand[n + 1])
         n++;
-    if (!n && !tap.options.run && is_run(operand[0])) // events of RUN
+    while (verb < verbs + VERBS && strcmp(verb->name, operand[0]))
+        verb++;
+    if (!n && !tap.options.run && verb == verbs + VERBS &&
+        file_exists(operand[0])) // events of RUN
         tap.options.run = operand[0];
     verb = tap.options.run == operand[0] ? &verbs[0] : find_verb(operand[0], n);
     tap.to = opt_choice(&to);

@@ -46,19 +46,6 @@ check_expect(struct check *check, const char *what, ...)
     va_end(args);
 }
 
-/* Prints kind and header of a message as a line. */
-static void
-print_seen(const struct wire_msg *msg)
-{
-    json_t *all = wire_show(msg, 0, NULL);
-    char *header = json_dumps(json_object_get(all, "header"), JSON_COMPACT);
-
-    printf("#   %s %.200s\n", json_string_value(json_object_get(all, "kind")),
-           header ? header : "");
-    free(header);
-    json_decref(all);
-}
-
 static void
 print_why(const struct check *check)
 {
@@ -73,29 +60,17 @@ print_why(const struct check *check)
                check->n_seen);
     else
         printf("# saw:\n");
-    for (size_t i = check->n_seen - n; i < check->n_seen; i++)
-        print_seen(check->seen[i % CHECK_SEEN]);
-    printf("# see: foil-wire(5), %s\n", check->table);
-}
+    for (size_t i = check->n_seen - n; i < check->n_seen; i++) {
+        json_t *all = wire_show(check->seen[i % CHECK_SEEN], 0, NULL);
+        char *header = json_dumps(json_object_get(all, "header"), JSON_COMPACT);
 
-static void
-forget_seen(struct check *check)
-{
-    for (size_t i = 0; i < CHECK_SEEN; i++) {
-        wire_msg_free(check->seen[i]);
-        check->seen[i] = NULL;
+        printf("#   %s %.200s\n",
+               json_string_value(json_object_get(all, "kind")),
+               header ? header : "");
+        free(header);
+        json_decref(all);
     }
-    check->n_seen = 0;
-    *check->wanted = 0;
-}
-
-static void
-record_seen(struct check *check, struct wire_msg *msg)
-{
-    struct wire_msg **slot = &check->seen[check->n_seen++ % CHECK_SEEN];
-
-    wire_msg_free(*slot);
-    *slot = wire_msg_hold(msg);
+    printf("# see: foil-wire(5), %s\n", check->table);
 }
 
 void
@@ -112,7 +87,12 @@ check_rule(struct check *check, int holds, const char *rule, ...)
     putchar('\n');
     if (!holds)
         print_why(check);
-    forget_seen(check);
+    for (size_t i = 0; i < CHECK_SEEN; i++) {
+        wire_msg_free(check->seen[i]);
+        check->seen[i] = NULL;
+    }
+    check->n_seen = 0;
+    *check->wanted = 0;
     fflush(stdout);
     if (!holds && check->tap->count == (long)check->broken)
         check_finish(check);
@@ -213,7 +193,8 @@ store_message(struct check_actor *actor, const struct wire_msg *msg)
 static struct wire_msg *
 receive_message(struct check_actor *actor)
 {
-    struct wire_msg *msg;
+    struct check *check = actor->check;
+    struct wire_msg *msg, **seen;
     struct wire_id from;
     struct err err;
     int rc;
@@ -221,8 +202,7 @@ receive_message(struct check_actor *actor)
     while ((rc = wire_sock_recv(actor->sock, actor->binds ? &from : NULL, &msg,
                                 &err))) {
         if (rc < 0) {
-            check_rule(actor->check, 0, "every message is well-formed: %s",
-                       err.msg);
+            check_rule(check, 0, "every message is well-formed: %s", err.msg);
             continue;
         }
         if (actor->binds) {
@@ -232,7 +212,9 @@ receive_message(struct check_actor *actor)
                 !actor->greeted && wire_msg_kind(msg) != WIRE_HELLO;
         }
         store_message(actor, msg);
-        record_seen(actor->check, msg);
+        seen = &check->seen[check->n_seen++ % CHECK_SEEN];
+        wire_msg_free(*seen);
+        *seen = wire_msg_hold(msg);
         return msg;
     }
     return NULL;
@@ -376,15 +358,9 @@ check_ending(struct check_actor *actor, int64_t epoch, int64_t step)
     check_rule(actor->check, gone, "it ends within 10 s when the run is over");
 }
 
-int64_t
-check_now(void)
-{
-    return (int64_t)clock_wall();
-}
-
-/* Copies a message with other bytes in part `at`, and frees it. */
+/* Copies a message with other bytes in part `at`, and frees both. */
 static struct wire_msg *
-with_part(struct wire_msg *msg, size_t at, const uint8_t *bytes, size_t len)
+with_part(struct wire_msg *msg, size_t at, uint8_t *bytes, size_t len)
 {
     struct wire_part part[WIRE_PARTS_MAX];
     const size_t n = wire_msg_parts(msg);
@@ -398,6 +374,7 @@ with_part(struct wire_msg *msg, size_t at, const uint8_t *bytes, size_t len)
     if (!copy)
         die("a message of this check: %s", err.msg);
     wire_msg_free(msg);
+    free(bytes);
     return copy;
 }
 
@@ -407,7 +384,6 @@ check_rename(struct wire_msg *msg, const char *key, const char *other)
     const struct wire_part header = wire_msg_part(msg, 1);
     const size_t len = strlen(key);
     uint8_t *bytes = mem_array(header.len, 1);
-    struct wire_msg *copy;
 
     REQUIRE(strlen(other) == len);
     memcpy(bytes, header.data, header.len);
@@ -416,9 +392,7 @@ check_rename(struct wire_msg *msg, const char *key, const char *other)
             memcpy(bytes + i, other, len);
             break;
         }
-    copy = with_part(msg, 1, bytes, header.len);
-    free(bytes);
-    return copy;
+    return with_part(msg, 1, bytes, header.len);
 }
 
 struct wire_msg *
@@ -427,7 +401,6 @@ check_spoil(struct wire_msg *msg, const char *name, const void *from, size_t n)
     const struct wire_tensor *tensor = wire_msg_find(msg, name);
     struct wire_part part = {0};
     uint8_t *bytes;
-    struct wire_msg *copy;
     size_t at = 1;
 
     while (part.data != tensor->data)
@@ -436,9 +409,7 @@ check_spoil(struct wire_msg *msg, const char *name, const void *from, size_t n)
     REQUIRE(n <= part.len);
     memcpy(bytes, part.data, part.len);
     memcpy(bytes, from, n);
-    copy = with_part(msg, at, bytes, part.len);
-    free(bytes);
-    return copy;
+    return with_part(msg, at, bytes, part.len);
 }
 
 struct wire_msg *

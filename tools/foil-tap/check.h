@@ -104,9 +104,6 @@ struct wire_msg *check_spoil(struct wire_msg *msg, const char *tensor,
 /* Checks the rule that the stage ends after an end of the run at that place. */
 void check_ending(struct check_actor *actor, int64_t epoch, int64_t step);
 
-/* Nanoseconds since 1970. */
-int64_t check_now(void);
-
 /* A snapshot of a consumer, to be sent. */
 struct wire_msg *check_next(const struct check *check, int64_t step,
                             int64_t serial, int64_t window, int64_t room,

@@ -140,12 +140,12 @@ restarts_for_a_newer_session(struct check *check, struct check_actor *b)
 {
     struct got got, again;
 
-    check->session = check_now();
+    check->session = (int64_t)clock_wall();
     check_send(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 0),
                "a newer session begins at its own place");
-    check->session = check_now();
+    check->session = (int64_t)clock_wall();
     check_send(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
     again = await_items(b, ROOM, 5);
     check_rule(check,
@@ -169,7 +169,7 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
                   3,
                   "a `want` without its window is answered with an error that "
                   "names the kind");
-    check->session = check_now() + (int64_t)2 * 86400 * 1000000000;
+    check->session = (int64_t)clock_wall() + (int64_t)2 * 86400 * 1000000000;
     check_refusal(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL), 3,
                   "so is a session two days ahead");
     check->session = session;
@@ -221,7 +221,7 @@ survives_a_flood(struct check *check, struct check_actor *b)
 
     for (int64_t k = 0; k < WINDOW; k++)
         have[2 * k + 1] = k;
-    check->session = check_now();
+    check->session = (int64_t)clock_wall();
     for (int64_t serial = 1; serial <= FLOOD; serial++) {
         check_send(b, check_next(check, 0, serial, WINDOW, ROOM, WINDOW, have));
         if (serial == 1)

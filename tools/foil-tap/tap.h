@@ -52,7 +52,4 @@ struct tap_board *tap_board_open(const char *dir);
 void tap_board_put(struct tap_board *board, struct wire_msg *msg);
 void tap_board_close(struct tap_board *board);
 
-/* Prints what is wrong with a message the 1st, 2nd, 4th, 8th ... time. */
-void tap_complain(const char *why);
-
 #endif

@@ -1,0 +1,258 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/replay.h"
+#include "text/vocabulary.h"
+#include "util/clock.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/stop.h"
+#include "wire/feed.h"
+#include "wire/proxy.h"
+
+#include "tap.h"
+
+/* A row of tokens as text, for wire_show(). */
+static char *
+text_of(void *vocabulary, size_t n, const int32_t *token)
+{
+    struct data_bytes text = {0};
+    size_t known = 0;
+
+    while (known < n && token[known] >= 0 &&
+           (size_t)token[known] < text_vocabulary_size(vocabulary))
+        known++;
+    if (known < n)
+        return NULL;
+    text_vocabulary_decode(vocabulary, n, token, &text);
+    return (char *)text.data;
+}
+
+void
+tap_open(struct tap *tap)
+{
+    struct err err;
+
+    if (tap->vocabulary) {
+        tap->words.text = text_of;
+        tap->words.vocabulary = text_vocabulary_open(tap->vocabulary, &err);
+        if (!tap->words.vocabulary)
+            die("%s", err.msg);
+    }
+    opt_together(&tap->options.keys, &tap->options.allow);
+    stage_open(&tap->stage, &tap->options);
+    if (tap->tensorboard)
+        tap->board = tap_board_open(tap->tensorboard);
+    if (!tap->record)
+        return;
+    tap->out = fopen(tap->record, "wb");
+    if (!tap->out)
+        die("cannot write '%s': %s", tap->record, strerror(errno));
+    if (wire_record_start(tap->out, &err))
+        die("%s", err.msg);
+}
+
+void
+tap_close(struct tap *tap)
+{
+    tap_board_close(tap->board);
+    stage_close(&tap->stage);
+    text_vocabulary_free(tap->words.vocabulary);
+    if (tap->out && fclose(tap->out))
+        die("cannot write '%s': %s", tap->record, strerror(errno));
+    close_stdout();
+}
+
+int
+tap_report(struct tap *tap, struct wire_msg *msg,
+           const struct wire_record *from)
+{
+    const char *kind = wire_kind_name(wire_msg_kind(msg));
+    json_t *line;
+    struct err err;
+    char *text;
+
+    if (*tap->kinds && !wire_is_word(tap->kinds, kind, strlen(kind)))
+        return 0;
+    if (tap->out && wire_record_put(tap->out, from, msg, &err))
+        die("%s: %s", tap->record, err.msg);
+    if (tap->out && !tap->full && fflush(tap->out))
+        die("cannot write '%s': %s", tap->record, strerror(errno));
+    if (tap->board)
+        tap_board_put(tap->board, msg);
+    if (!tap->quiet) {
+        line = wire_show(msg, tap->full, tap->words.text ? &tap->words : NULL);
+        json_object_set_new(line, "time", json_integer((json_int_t)from->time));
+        json_object_set_new(line, "from", json_integer(from->from));
+        text = json_line(line);
+        if (fputs(text, stdout) < 0 || fflush(stdout))
+            die("cannot write to standard output: %s", strerror(errno));
+        free(text);
+        json_decref(line);
+    }
+    return tap->count && ++tap->seen >= tap->count;
+}
+
+/* Prints what is wrong with a message the 1st, 2nd, 4th, 8th ... time. */
+static void
+complain(const struct err *why)
+{
+    static struct tally tally;
+    struct err line;
+
+    err_set(&line, "%.400s", why->msg); // room for the count
+    if (tally_add(&tally, &line))
+        log_message("%s", line.msg);
+}
+
+static int
+is_stop(const struct wire_msg *msg)
+{
+    struct wire_event event;
+    struct err ignored;
+
+    return wire_msg_kind(msg) == WIRE_EVENT &&
+           !wire_event_get(&event, msg, &ignored) &&
+           !strcmp(event.what, "stop");
+}
+
+/* Reports all messages that have arrived: 1 after the last of the run. */
+static int
+report_all(struct tap *tap, struct wire_listener *listener, int *silent)
+{
+    struct wire_msg *msg;
+    uint64_t missed;
+    struct err err;
+    int rc, over = 0;
+
+    while (!over && (rc = wire_listener_next(listener, &msg, &missed, &err))) {
+        const struct wire_record from = {clock_wall(), 0};
+
+        *silent = 0;
+        if (rc < 0) {
+            complain(&err);
+            continue;
+        }
+        if (missed)
+            log_message("messages lost on the way here: %ju",
+                        (uintmax_t)missed);
+        over = tap_report(tap, msg, &from) || (!tap->follow && is_stop(msg));
+        wire_msg_free(msg);
+    }
+    return over;
+}
+
+void
+tap_events(struct tap *tap, char **operand)
+{
+    // always subscribe to events, at least for the last one
+    char *kinds =
+        *tap->kinds ? mem_format("%s event", tap->kinds) : mem_text("");
+    const struct wire_limits limits = {.queue = 1000};
+    const double since = clock_now();
+    struct wire_listener *listener;
+    struct err err;
+    int silent = 1; // until a message has arrived, or the wait was reported
+
+    if (!*operand && !tap->options.run)
+        opt_misuse("where are the events? -r DIR or an endpoint");
+    tap_open(tap);
+    listener = wire_listener_open(
+        tap->stage.wire, stage_endpoint(&tap->stage, *operand, "events"), kinds,
+        &limits, &err);
+    if (!listener)
+        die("%s", err.msg);
+    while (stage_wait(&tap->stage, 1) && !report_all(tap, listener, &silent))
+        if (silent && clock_now() - since >= STAGE_REPORT_EVERY_S) {
+            log_message(
+                "no message from '%s' in %.0f seconds: does a trainer run "
+                "there?",
+                tap->stage.endpoint[0], STAGE_REPORT_EVERY_S);
+            silent = 0;
+        }
+    free(kinds);
+    wire_listener_close(listener);
+    tap_close(tap);
+}
+
+void
+tap_proxy(struct tap *tap, char **operand)
+{
+    const struct wire_limits limits = {.queue = 64};
+    struct wire_proxy *proxy;
+    struct wire_msg *msg;
+    struct err err;
+    int over = 0;
+
+    tap_open(tap);
+    proxy = wire_proxy_open(tap->stage.wire, operand[0], operand[1], tap->to,
+                            &limits, &err);
+    if (!proxy)
+        die("%s", err.msg);
+    while (!over && stage_wait(&tap->stage, 1)) {
+        struct wire_record from = {0};
+        int rc;
+
+        while (wire_refused(tap->stage.wire, &err))
+            log_message("%s", err.msg);
+        while (!over && (rc = wire_proxy_next(proxy, &from.from, &msg, &err))) {
+            if (rc < 0) {
+                complain(&err);
+                continue;
+            }
+            from.time = clock_wall();
+            over = tap_report(tap, msg, &from);
+            wire_msg_free(msg);
+        }
+    }
+    wire_proxy_close(proxy);
+    tap_close(tap);
+}
+
+void
+tap_show(struct tap *tap, char **operand)
+{
+    struct wire_record from;
+    struct wire_msg *msg;
+    struct err err;
+    FILE *file;
+    int rc, over = 0;
+
+    tap_open(tap);
+    file = wire_record_open(*operand, &err);
+    if (!file)
+        die("%s", err.msg);
+    while (!over && (rc = wire_record_next(file, &from, &msg, &err))) {
+        if (rc < 0)
+            die("'%s': %s", *operand, err.msg);
+        over = stop_requested() || tap_report(tap, msg, &from);
+        wire_msg_free(msg);
+    }
+    fclose(file);
+    tap_close(tap);
+}
+
+void
+tap_replay(struct tap *tap, char **operand)
+{
+    struct flow_replay *replay;
+    struct err err;
+    const char *where;
+    int rc;
+
+    tap_open(tap);
+    replay = flow_replay_open(operand[0], &err);
+    if (!replay)
+        die("%s", err.msg);
+    where = stage_endpoint(&tap->stage, operand[1], flow_replay_edge(replay));
+    if (!where)
+        opt_misuse("replay where? -r DIR or an endpoint");
+    rc = flow_replay_run(replay, tap->stage.wire, tap->stage.stop, where,
+                         tap->to, &err);
+    flow_replay_close(replay);
+    if (rc)
+        die("%s", err.msg);
+    tap_close(tap);
+}
