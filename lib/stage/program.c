@@ -17,8 +17,6 @@
 #include "util/defuse.h"
 #include "util/mem.h"
 
-#include "bytes.h"
-
 enum {
     LONGEST = 4096,  // default of the config's `longest`
     HELD = 65536,    // most bytes of standard error buffered for a line's end
@@ -27,6 +25,7 @@ enum {
     LATEST = 10,     // of further lines, print the last ones
     READS = 2,       // reads of standard error at once: a full pipe
     LOOK_MS = 100,   // between checks that the program is alive
+    PIECE = 65536,   // bytes of one read
     DESCRIPTOR = 10, // the stage's least descriptor: the program has 0 to 3
 };
 
@@ -35,12 +34,19 @@ static const double ask_s = 1;     // to end after SIGTERM or its output's end
 static const double killed_s = 1;  // to end after the stage was killed
 static const double period_s = 10; // over which lines are counted
 
+/* A queue of bytes, as from a pipe; the first `from` of them are consumed. */
+struct bytes {
+    char *at;
+    size_t from, n, room;
+    size_t scanned; // no '\n' from `from` up to here
+};
+
 struct stage_program {
     struct stage_program_config config; // without its line
     char *line;
     struct stage_process process;
     int in, out, errors; // pipes to its descriptors 0, 1, 2; -1: closed
-    struct stage_bytes to, answer, error_text;
+    struct bytes to, answer, error_text;
     double since;         // when the period began
     size_t shown;         // lines of standard error printed in it,
     size_t left_out;      // and further lines
@@ -54,6 +60,65 @@ struct stage_program {
     void *map;
     size_t size;
 };
+
+static void
+clear_bytes(struct bytes *bytes)
+{
+    bytes->from = bytes->n = bytes->scanned = 0;
+}
+
+static void
+add_bytes(struct bytes *bytes, const char *text, size_t n)
+{
+    // drop the consumed bytes once they are half of all
+    if (bytes->from > bytes->n / 2 || bytes->from == bytes->n) {
+        bytes->n -= bytes->from;
+        bytes->scanned -= bytes->from;
+        if (bytes->n)
+            memmove(bytes->at, bytes->at + bytes->from, bytes->n);
+        bytes->from = 0;
+    }
+    mem_grow(&bytes->at, &bytes->room, bytes->n + n, 1);
+    memcpy(bytes->at + bytes->n, text, n);
+    bytes->n += n;
+}
+
+/* Returns the next complete line, with 0 for its '\n', or NULL; it is valid
+ * until more is added.  *n is its length, which may include further 0 bytes. */
+static char *
+next_line(struct bytes *bytes, size_t *n)
+{
+    char *line, *end = NULL;
+
+    if (bytes->scanned < bytes->n)
+        end =
+            memchr(bytes->at + bytes->scanned, '\n', bytes->n - bytes->scanned);
+    if (!end) {
+        bytes->scanned = bytes->n;
+        return NULL;
+    }
+    line = bytes->at + bytes->from;
+    *n = (size_t)(end - line);
+    *end = 0;
+    bytes->from = bytes->scanned = (size_t)(end - bytes->at) + 1;
+    return line;
+}
+
+/* Reads from a non-blocking descriptor: 1 if there may be more, 0 if there is
+ * nothing now, -1 at the end or on error. */
+static int
+read_bytes(int fd, struct bytes *bytes)
+{
+    char piece[PIECE];
+    ssize_t n;
+
+    do
+        n = read(fd, piece, sizeof piece);
+    while (n < 0 && errno == EINTR);
+    if (n > 0)
+        add_bytes(bytes, piece, (size_t)n);
+    return n > 0 ? 1 : n < 0 && errno == EAGAIN ? 0 : -1;
+}
 
 static void
 close_end(int *fd)
@@ -147,13 +212,13 @@ pass_on_messages(struct stage_program *p)
     if (clock_now() - p->since >= period_s)
         end_period(p);
     for (int i = 0; i < READS && p->errors >= 0 && more > 0; i++) {
-        more = stage_bytes_read(p->errors, &p->error_text);
-        while ((line = stage_bytes_line(&p->error_text, &n)))
+        more = read_bytes(p->errors, &p->error_text);
+        while ((line = next_line(&p->error_text, &n)))
             print_last_state(p, line);
         if (more < 0 || p->error_text.n - p->error_text.from > HELD) {
-            stage_bytes_add(&p->error_text, "", 1);
+            add_bytes(&p->error_text, "", 1);
             print_last_state(p, p->error_text.at + p->error_text.from);
-            stage_bytes_clear(&p->error_text);
+            clear_bytes(&p->error_text);
         }
         if (more < 0)
             close_end(&p->errors);
@@ -211,9 +276,9 @@ start_program(struct stage_program *p, struct err *err)
         rc = start_shell(p, theirs, err);
     for (int i = 0; i < 3; i++)
         close_end(&theirs[i]);
-    stage_bytes_clear(&p->to);
-    stage_bytes_clear(&p->answer);
-    stage_bytes_clear(&p->error_text);
+    clear_bytes(&p->to);
+    clear_bytes(&p->answer);
+    clear_bytes(&p->error_text);
     p->pending = p->lines = 0;
     p->answered_early = p->misplaced = 0;
     p->lost = rc != 0;
@@ -232,9 +297,9 @@ ends_within(struct stage_program *p, double seconds)
         fd[1] = (struct pollfd){.fd = p->out, .events = POLLIN};
         poll(fd, 2, p->out < 0 || p->errors < 0 ? 5 : 20);
         pass_on_messages(p);
-        if (p->out >= 0 && stage_bytes_read(p->out, &p->answer) < 0)
+        if (p->out >= 0 && read_bytes(p->out, &p->answer) < 0)
             close_end(&p->out);
-        stage_bytes_clear(&p->answer);
+        clear_bytes(&p->answer);
     }
     return stage_process_ended(&p->process);
 }
@@ -256,23 +321,11 @@ end_program(struct stage_program *p)
     close_end(&p->errors);
 }
 
-static int
-open_memory(struct stage_program *p, struct err *err)
-{
-    const int fd = memfd_create("foil", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    p->memory = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR);
-    if (fd >= 0)
-        close(fd);
-    if (p->memory < 0 || fcntl(p->memory, F_ADD_SEALS, F_SEAL_SHRINK))
-        return err_sys(err, "cannot share memory with '%.200s'", p->line);
-    return 0;
-}
-
 struct stage_program *
 stage_program_open(const struct stage_program_config *config, struct err *err)
 {
     struct stage_program *p = mem_array(1, sizeof *p);
+    int fd;
 
     p->config = *config;
     p->line = mem_text(config->line);
@@ -280,11 +333,16 @@ stage_program_open(const struct stage_program_config *config, struct err *err)
         p->config.longest = LONGEST;
     p->in = p->out = p->errors = -1;
     signal(SIGPIPE, SIG_IGN);
-    if (open_memory(p, err) || start_program(p, err)) {
-        stage_program_close(p);
-        return NULL;
-    }
-    return p;
+    fd = memfd_create("foil", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    p->memory = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR);
+    if (fd >= 0)
+        close(fd);
+    if (p->memory < 0 || fcntl(p->memory, F_ADD_SEALS, F_SEAL_SHRINK))
+        err_sys(err, "cannot share memory with '%.200s'", p->line);
+    else if (!start_program(p, err))
+        return p;
+    stage_program_close(p);
+    return NULL;
 }
 
 void
@@ -404,11 +462,11 @@ stage_program_send(struct stage_program *p, const char *line)
     if (p->lost)
         return;
     if (!p->pending)
-        p->answered_early = stage_bytes_read(p->out, &p->answer) > 0 ||
-                            p->answer.from < p->answer.n;
+        p->answered_early =
+            read_bytes(p->out, &p->answer) > 0 || p->answer.from < p->answer.n;
     p->pending++;
-    stage_bytes_add(&p->to, line, strlen(line));
-    stage_bytes_add(&p->to, "\n", 1);
+    add_bytes(&p->to, line, strlen(line));
+    add_bytes(&p->to, "\n", 1);
     write_some(p);
     pass_on_messages(p);
 }
@@ -441,7 +499,7 @@ find_line(struct stage_program *p, char **line, struct err *why)
     const size_t longest = p->config.longest;
     size_t n;
 
-    *line = stage_bytes_line(&p->answer, &n);
+    *line = next_line(&p->answer, &n);
     if (!*line)
         n = p->answer.n - p->answer.from;
     if (n > longest)
@@ -468,7 +526,7 @@ wait_line(struct stage_program *p, int stop, double until, char **line,
         if (p->late)
             return lose_program(p, err, "did not answer in time");
         p->late = clock_now() >= until;
-        more = stage_bytes_read(p->out, &p->answer);
+        more = read_bytes(p->out, &p->answer);
         if (more < 0 || (!more && ended))
             return lose_ended(p, err);
         if (wait_for_event(p, stop, more ? 0 : until))
@@ -494,20 +552,6 @@ take_last(struct stage_program *p, const char *line,
     return STAGE_REFUSED;
 }
 
-/* A line before the last one. */
-static int
-take_answer_line(struct stage_program *p, const char *line,
-                 struct stage_answer *answer, struct err *err)
-{
-    if (!answer->take)
-        return err_set(err, "answered '%.80s' where 'ok' or 'error' is wanted",
-                       line);
-    if (p->lines++ >= p->config.most)
-        return err_set(err, "answered more than %zu line%s and no 'ok'",
-                       p->config.most, plural(p->config.most));
-    return answer->take(answer->of, line, err);
-}
-
 enum stage_outcome
 stage_program_take(struct stage_program *p, int stop,
                    struct stage_answer *answer, struct err *err)
@@ -526,12 +570,21 @@ stage_program_take(struct stage_program *p, int stop,
     for (;;) {
         const enum stage_outcome outcome =
             wait_line(p, stop, until, &line, err);
+        int rc;
 
         if (outcome != STAGE_ANSWERED)
             return outcome;
         if (text_after(line, "ok") || text_after(line, "error"))
             return take_last(p, line, answer, err);
-        if (take_answer_line(p, line, answer, &why))
+        if (!answer->take)
+            rc = err_set(
+                &why, "answered '%.80s' where 'ok' or 'error' is wanted", line);
+        else if (p->lines++ >= p->config.most)
+            rc = err_set(&why, "answered more than %zu line%s and no 'ok'",
+                         p->config.most, plural(p->config.most));
+        else
+            rc = answer->take(answer->of, line, &why);
+        if (rc)
             return lose_program(p, err, why.msg);
     }
 }

@@ -8,6 +8,174 @@
 
 #include "codec_impl.h"
 
+/* The bound of sample ids; 0: not known. */
+static int64_t
+count_images(const struct wire_decoder *d)
+{
+    return d->m->images ? whole_at(d->x, d->m->images) : d->size;
+}
+
+/* "v,b,d" from "vbd", for an error message. */
+static const char *
+put_commas(const char *shape, char to[2 * WIRE_RANK_MAX])
+{
+    size_t n = 0;
+
+    for (; *shape; shape++) {
+        to[n++] = *shape;
+        to[n++] = ',';
+    }
+    to[n - 1] = '\0';
+    return to;
+}
+
+/* Check or set a named size by size i of t. */
+static void
+settle_sizes(struct wire_decoder *d, const struct wire_field *f,
+             const struct wire_tensor *t, size_t i,
+             const struct wire_size *size)
+{
+    size_t *known = field_at(d->x, size->at);
+    const unsigned bit = 1u << (size - d->m->sizes);
+    const size_t got = t->shape[i];
+    char shape[2 * WIRE_RANK_MAX];
+
+    if (*known || d->settled & bit) {
+        if (got != *known)
+            wire_read_fail(&d->r, "tensor '%s' [%s] has %c = %zu, want %zu",
+                           f->name, put_commas(f->shape, shape), size->name,
+                           got, *known);
+    } else if (!got) {
+        wire_read_fail(&d->r, "tensor '%s' is empty", f->name);
+    } else if (got > size->greatest) {
+        wire_read_fail(&d->r, "tensor '%s' [%s] has %c = %zu, at most %zu",
+                       f->name, put_commas(f->shape, shape), size->name, got,
+                       size->greatest);
+    }
+    *known = got;
+}
+
+/* Checks the sizes of t against those of the message, or sets them; t is NULL
+ * for a missing tensor, which sets unknown sizes to 0. */
+static void
+settle_shape(struct wire_decoder *d, const struct wire_field *f,
+             const struct wire_tensor *t)
+{
+    unsigned settled = 0;
+
+    for (size_t i = 0; f->shape[i]; i++) {
+        const char name = f->shape[i];
+        const struct wire_size *size;
+
+        if (t && is_digit(name) && t->shape[i] != (size_t)(name - '0'))
+            wire_read_fail(&d->r, "tensor '%s' has rows of %zu, want %c",
+                           f->name, t->shape[i], name);
+        for (size = d->m->sizes; size->name; size++) {
+            if (size->name != name)
+                continue;
+            settled |= 1u << (size - d->m->sizes);
+            if (t && !d->r.rc)
+                settle_sizes(d, f, t, i, size);
+        }
+    }
+    d->settled |= settled;
+}
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void
+check_once(struct wire_decoder *d, const struct wire_tensor *t)
+{
+    int64_t *sorted;
+
+    if (t->count < 2)
+        return;
+    sorted = mem_array(t->count, sizeof *sorted);
+    memcpy(sorted, t->data, t->count * sizeof *sorted);
+    qsort(sorted, t->count, sizeof *sorted, compare_ids);
+    for (size_t i = 1; i < t->count; i++)
+        if (sorted[i] == sorted[i - 1])
+            wire_read_fail(&d->r, "sample %jd is in '%s' twice",
+                           (intmax_t)sorted[i], t->name);
+    free(sorted);
+}
+
+static void
+check_ids(struct wire_decoder *d, const struct wire_tensor *t)
+{
+    const int64_t *id = t->data, size = count_images(d);
+
+    for (size_t i = 0; i < t->count && !d->r.rc; i++)
+        if (id[i] < 0 || (size && id[i] >= size))
+            wire_read_fail(&d->r,
+                           "id %jd in '%s' is not in the data set of %jd",
+                           (intmax_t)id[i], t->name, (intmax_t)size);
+}
+
+static void
+check_whole(struct wire_decoder *d, const struct wire_field *f,
+            const struct wire_tensor *t)
+{
+    const int64_t least = f->least;
+    const int64_t most =
+        f->below ? whole_at(d->x, f->below_at) - 1 : f->greatest;
+
+    for (size_t i = 0; i < t->count && !d->r.rc; i++) {
+        const int64_t x = t->dtype == DTYPE_I4 ? ((const int32_t *)t->data)[i]
+                                               : ((const int64_t *)t->data)[i];
+
+        if (x < least || x > most)
+            wire_read_fail(&d->r, "'%s' has %jd, want %jd .. %jd", f->name,
+                           (intmax_t)x, (intmax_t)least, (intmax_t)most);
+    }
+}
+
+static void
+check_real(struct wire_decoder *d, const struct wire_field *f,
+           const struct wire_tensor *t)
+{
+    const float *x = t->data;
+
+    for (size_t i = 0; i < t->count && !d->r.rc; i++)
+        if ((double)x[i] < f->low || (double)x[i] > f->high)
+            wire_read_fail(&d->r, "'%s' has %g, want %g .. %g", f->name,
+                           (double)x[i], f->low, f->high);
+}
+
+/* Finds the tensor of a field, checks its type, sizes and elements, and sets
+ * the pointer in the struct. */
+static void
+get_tensor(struct wire_decoder *d, const struct wire_field *f)
+{
+    const struct wire_tensor *t = wire_msg_find(d->r.msg, f->name);
+    const int half = t && f->half && t->dtype == DTYPE_F2;
+
+    if (!t)
+        wire_read_fail(&d->r, "tensor '%s' is missing", f->name);
+    else if ((t->dtype != f->dtype && !half) || t->rank != strlen(f->shape))
+        wire_read_fail(&d->r, "tensor '%s' is %s of %zu sizes, want %s of %zu",
+                       f->name, dtype_about(t->dtype)->wire, t->rank,
+                       dtype_about(f->dtype)->wire, strlen(f->shape));
+    if (!d->r.rc)
+        settle_shape(d, f, t);
+    if (!d->r.rc && f->type == WIRE_IDS)
+        check_ids(d, t);
+    if (!d->r.rc && f->once)
+        check_once(d, t);
+    if (!d->r.rc && (f->below || f->least < f->greatest))
+        check_whole(d, f, t);
+    if (!d->r.rc && f->low < f->high)
+        check_real(d, f, t);
+    if (!d->r.rc)
+        set_pointer(d->x, half ? f->half : f->at, t->data);
+}
+
 /* 1 when the message has that key or tensor. */
 static int
 has_field(struct wire_decoder *d, const struct wire_field *f)
@@ -157,8 +325,7 @@ static void
 get_couples(struct wire_decoder *d, const struct wire_field *f)
 {
     const msgpack_object_array *list = wire_read_array(&d->r, f->name);
-    const int64_t most =
-        wire_decode_images(d) ? wire_decode_images(d) - 1 : WIRE_SIZE_MAX;
+    const int64_t most = count_images(d) ? count_images(d) - 1 : WIRE_SIZE_MAX;
     int64_t(*couple)[2];
 
     if (!list || !list->size)
@@ -202,23 +369,18 @@ is_left_out(struct wire_decoder *d, const struct wire_field *f)
     if (f->type == WIRE_WHOLE)
         set_number(f, d->x, f->missing);
     if (f->shape)
-        wire_decode_sizes(d, f, NULL);
+        settle_shape(d, f, NULL);
     return 1;
 }
 
 /* How the value of a field is read; wire_decode() enters a map by itself. */
 static void (*const get_field[])(struct wire_decoder *,
                                  const struct wire_field *) = {
-    [WIRE_WHOLE] = get_number,
-    [WIRE_COUNT] = get_number,
-    [WIRE_REAL] = get_real,
-    [WIRE_FLAG] = get_flag,
-    [WIRE_TEXT] = get_text,
-    [WIRE_SHARE] = get_share,
-    [WIRE_VALUES] = get_values,
-    [WIRE_COUPLES] = get_couples,
-    [WIRE_TENSOR] = wire_decode_tensor,
-    [WIRE_IDS] = wire_decode_tensor,
+    [WIRE_WHOLE] = get_number,  [WIRE_COUNT] = get_number,
+    [WIRE_REAL] = get_real,     [WIRE_FLAG] = get_flag,
+    [WIRE_TEXT] = get_text,     [WIRE_SHARE] = get_share,
+    [WIRE_VALUES] = get_values, [WIRE_COUPLES] = get_couples,
+    [WIRE_TENSOR] = get_tensor, [WIRE_IDS] = get_tensor,
     [WIRE_TABLES] = get_tables,
 };
 
