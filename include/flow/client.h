@@ -81,8 +81,7 @@ int flow_client_send(struct flow_client *client, struct wire_msg *msg);
  * pause that doubles from 0.1 s to 5 s.  A repeated id gets the same answer.
  *
  * A message that cannot be read, or that the caller refuses, is not an answer:
- * it is counted, its sender receives an error with the reason, and the wait
- * continues, to the deadline.
+ * the wait continues, to the deadline.
  */
 struct flow_service;
 

@@ -8,19 +8,11 @@
 
 /*
  * How the state of a service is handed over, for both ends, as state machines
- * without socket and clock: STATE, READY and Service of foil-wire(5).  Not
+ * without socket and clock: the tables Client and Service of foil-wire(5).  Not
  * thread-safe.
  *
  * The client keeps a copy of the state of its service, and this struct decides
  * when to send it.  One struct for each service; zeroed, it is in STATE.
- * State, event, new state:
- *
- *     STATE  the last state.ok             READY
- *     STATE  error with id and state       again from the first piece; fails at
- *                                          the eighth such error in a row
- *     READY  hello of another service      STATE
- *     READY  a step was not applied        STATE
- *     READY  error with id and state       STATE
  */
 struct flow_state_copy {
     char service[64]; /* name in the last hello of a service; "": none */
@@ -95,8 +87,9 @@ void flow_state_owner_on_hello(struct flow_state_owner *state, uint64_t peer,
 
 /*
  * flow_state_owner_check() returns 0 when a peer may use the state in a
- * session, else -1 with a sentence. owner   the owner's hello when it is
- * another peer that is still connected; else NULL
+ * session, else -1 with a sentence.
+ *   owner   the owner's hello when it is another peer that is still connected;
+ *           else NULL
  */
 int flow_state_owner_check(const struct flow_state_owner *state, uint64_t peer,
                            int64_t session, const struct wire_hello *owner,

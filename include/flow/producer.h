@@ -154,19 +154,17 @@ void flow_producer_mark_notified(struct flow_producer *producer, uint64_t peer,
 int flow_producer_over(const struct flow_producer *producer, double now);
 
 /*
- * flow_producer_place() returns the consumer's place, session -1 before any is
- * known; flow_producer_plan() its plan and order (wire/progress.h);
- * flow_producer_window() its window; flow_producer_fresh() the first
- * place after those in the book; flow_producer_holder() the peer that has an
- * item or had it last, 0 for none; flow_producer_out() the number of leases.
+ * flow_producer_newest() returns the newest snapshot, flow_producer_place() its
+ * place, session -1 before any is known; flow_producer_fresh() the first place
+ * after those in the book; flow_producer_holder() the peer that has an item or
+ * had it last, 0 for none; flow_producer_out() the number of leases.
  * flow_producer_missing() returns the peer that has the item for which the
  * consumer waits, or 0 when it does not wait: a waiting consumer makes a
  * snapshot each second.
  */
+const struct wire_want *
+flow_producer_newest(const struct flow_producer *producer);
 struct wire_place flow_producer_place(const struct flow_producer *producer);
-const char *flow_producer_plan(const struct flow_producer *producer,
-                               const char **order);
-size_t flow_producer_window(const struct flow_producer *producer);
 struct wire_place flow_producer_fresh(const struct flow_producer *producer);
 uint64_t flow_producer_holder(const struct flow_producer *producer,
                               const struct wire_place *at);

@@ -8,29 +8,18 @@
 #include "link.h"
 
 /*
- * The greeting, for both ends, as state machines without socket and clock.
- * Their callers pass them what was received and the time (`now`, in seconds
- * from any start, never decreasing).
+ * The greeting, for both ends, as state machines without socket and clock: the
+ * tables Greeting of foil-wire(5).  Their callers pass them what was received
+ * and the time (`now`, in seconds from any start, never decreasing).
  *
- * The connecting end, which lib/flow/client.c connects to a socket:
- *
- *     OUT       no connection, or one on which no hello was sent
- *     GREETING  hello was sent and is not answered: it is sent again each
- *               second.  Any other message belongs to an earlier connection:
- *               drop it
- *     IN        the binder knows us
- *
- *     state     event                         then
- *     OUT       there is a connection         send hello; GREETING
- *     GREETING  one second without an answer  send hello; GREETING
- *     GREETING  a hello that fits             IN
- *     IN        an error with `again`         OUT
- *     any       the connection is lost        OUT
- *
- * Nothing else changes the state, such as a second hello in IN, or an error
- * with `again` in GREETING, where a hello is in transit.
+ * The connecting end (lib/flow/client.c):
  */
-enum flow_greeting_state { FLOW_OUT, FLOW_GREETING, FLOW_IN };
+enum flow_greeting_state {
+    FLOW_OUT,      /* no connection, or one on which no hello was sent */
+    FLOW_GREETING, /* hello was sent and is not answered; any other message
+                    * belongs to an earlier connection */
+    FLOW_IN        /* the binder knows us */
+};
 
 struct flow_greeting {
     enum flow_greeting_state state; /* zero: OUT */
@@ -59,24 +48,9 @@ void flow_greeting_again(struct flow_greeting *greeting);
 void flow_greeting_lost(struct flow_greeting *greeting);
 
 /*
- * The binding end and its peers, which lib/flow/server.c connects to a socket:
- *
- *     connection  received                then
- *     unknown     a hello that fits       it becomes a peer and gets an answer.
- *                                         A peer of that name on another
- *                                         connection leaves: messages in
- *                                         transit there may be lost
- *     unknown     anything else           an error with `again`, at most one a
- *                                         second for each connection
- *     known       a hello that fits       gets an answer, changes nothing
- *     known       nothing for 3 seconds   it leaves; its address is stored
- *
- * Silence is checked only when all pending messages are read, and twice, 0.1 s
- * apart.
- *
- * Peers are found by routing id (the sender of a message), by number (the
- * tool's name for a peer) and by the name in their hello (a reconnection).
- * Searches are linear: there are tens, at most FLOW_PEERS_MAX.
+ * The peers of the binding end (lib/flow/server.c), found by routing id (the
+ * sender of a message), by number (the tool's name for a peer) and by the name
+ * in their hello (a reconnection).  Searches are linear: there are tens.
  */
 enum { FLOW_PEERS_MAX = 1024 };
 
@@ -139,10 +113,8 @@ enum flow_entry flow_peer_table_greet(struct flow_peer_table *table,
                                       double now,
                                       struct flow_known_peer **peer);
 
-/*
- * flow_peer_table_unknown() takes any other message of an unknown connection.
- * Returns 1 when a hello is to be requested of it.
- */
+/* flow_peer_table_unknown() takes any other message of an unknown connection.
+ * Returns 1 when a hello is to be requested of it: once a second at most. */
 int flow_peer_table_unknown(struct flow_peer_table *table,
                             const struct wire_id *id, double now);
 

@@ -366,17 +366,10 @@ flow_producer_place(const struct flow_producer *p)
     return p->newest.at;
 }
 
-const char *
-flow_producer_plan(const struct flow_producer *p, const char **order)
+const struct wire_want *
+flow_producer_newest(const struct flow_producer *p)
 {
-    *order = p->newest.order;
-    return p->newest.plan;
-}
-
-size_t
-flow_producer_window(const struct flow_producer *p)
-{
-    return (size_t)p->newest.window;
+    return &p->newest;
 }
 
 struct wire_place

@@ -34,40 +34,26 @@ union step {
     struct wire_item item;
 };
 
-/* Get the place of a batch or item; -1 when it is invalid. */
-static int
-get_place(struct wire_msg *msg, struct wire_place *at)
-{
-    const enum wire_kind kind = wire_msg_kind(msg);
-    union step step;
-    struct err err;
-
-    if (wire_decode(kind, &step, msg, 0, &err))
-        return -1;
-    *at = kind == WIRE_BATCH
-              ? wire_place_of(step.batch.session, &step.batch.batch)
-              : wire_place_of(step.item.session, &step.item.batch);
-    wire_release(kind, &step);
-    return 0;
-}
-
 static void
 note_step(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
 {
     const enum wire_kind kind = wire_msg_kind(msg);
     const char *stage = replay->kind == WIRE_BATCH ? "augment" : "select";
+    struct wire_subject subject;
     struct wire_hello hello;
-    struct wire_place at;
+    union step step;
     struct err err;
 
     if (kind == WIRE_HELLO && !wire_hello_get(&hello, msg, &err) &&
         !strcmp(hello.stage, stage))
         replay->hello = hello;
-    if (kind != replay->kind || get_place(msg, &at))
+    if (kind != replay->kind || wire_decode(kind, &step, msg, 0, &err))
         return;
+    wire_release(kind, &step);
+    wire_subject_of(&subject, msg);
     mem_grow(&replay->steps, &replay->room, replay->n + 1,
              sizeof *replay->steps);
-    replay->steps[replay->n++] = (struct step_offset){at, offset};
+    replay->steps[replay->n++] = (struct step_offset){subject.at, offset};
 }
 
 /* One pass over the file for batches, or for items. */

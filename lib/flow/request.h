@@ -6,23 +6,12 @@
 
 /*
  * A request and its answer, for both ends, as state machines without socket and
- * clock.  Their callers pass them what was received and the time (`now`, in
- * seconds from any start, never decreasing).  lib/flow/client.c requests,
- * lib/flow/server.c answers; flow/handover.h decides when a state is handed
- * over.
+ * clock: the tables Client and Service of foil-wire(5).  Their callers pass
+ * them what was received and the time (`now`, in seconds from any start, never
+ * decreasing).  flow/handover.h decides when a state is handed over.  Not
+ * thread-safe.
  *
- * The requesting end:
- *
- *     event                         then
- *     a request                     send it, once greeted
- *     the answer with its id        done
- *     an error with its id          done: there is no answer
- *     an answer that does not fit   continue waiting
- *     another id                    drop it
- *     no answer in time             after a pause, the same on a new connection
- *     the deadline                  done: there is no answer
- *
- * Not thread-safe.
+ * The requesting end (lib/flow/client.c):
  */
 struct flow_request {
     double timeout, deadline; /* seconds until it is sent again, and fails */
@@ -62,10 +51,11 @@ double flow_request_pause(struct flow_request *request);
 void flow_request_renewed(struct flow_request *request, double now);
 
 /*
- * The answering end caches the last answer to each peer: a repeated request
- * gets the same one, and an earlier request, on an old connection, is late.
- * Peers are identified by the names in their hellos, as connections come and
- * go.  When the cache is full, the least recently answered peer is dropped.
+ * The answering end (lib/flow/server.c) caches the last answer to each peer: a
+ * repeated request gets the same one, and an earlier request, on an old
+ * connection, is late. Peers are identified by the names in their hellos, as
+ * connections come and go.  When the cache is full, the least recently answered
+ * peer is dropped.
  */
 enum { FLOW_ANSWER_CACHE_MAX = 64 };
 

@@ -300,7 +300,8 @@ filter_next(struct world *w, enum flow_news_kind news)
         return;
     if (w->drawn < s->place)
         w->drawn = s->place;
-    flow_consumer_resize(w->filter_in, flow_producer_window(s->flow));
+    flow_consumer_resize(w->filter_in,
+                         (size_t)flow_producer_newest(s->flow)->window);
     flow_consumer_set_place(w->filter_in, &at);
     while ((item = flow_consumer_stale(w->filter_in)))
         free(item);

@@ -47,7 +47,7 @@ check_state(struct edge *edge)
         REQUIRE(flow_consumer_held(edge->inlet->consumer) <= WINDOW);
     if (edge->outlet)
         REQUIRE(flow_producer_out(edge->outlet->producer) <=
-                flow_producer_window(edge->outlet->producer));
+                (size_t)flow_producer_newest(edge->outlet->producer)->window);
 }
 
 static void

@@ -277,8 +277,9 @@ send_snapshots(struct filter *filter)
     const double now = clock_now();
     struct flow_send_snapshot ask;
 
-    flow_consumer_resize(consumer,
-                         flow_producer_window(filter->items->producer));
+    flow_consumer_resize(
+        consumer,
+        (size_t)flow_producer_newest(filter->items->producer)->window);
     flow_consumer_mark_waiting(consumer, now);
     while (flow_consumer_next_snapshot(consumer, now, &ask))
         flow_consumer_mark_sent(
@@ -331,7 +332,7 @@ void
 filter_turn(struct filter *filter)
 {
     struct wire_place trained;
-    const char *plan, *order;
+    const struct wire_want *newest;
 
     read_selector(filter);
     if (!filter->items)
@@ -342,8 +343,9 @@ filter_turn(struct filter *filter)
         return;
     begin_sampler(filter, &trained);
     passage_move(&filter->passage, filter->sampler, &trained);
-    plan = flow_producer_plan(filter->items->producer, &order);
-    flow_consumer_set_plan(filter->passage.consumer, plan, order);
+    newest = flow_producer_newest(filter->items->producer);
+    flow_consumer_set_plan(filter->passage.consumer, newest->plan,
+                           newest->order);
     send_items(filter);
     send_snapshots(filter);
 }

@@ -35,21 +35,4 @@ void tap_replay(struct tap *tap, char **operand);
 void tap_open(struct tap *tap);
 void tap_close(struct tap *tap);
 
-/*
- * Prints and records a message, if it is of a wanted kind; 1 after --count
- * messages.  Flushes the line before it returns.
- */
-int tap_report(struct tap *tap, struct wire_msg *msg,
-               const struct wire_record *from);
-
-/*
- * A TensorBoard file (util/board.h) in DIR, one for each foil-tap: metrics,
- * and every ten seconds histograms of similarities in a batch, between views of
- * the same sample and of different samples.  tap_board_put() adds the data of a
- * message and flushes the file; closing NULL does nothing.
- */
-struct tap_board *tap_board_open(const char *dir);
-void tap_board_put(struct tap_board *board, struct wire_msg *msg);
-void tap_board_close(struct tap_board *board);
-
 #endif

@@ -1,18 +1,149 @@
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "flow/replay.h"
+#include "num/vec.h"
 #include "text/vocabulary.h"
+#include "util/board.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
+#include "wire/events.h"
+#include "wire/features.h"
 #include "wire/feed.h"
 #include "wire/proxy.h"
 
 #include "tap.h"
+
+/* ---- TensorBoard -------------------------------------------------------- */
+
+static const double interval_s = 10;              /* between two histograms */
+static const int64_t any_size = (int64_t)1 << 48; /* of a data set */
+
+struct tap_board {
+    FILE *file;
+    struct board *board;
+    struct board_when when; /* of the newest line of metrics */
+    double drawn;           /* time of the last histogram */
+};
+
+/* A file in DIR, one for each foil-tap: metrics, and every ten seconds
+ * histograms of similarities in a batch, between views of the same sample and
+ * of different samples. */
+static struct tap_board *
+open_board(const char *dir)
+{
+    struct tap_board *to = mem_array(1, sizeof *to);
+    const double now = (double)clock_wall() / 1e9;
+    char *path = mem_format("%s/events.out.tfevents.%.0f.foil-tap.%d", dir, now,
+                            (int)getpid());
+    struct err err;
+
+    if (file_mkdir(dir, 0777, &err))
+        die("%s", err.msg);
+    to->file = fopen(path, "wbx");
+    if (!to->file)
+        die("cannot write '%s': %s", path, strerror(errno));
+    to->board = board_open(to->file, path, now);
+    to->drawn = -interval_s;
+    free(path);
+    return to;
+}
+
+static void
+close_board(struct tap_board *to)
+{
+    struct err err;
+
+    if (!to)
+        return;
+    if (board_close(to->board, &err))
+        die("%s", err.msg);
+    fclose(to->file);
+    free(to);
+}
+
+static void
+add_metrics(struct tap_board *to, const struct wire_msg *msg)
+{
+    struct wire_metrics *m = mem_array(1, sizeof *m);
+    struct err err;
+    double total;
+
+    if (wire_metrics_get(m, msg, &err))
+        die("%s", err.msg);
+    total = value_find(m->values, m->n, "total");
+    to->when.step = isnan(total) ? to->when.step : (int64_t)total;
+    to->when.time = (double)clock_wall() / 1e9;
+    for (size_t i = 0; i < m->n; i++) {
+        char *tag = mem_format("%s/%s", m->stage, m->values[i].name);
+
+        if (strcmp(m->values[i].name, "total"))
+            board_number(to->board, &to->when, tag, m->values[i].value);
+        free(tag);
+    }
+    free(m);
+}
+
+/* Similarities of view 0 of each sample to view 1 of itself, and of others. */
+static void
+add_similarities(struct tap_board *to, const struct batch *f)
+{
+    float *positive = mem_array(f->b, sizeof *positive);
+    float *negative = mem_array(f->b * f->b, sizeof *negative);
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->b; i++)
+        for (size_t j = 0; j < f->b; j++) {
+            float *at = i == j ? &positive[i] : &negative[n++];
+
+            *at = (float)num_dot(f->dim, f->z + i * f->dim,
+                                 f->z + (f->b + j) * f->dim);
+        }
+    board_histogram(to->board, &to->when, "similarity/positive", positive,
+                    f->b);
+    board_histogram(to->board, &to->when, "similarity/negative", negative, n);
+    free(positive);
+    free(negative);
+}
+
+static void
+add_features(struct tap_board *to, struct wire_msg *msg)
+{
+    struct wire_features f;
+    struct err err;
+
+    if (clock_now() - to->drawn < interval_s)
+        return;
+    if (wire_features_get(&f, msg, any_size, &err))
+        die("%s", err.msg);
+    if (f.batch.z && f.batch.v > 1 && !f.id) {
+        to->drawn = clock_now();
+        add_similarities(to, &f.batch);
+    }
+    wire_features_release(&f);
+}
+
+static void
+put_on_board(struct tap_board *to, struct wire_msg *msg)
+{
+    struct err err;
+
+    if (wire_msg_kind(msg) == WIRE_METRICS)
+        add_metrics(to, msg);
+    else if (wire_msg_kind(msg) == WIRE_FEATURES)
+        add_features(to, msg);
+    if (board_flush(to->board, &err))
+        die("%s", err.msg);
+}
+
+/* ---- all verbs ---------------------------------------------------------- */
 
 /* A row of tokens as text, for wire_show(). */
 static char *
@@ -44,7 +175,7 @@ tap_open(struct tap *tap)
     opt_together(&tap->options.keys, &tap->options.allow);
     stage_open(&tap->stage, &tap->options);
     if (tap->tensorboard)
-        tap->board = tap_board_open(tap->tensorboard);
+        tap->board = open_board(tap->tensorboard);
     if (!tap->record)
         return;
     tap->out = fopen(tap->record, "wb");
@@ -57,7 +188,7 @@ tap_open(struct tap *tap)
 void
 tap_close(struct tap *tap)
 {
-    tap_board_close(tap->board);
+    close_board(tap->board);
     stage_close(&tap->stage);
     text_vocabulary_free(tap->words.vocabulary);
     if (tap->out && fclose(tap->out))
@@ -65,9 +196,11 @@ tap_close(struct tap *tap)
     close_stdout();
 }
 
-int
-tap_report(struct tap *tap, struct wire_msg *msg,
-           const struct wire_record *from)
+/* Prints and records a message, if it is of a wanted kind; 1 after --count
+ * messages.  Flushes the line before it returns. */
+static int
+report_message(struct tap *tap, struct wire_msg *msg,
+               const struct wire_record *from)
 {
     const char *kind = wire_kind_name(wire_msg_kind(msg));
     json_t *line;
@@ -81,7 +214,7 @@ tap_report(struct tap *tap, struct wire_msg *msg,
     if (tap->out && !tap->full && fflush(tap->out))
         die("cannot write '%s': %s", tap->record, strerror(errno));
     if (tap->board)
-        tap_board_put(tap->board, msg);
+        put_on_board(tap->board, msg);
     if (!tap->quiet) {
         line = wire_show(msg, tap->full, tap->words.text ? &tap->words : NULL);
         json_object_set_new(line, "time", json_integer((json_int_t)from->time));
@@ -94,6 +227,8 @@ tap_report(struct tap *tap, struct wire_msg *msg,
     }
     return tap->count && ++tap->seen >= tap->count;
 }
+
+/* ---- each verb ---------------------------------------------------------- */
 
 /* Prints what is wrong with a message the 1st, 2nd, 4th, 8th ... time. */
 static void
@@ -138,7 +273,8 @@ report_all(struct tap *tap, struct wire_listener *listener, int *silent)
         if (missed)
             log_message("messages lost on the way here: %ju",
                         (uintmax_t)missed);
-        over = tap_report(tap, msg, &from) || (!tap->follow && is_stop(msg));
+        over =
+            report_message(tap, msg, &from) || (!tap->follow && is_stop(msg));
         wire_msg_free(msg);
     }
     return over;
@@ -203,7 +339,7 @@ tap_proxy(struct tap *tap, char **operand)
                 continue;
             }
             from.time = clock_wall();
-            over = tap_report(tap, msg, &from);
+            over = report_message(tap, msg, &from);
             wire_msg_free(msg);
         }
     }
@@ -227,7 +363,7 @@ tap_show(struct tap *tap, char **operand)
     while (!over && (rc = wire_record_next(file, &from, &msg, &err))) {
         if (rc < 0)
             die("'%s': %s", *operand, err.msg);
-        over = stop_requested() || tap_report(tap, msg, &from);
+        over = stop_requested() || report_message(tap, msg, &from);
         wire_msg_free(msg);
     }
     fclose(file);
