@@ -13,7 +13,7 @@
  */
 struct wire_feed;
 
-/* wire_feed_open() binds at an endpoint; NULL on error (wire_sock_bind()).
+/* wire_feed_open() binds at an endpoint; NULL on error (wire_sock_open()).
  * limits are copied, their edge is set here; `wire` is borrowed.
  * wire_feed_close() is harmless on NULL. */
 struct wire_feed *wire_feed_open(struct wire *wire, const char *endpoint,
@@ -40,7 +40,7 @@ struct wire_listener;
 
 /*
  * wire_listener_open() subscribes to the named kinds, "metrics event"; "": to
- * all.  The publisher may start later.  NULL on error: wire_sock_connect(), or
+ * all.  The publisher may start later.  NULL on error: wire_sock_open(), or
  * a name of no kind.
  */
 struct wire_listener *

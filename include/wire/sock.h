@@ -22,9 +22,6 @@
  * process.  A peer that exceeds them is disconnected; wire_refused() reports
  * it.  A subscriber that does not read is disconnected, too, when a PUB has
  * much unsent; while WIRE_PUBLISHED bytes wait, no more is published.
- *
- * Room flow builds the ends of edges on these sockets, wire/feed.h those of
- * events.
  */
 struct wire;
 
@@ -55,19 +52,17 @@ void wire_close(struct wire *wire);
 
 /*
  * wire_wait() waits until some socket has a message, stop_fd (or -1) is
- * readable, or so many seconds have passed.  It sends the heartbeats that
- * become due.
+ * readable, or so many seconds have passed.  It sends what becomes due
+ * (wire_sock_on_tick()).
  *
  * Returns 1: try wire_sock_recv() on each socket (also when the time is over),
  * 0: stop_fd is readable, -1: error.
  */
 int wire_wait(struct wire *wire, int stop_fd, double seconds, struct err *err);
 
-/*
- * wire_tick() sends the heartbeats that are due and returns at once.  Call it
- * inside work that takes longer than a second: a peer that is silent for
- * WIRE_SILENCE seconds counts as gone.
- */
+/* wire_tick() sends what is due and returns at once.  Call it inside work that
+ * takes longer than a second: a peer that is silent for WIRE_SILENCE seconds
+ * counts as gone. */
 void wire_tick(struct wire *wire);
 
 #define WIRE_HEARTBEAT_S 1.0
@@ -76,33 +71,30 @@ void wire_tick(struct wire *wire);
 /* One socket. */
 struct wire_sock;
 
+/* ROUTER and PUB bind, DEALER and SUB connect. */
 enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
 
 /*
- * wire_sock_bind(), wire_sock_connect() open one; NULL with a sentence on
- * error: invalid address, address in use by a living process, tcp beyond this
- * machine without keys (a name other than localhost counts as beyond).  The
- * socket file of a dead process is replaced.
+ * wire_sock_open() opens one; NULL with a sentence on error: invalid address,
+ * address in use by a living process, tcp beyond this machine without keys (a
+ * name other than localhost counts as beyond).  The socket file of a dead
+ * process is replaced.
  *
  * Only foil's tools limit the unread bytes of a peer and the number of
- * connections.  In another program just the size of a part and the number of
- * waiting whole messages are limited, but not the parts of one message, bytes
- * before the handshake, or connections.  Any process that reaches such an
- * endpoint can fill the program's memory: on ipc every user who may enter the
- * folder, on tcp everybody, with or without keys.
+ * connections (wire/gate.h).  In another program any process that reaches a
+ * bound endpoint can fill the memory, by the parts of one message, bytes before
+ * the handshake, or connections: on ipc every user who may enter the folder, on
+ * tcp everybody, with or without keys.
  *
  *     endpoint   "ipc://PATH" or "tcp://HOST:PORT"
+ *     role       with keys: the role that the binder's key must have, "train";
+ *                of one that binds, NULL
  *     limits     copied
- *     role       with keys: the role that the binder's key must have, "train"
  */
-struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,
-                                 const char *endpoint,
+struct wire_sock *wire_sock_open(struct wire *wire, enum wire_type type,
+                                 const char *endpoint, const char *role,
                                  const struct wire_limits *limits,
                                  struct err *err);
-struct wire_sock *wire_sock_connect(struct wire *wire, enum wire_type type,
-                                    const char *endpoint, const char *role,
-                                    const struct wire_limits *limits,
-                                    struct err *err);
 
 /* wire_sock_close() closes a socket; ZeroMQ sends unsent messages for two
  * seconds more.  Harmless on NULL. */
@@ -147,12 +139,6 @@ const struct wire_subject *wire_sock_subject(const struct wire_sock *sock);
  */
 int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
                    struct wire_msg *msg);
-
-/*
- * wire_sock_heartbeat() sends msg each second from now on, as a sign of life;
- * NULL stops that.  The socket holds it.
- */
-void wire_sock_heartbeat(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
  * wire_sock_on_tick() sets a function that wire_wait() and wire_tick() call to

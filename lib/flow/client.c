@@ -18,7 +18,8 @@ struct flow_client {
     struct flow_greeting greeting;
     int lost; /* the connection is lost; what it received is still read */
     struct flow_refusal refusal;
-    struct wire_heartbeat heartbeat; /* ours */
+    struct wire_heartbeat heartbeat; /* ours, */
+    double heartbeat_at;             /* and when the next one is due */
     struct wire_item item;           /* of the last news, where it is an item */
 };
 
@@ -28,31 +29,29 @@ flow_client_joined(const struct flow_client *client)
     return client->greeting.state == FLOW_IN;
 }
 
-/* Sends hello when it is due; returns the time of the next one. */
+static void
+send_and_free(struct flow_client *client, struct wire_msg *msg)
+{
+    wire_sock_send(client->link.sock, NULL, msg);
+    wire_msg_free(msg);
+}
+
+/* Sends what is due, hello, or heartbeats to a binder that knows us; returns
+ * the time of the next one. */
 static double
-send_due_hello(void *self, int up, double now)
+send_due(void *self, int up, double now)
 {
     struct flow_client *client = self;
 
-    if (flow_greeting_turn(&client->greeting, up, now)) {
-        struct wire_msg *hello = wire_hello_put(&client->link.hello);
-
-        wire_sock_send(client->link.sock, NULL, hello);
-        wire_msg_free(hello);
+    if (flow_greeting_turn(&client->greeting, up, now))
+        send_and_free(client, wire_hello_put(&client->link.hello));
+    if (!flow_client_joined(client))
+        return flow_greeting_due(&client->greeting, up);
+    if (now >= client->heartbeat_at) {
+        client->heartbeat_at = now + WIRE_HEARTBEAT_S;
+        send_and_free(client, wire_heartbeat_put(&client->heartbeat));
     }
-    return flow_greeting_due(&client->greeting, up);
-}
-
-/* Beats go only to a binder that knows us. */
-static void
-update_heartbeat(struct flow_client *client)
-{
-    struct wire_msg *heartbeat = flow_client_joined(client)
-                                     ? wire_heartbeat_put(&client->heartbeat)
-                                     : NULL;
-
-    wire_sock_heartbeat(client->link.sock, heartbeat);
-    wire_msg_free(heartbeat);
+    return client->heartbeat_at;
 }
 
 /* Closes the connection, if there is one, and makes a new one. */
@@ -63,11 +62,11 @@ renew_connection(struct flow_client *client, struct err *err)
     flow_greeting_lost(&client->greeting);
     client->lost = 0;
     client->link.sock =
-        wire_sock_connect(client->link.wire, WIRE_DEALER, client->endpoint,
-                          client->role, &client->limits, err);
+        wire_sock_open(client->link.wire, WIRE_DEALER, client->endpoint,
+                       client->role, &client->limits, err);
     if (!client->link.sock)
         return -1;
-    wire_sock_on_tick(client->link.sock, send_due_hello, client);
+    wire_sock_on_tick(client->link.sock, send_due, client);
     return 0;
 }
 
@@ -161,7 +160,7 @@ on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
     if (!flow_greeting_hello(&client->greeting))
         return 0;
     client->who = who;
-    update_heartbeat(client);
+    client->heartbeat_at = clock_now() + WIRE_HEARTBEAT_S;
     news->what = FLOW_JOINED;
     return 1;
 }
@@ -176,7 +175,6 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
     switch (flow_error_about(&error)) {
     case FLOW_ABOUT_GREETING:
         flow_greeting_again(&client->greeting);
-        update_heartbeat(client);
         return 0;
     case FLOW_ABOUT_REQUEST:
         return wire_edge_is_service(client->link.edge);
@@ -241,7 +239,6 @@ check_lost(struct flow_client *client)
     if (client->lost) {
         client->lost = 0;
         flow_greeting_lost(&client->greeting);
-        update_heartbeat(client);
         return 0;
     }
     client->lost = wire_sock_lost(client->link.sock);
@@ -300,7 +297,6 @@ flow_client_heartbeat(struct flow_client *client,
                       const struct wire_heartbeat *heartbeat)
 {
     client->heartbeat = *heartbeat;
-    update_heartbeat(client);
 }
 
 int

@@ -42,7 +42,7 @@ flow_server_open(struct wire *wire, const struct flow_server_config *config,
     server->check = config->check;
     server->self = config->self;
     server->link.sock =
-        wire_sock_bind(wire, WIRE_ROUTER, config->endpoint, &limits, err);
+        wire_sock_open(wire, WIRE_ROUTER, config->endpoint, NULL, &limits, err);
     if (server->link.sock)
         return server;
     free(server);

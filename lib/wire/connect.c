@@ -314,11 +314,12 @@ bind_sock(struct wire_sock *sock, struct err *err)
     return 0;
 }
 
-static struct wire_sock *
-open_sock(struct wire *wire, enum wire_type type, int binds,
-          const char *endpoint, const char *role,
-          const struct wire_limits *limits, struct err *err)
+struct wire_sock *
+wire_sock_open(struct wire *wire, enum wire_type type, const char *endpoint,
+               const char *role, const struct wire_limits *limits,
+               struct err *err)
 {
+    const int binds = type == WIRE_ROUTER || type == WIRE_PUB;
     static const int types[] = {ZMQ_ROUTER, ZMQ_DEALER, ZMQ_XPUB, ZMQ_SUB};
     struct wire_sock *sock = mem_array(1, sizeof *sock);
 
@@ -354,21 +355,6 @@ fail:
     return NULL;
 }
 
-struct wire_sock *
-wire_sock_bind(struct wire *wire, enum wire_type type, const char *endpoint,
-               const struct wire_limits *limits, struct err *err)
-{
-    return open_sock(wire, type, 1, endpoint, NULL, limits, err);
-}
-
-struct wire_sock *
-wire_sock_connect(struct wire *wire, enum wire_type type, const char *endpoint,
-                  const char *role, const struct wire_limits *limits,
-                  struct err *err)
-{
-    return open_sock(wire, type, 0, endpoint, role, limits, err);
-}
-
 void
 wire_sock_close(struct wire_sock *sock)
 {
@@ -392,7 +378,6 @@ wire_sock_close(struct wire_sock *sock)
         nanosleep(&pause, NULL);
     if (sock->monitor)
         zmq_close(sock->monitor);
-    wire_msg_free(sock->heartbeat);
     wire_msg_free(sock->pending);
     wire_unsent_free(sock->unsent);
     free(sock);

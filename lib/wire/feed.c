@@ -31,7 +31,7 @@ wire_feed_open(struct wire *wire, const char *endpoint,
     struct wire_limits mine = *limits;
 
     mine.edge = WIRE_EDGE_EVENTS;
-    feed->sock = wire_sock_bind(wire, WIRE_PUB, endpoint, &mine, err);
+    feed->sock = wire_sock_open(wire, WIRE_PUB, endpoint, NULL, &mine, err);
     if (feed->sock)
         return feed;
     free(feed);
@@ -186,7 +186,7 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
     for (size_t i = 0; i < WIRE_KINDS; i++)
         listener->next[i] = -1;
     listener->sock =
-        wire_sock_connect(wire, WIRE_SUB, endpoint, "train", &mine, err);
+        wire_sock_open(wire, WIRE_SUB, endpoint, "train", &mine, err);
     if (!listener->sock) {
         free(listener);
         return NULL;

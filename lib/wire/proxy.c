@@ -37,7 +37,8 @@ wire_proxy_open(struct wire *wire, const char *here, const char *there,
     proxy->role = mem_text(role ? role : "");
     proxy->limits = *limits;
     proxy->limits.edge = WIRE_EDGE_ANY;
-    proxy->sock = wire_sock_bind(wire, WIRE_ROUTER, here, &proxy->limits, err);
+    proxy->sock =
+        wire_sock_open(wire, WIRE_ROUTER, here, NULL, &proxy->limits, err);
     if (proxy->sock)
         return proxy;
     wire_proxy_close(proxy);
@@ -75,8 +76,8 @@ pair_of(struct wire_proxy *proxy, const struct wire_id *id, struct err *err)
         if (proxy->pair[i].id.len == id->len &&
             !memcmp(proxy->pair[i].id.byte, id->byte, id->len))
             return &proxy->pair[i];
-    sock = wire_sock_connect(proxy->wire, WIRE_DEALER, proxy->there,
-                             proxy->role, &proxy->limits, err);
+    sock = wire_sock_open(proxy->wire, WIRE_DEALER, proxy->there, proxy->role,
+                          &proxy->limits, err);
     if (!sock)
         return NULL;
     wire_sock_admit(proxy->sock); // the real binder checks the peer

@@ -210,27 +210,13 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
     return send_message(sock, to, msg);
 }
 
-static void
-replace_message(struct wire_msg **at, struct wire_msg *msg)
-{
-    if (msg)
-        wire_msg_hold(msg);
-    wire_msg_free(*at);
-    *at = msg;
-}
-
-void
-wire_sock_heartbeat(struct wire_sock *sock, struct wire_msg *msg)
-{
-    if (!sock->heartbeat)
-        sock->heartbeat_at = clock_now() + WIRE_HEARTBEAT_S;
-    replace_message(&sock->heartbeat, msg);
-}
-
 void
 wire_sock_send_when_connected(struct wire_sock *sock, struct wire_msg *msg)
 {
-    replace_message(&sock->pending, msg);
+    if (msg)
+        wire_msg_hold(msg);
+    wire_msg_free(sock->pending);
+    sock->pending = msg;
 }
 
 int

@@ -44,8 +44,7 @@ struct wire_sock {
     int forwards; /* messages as they are: of a proxy */
     char endpoint[256];
     struct wire_unsent *unsent; /* PUB: bytes queued for subscribers */
-    struct wire_msg *heartbeat, *pending;
-    double heartbeat_at;
+    struct wire_msg *pending;   /* to be sent when a peer is connected */
     double (*on_tick)(void *self, int up,
                       double now); /* NULL: nothing is due */
     void *self;

@@ -52,14 +52,9 @@ wire_tick(struct wire *wire)
 {
     const double now = clock_now();
 
-    for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
+    for (struct wire_sock *sock = wire->first; sock; sock = sock->next)
         if (sock->on_tick)
             sock->due = sock->on_tick(sock->self, sock->up, now);
-        if (!sock->heartbeat || now < sock->heartbeat_at)
-            continue;
-        sock->heartbeat_at = now + WIRE_HEARTBEAT_S;
-        wire_sock_send(sock, NULL, sock->heartbeat);
-    }
 }
 
 /* Count a refused connection; store the reason if it is to be printed. */
@@ -217,21 +212,6 @@ handle_events(struct wire *wire, const zmq_pollitem_t *item)
     return ready;
 }
 
-/* Milliseconds until the time is over or a heartbeat is due. */
-static long
-until_due(const struct wire *wire, double until)
-{
-    const double now = clock_now();
-
-    for (const struct wire_sock *s = wire->first; s; s = s->next) {
-        if (s->heartbeat)
-            until = fmin(until, s->heartbeat_at);
-        if (s->on_tick)
-            until = fmin(until, s->due);
-    }
-    return until > now ? (long)ceil((until - now) * 1000) : 0;
-}
-
 /* Wait for messages on any socket, or on `only`. */
 static int
 wait_for(struct wire *wire, const struct wire_sock *only, int any, int stop_fd,
@@ -241,11 +221,16 @@ wait_for(struct wire *wire, const struct wire_sock *only, int any, int stop_fd,
     const size_t stops = stop_fd >= 0;
 
     for (;;) {
+        double left = until;
         size_t n;
 
         wire_tick(wire);
         n = fill_items(wire, only, any, stop_fd);
-        if (zmq_poll(wire->items, (int)n, until_due(wire, until)) < 0) {
+        for (const struct wire_sock *s = wire->first; s; s = s->next)
+            if (s->on_tick)
+                left = fmin(left, s->due);
+        left = ceil(1000 * fmax(left - clock_now(), 0));
+        if (zmq_poll(wire->items, (int)n, (long)left) < 0) {
             if (errno == EINTR)
                 continue;
             return err_set(err, "cannot wait: %s", zmq_strerror(errno));

@@ -15,7 +15,7 @@ join(struct wire *wire, const char *endpoint, const char *name)
     struct wire_msg *msg;
     struct err err;
     struct wire_sock *sock =
-        wire_sock_connect(wire, WIRE_DEALER, endpoint, NULL, &limits, &err);
+        wire_sock_open(wire, WIRE_DEALER, endpoint, NULL, &limits, &err);
 
     snprintf(hello.peer, sizeof hello.peer, "%s", name);
     msg = wire_hello_put(&hello);

@@ -90,7 +90,7 @@ unknown_peer_gets_error(void)
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_sock *sock =
-        wire_sock_bind(a, WIRE_ROUTER, at("known"), &limits, &err);
+        wire_sock_open(a, WIRE_ROUTER, at("known"), NULL, &limits, &err);
     struct flow_client *client = augmenter_at(b, "known");
     struct wire_error again = {.reason = "who", .rehello = 1, .id = -1};
     struct wire_hello mine = hello_of("select", "r", digest_a, 10);
@@ -179,7 +179,8 @@ hand_open(struct hand *h)
 
     h->a = wire_open(NULL, &err);
     h->b = wire_open(NULL, &err);
-    h->sock = wire_sock_bind(h->a, WIRE_ROUTER, at("greeting"), &limits, &err);
+    h->sock =
+        wire_sock_open(h->a, WIRE_ROUTER, at("greeting"), NULL, &limits, &err);
     h->client = augmenter_at(h->b, "greeting");
     for (int i = 0; i < 1000 && !msg; i++) {
         turn(h->a, h->b);

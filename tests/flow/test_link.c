@@ -143,7 +143,7 @@ peer_gets_error(void)
     };
     struct flow_server *server = flow_server_open(a, &sc, &err);
     struct wire_sock *sock =
-        wire_sock_connect(b, WIRE_DEALER, at("batch"), "", &limits, &err);
+        wire_sock_open(b, WIRE_DEALER, at("batch"), "", &limits, &err);
     struct wire_error error = {.id = -1};
     struct wire_msg *reply;
     int errors = 0;
@@ -265,7 +265,7 @@ answer_is_waited_past(void)
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_sock *sock =
-        wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
+        wire_sock_open(a, WIRE_ROUTER, at("negatives"), NULL, &limits, &err);
     struct flow_service_config config = {
         .client = {.endpoint = at("negatives"),
                    .edge = WIRE_EDGE_NEGATIVES,

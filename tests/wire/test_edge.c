@@ -33,16 +33,16 @@ connect_raw(struct wire *wire, enum wire_edge edge, enum wire_side from,
     struct err err = {""};
 
     if (from == WIRE_CONNECTS) {
-        *sock = wire_sock_bind(wire, events ? WIRE_PUB : WIRE_ROUTER, endpoint,
-                               limits, &err);
+        *sock = wire_sock_open(wire, events ? WIRE_PUB : WIRE_ROUTER, endpoint,
+                               NULL, limits, &err);
         if (connect(fd, (const struct sockaddr *)&to, sizeof to))
             abort();
     } else {
         unlink(to.sun_path);
         if (bind(fd, (const struct sockaddr *)&to, sizeof to) || listen(fd, 1))
             abort();
-        *sock = wire_sock_connect(wire, events ? WIRE_SUB : WIRE_DEALER,
-                                  endpoint, "", limits, &err);
+        *sock = wire_sock_open(wire, events ? WIRE_SUB : WIRE_DEALER, endpoint,
+                               "", limits, &err);
         fd = accept(listening, NULL, NULL);
         close(listening);
     }

@@ -42,7 +42,7 @@ unknown_peer(void)
     struct wire *wire = wire_open(NULL, &err);
     struct wire_limits limits = {.edge = WIRE_EDGE_ANY};
     struct wire_sock *sock =
-        wire_sock_bind(wire, WIRE_ROUTER, at("a"), &limits, &err);
+        wire_sock_open(wire, WIRE_ROUTER, at("a"), NULL, &limits, &err);
     uint8_t *zeros = calloc(1, 16 * MIB);
     int cut = 0, reported = 0, fd;
     size_t sent = 0;
@@ -79,7 +79,7 @@ talkative(void)
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
     struct wire_sock *sock =
-        wire_sock_bind(wire, WIRE_ROUTER, at("b"), &none, &err);
+        wire_sock_open(wire, WIRE_ROUTER, at("b"), NULL, &none, &err);
     struct wire_msg *msg,
         *heartbeat = wire_heartbeat_put(&(struct wire_heartbeat){0});
     const struct wire_part head = wire_msg_part(heartbeat, 1);
@@ -125,8 +125,8 @@ reused(void)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_sock *router =
-                         wire_sock_bind(a, WIRE_ROUTER, at("e"), &none, &err),
+    struct wire_sock *router = wire_sock_open(a, WIRE_ROUTER, at("e"), NULL,
+                                              &none, &err),
                      *dealer;
     struct wire_hello hello = hello_of("train", "", digest_a, 10);
     struct wire_msg *msg, *big;
@@ -136,7 +136,7 @@ reused(void)
     memset(hello.run, 'x', sizeof hello.run - 1);
     big = wire_hello_put(&hello);
     strangers_come_and_go(a, b, at("e"));
-    dealer = wire_sock_connect(b, WIRE_DEALER, at("e"), NULL, &none, &err);
+    dealer = wire_sock_open(b, WIRE_DEALER, at("e"), NULL, &none, &err);
     wire_sock_send_when_connected(dealer, big);
     for (int i = 0; i < 500 && wire_sock_recv(router, &from, &msg, &err) <= 0;
          i++)
@@ -170,7 +170,7 @@ crowded(int n)
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
     struct wire_sock *sock =
-        wire_sock_bind(wire, WIRE_ROUTER, at("f"), &none, &err);
+        wire_sock_open(wire, WIRE_ROUTER, at("f"), NULL, &none, &err);
     struct wire_msg *msg;
     struct wire_id from;
     int reported = 0, rc = 0;
@@ -215,10 +215,12 @@ crowd(int files)
     for (int i = 0; i < MANY; i++)
         close(fds[i]);
     wire = wire_open(NULL, &err);
-    sock = wire_sock_connect(wire, WIRE_DEALER, at("f"), NULL, &none, &err);
-    wire_sock_heartbeat(sock, heartbeat);
-    for (int i = 0; i < 4000 && waitpid(pid, &status, WNOHANG) == 0; i++)
+    sock = wire_sock_open(wire, WIRE_DEALER, at("f"), NULL, &none, &err);
+    for (int i = 0; i < 4000 && waitpid(pid, &status, WNOHANG) == 0; i++) {
+        if (i % 100 == 0)
+            wire_sock_send(sock, NULL, heartbeat);
         wire_wait(wire, -1, 0.005, &err);
+    }
     T(WIFEXITED(status) && WEXITSTATUS(status) == 0,
       "it reports them, and a later peer is served");
     wire_msg_free(heartbeat);

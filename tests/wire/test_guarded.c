@@ -15,7 +15,7 @@ binds_ipv6(struct wire *wire)
 {
     struct err err = {""};
     struct wire_sock *sock =
-        wire_sock_bind(wire, WIRE_ROUTER, "tcp://[::1]:*", &none, &err);
+        wire_sock_open(wire, WIRE_ROUTER, "tcp://[::1]:*", NULL, &none, &err);
     const int bound = sock != NULL;
 
     wire_sock_close(sock);
@@ -45,7 +45,7 @@ guarded(struct wire *wire)
     struct stat st = {.st_mode = 0777};
     struct err err = {""};
     struct wire_sock *sock =
-        wire_sock_bind(wire, WIRE_ROUTER, endpoint, &none, &err);
+        wire_sock_open(wire, WIRE_ROUTER, endpoint, NULL, &none, &err);
 
     umask(before);
     T(sock && !stat(endpoint + 6, &st) && !(st.st_mode & 07),

@@ -20,9 +20,9 @@ opens(struct wire *wire, int binds, const char *endpoint)
 {
     struct err err = {""};
     struct wire_sock *sock =
-        binds ? wire_sock_bind(wire, WIRE_ROUTER, endpoint, &none, &err)
-              : wire_sock_connect(wire, WIRE_DEALER, endpoint, "train", &none,
-                                  &err);
+        binds
+            ? wire_sock_open(wire, WIRE_ROUTER, endpoint, NULL, &none, &err)
+            : wire_sock_open(wire, WIRE_DEALER, endpoint, "train", &none, &err);
     int ok = sock != NULL;
 
     T(ok || *err.msg, "(%s)", err.msg);
@@ -120,7 +120,7 @@ stale_files(void)
     if (!pid) {
         struct wire *wire = wire_open(NULL, &err);
 
-        wire_sock_bind(wire, WIRE_ROUTER, endpoint, &none, &err);
+        wire_sock_open(wire, WIRE_ROUTER, endpoint, NULL, &none, &err);
         if (write(ready[1], "", 1) != 1)
             _exit(1);
         pause();
@@ -169,9 +169,9 @@ oversize(void)
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_sock *router =
-        wire_sock_bind(a, WIRE_ROUTER, at("big"), &small, &err);
+        wire_sock_open(a, WIRE_ROUTER, at("big"), NULL, &small, &err);
     struct wire_sock *dealer =
-        wire_sock_connect(b, WIRE_DEALER, at("big"), NULL, &none, &err);
+        wire_sock_open(b, WIRE_DEALER, at("big"), NULL, &none, &err);
     struct wire_msg *big = large_batch(),
                     *heartbeat =
                         wire_heartbeat_put(&(struct wire_heartbeat){0});
@@ -182,8 +182,9 @@ oversize(void)
     wire_sock_send_when_connected(dealer, big);
     for (int i = 0; i < 20; i++)
         turn(a, b);
-    wire_sock_heartbeat(dealer, heartbeat);
     for (int i = 0; i < 1000 && !heartbeats; i++) {
+        if (i % 100 == 0)
+            wire_sock_send(dealer, NULL, heartbeat);
         turn(a, b);
         while (wire_sock_recv(router, &from, &msg, &err) > 0) {
             heartbeats += wire_msg_kind(msg) == WIRE_HEARTBEAT;
@@ -206,13 +207,13 @@ connects_late(void)
     struct wire_limits limits = {.queue = 10, .edge = WIRE_EDGE_ANY};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_sock *dealer = wire_sock_connect(a, WIRE_DEALER, at("late"),
-                                                 NULL, &limits, &err),
+    struct wire_sock *dealer = wire_sock_open(a, WIRE_DEALER, at("late"), NULL,
+                                              &limits, &err),
                      *router;
 
     turn(a, b);
     T(!wire_sock_has_connected(dealer), "a connecting socket has no peer yet");
-    router = wire_sock_bind(b, WIRE_ROUTER, at("late"), &limits, &err);
+    router = wire_sock_open(b, WIRE_ROUTER, at("late"), NULL, &limits, &err);
     T(!wire_sock_has_connected(router), "nor has one that has just bound");
     for (int i = 0; i < 1000 && !wire_sock_has_connected(dealer); i++)
         turn(a, b);

@@ -20,7 +20,7 @@ refuses_to_bind(struct wire *wire)
 {
     struct err err = {""};
     struct wire_sock *sock =
-        wire_sock_bind(wire, WIRE_ROUTER, at("a"), &none, &err);
+        wire_sock_open(wire, WIRE_ROUTER, at("a"), NULL, &none, &err);
 
     T(!sock && strstr(err.msg, "cannot limit what peers of"),
       "a gate without effect is reported: %s", err.msg);
@@ -31,10 +31,10 @@ static void
 binds_without(struct wire *a, struct wire *b)
 {
     struct err err = {""};
-    struct wire_sock *router =
-                         wire_sock_bind(a, WIRE_ROUTER, at("b"), &none, &err),
-                     *dealer = wire_sock_connect(b, WIRE_DEALER, at("b"), NULL,
-                                                 &none, &err);
+    struct wire_sock *router = wire_sock_open(a, WIRE_ROUTER, at("b"), NULL,
+                                              &none, &err),
+                     *dealer = wire_sock_open(b, WIRE_DEALER, at("b"), NULL,
+                                              &none, &err);
     struct wire_msg *heartbeat =
                         wire_heartbeat_put(&(struct wire_heartbeat){0}),
                     *msg;

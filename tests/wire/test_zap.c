@@ -127,7 +127,7 @@ wrong_role(void)
         .hello = hello_of("select", "", digest_a, 10),
     };
     struct flow_server *server = flow_server_open(a, &sc, &err);
-    struct wire_sock *sock = wire_sock_connect(
+    struct wire_sock *sock = wire_sock_open(
         b, WIRE_DEALER, flow_server_endpoint(server), "select", &limits, &err);
     struct wire_msg *msg = small_batch(), *reply;
     struct flow_news news;
@@ -163,14 +163,15 @@ busy_binder(void)
     struct wire *a = wire_open(&mine, &err), *b = wire_open(&theirs, &err),
                 *c = wire_open(&strange, &err);
     struct wire_limits limits = {0};
-    struct wire_sock *server = wire_sock_bind(
-                         a, WIRE_ROUTER, "tcp://127.0.0.1:*", &limits, &err),
-                     *peer = wire_sock_connect(b, WIRE_DEALER,
-                                               wire_sock_endpoint(server),
-                                               "select", &limits, &err),
-                     *other = wire_sock_connect(c, WIRE_DEALER,
-                                                wire_sock_endpoint(server),
-                                                "select", &limits, &err);
+    struct wire_sock *server =
+                         wire_sock_open(a, WIRE_ROUTER, "tcp://127.0.0.1:*",
+                                        NULL, &limits, &err),
+                     *peer = wire_sock_open(b, WIRE_DEALER,
+                                            wire_sock_endpoint(server),
+                                            "select", &limits, &err),
+                     *other = wire_sock_open(c, WIRE_DEALER,
+                                             wire_sock_endpoint(server),
+                                             "select", &limits, &err);
     int admitted = 0, refused = 0;
 
     for (int i = 0; i < 1000 && !admitted; i++) {
@@ -271,8 +272,8 @@ hang_up(void)
     struct wire_keys mine = keys_of("select");
     struct err err = {""};
     struct wire *wire = wire_open(&mine, &err);
-    struct wire_sock *sock =
-        wire_sock_bind(wire, WIRE_ROUTER, "tcp://127.0.0.1:*", &limits, &err);
+    struct wire_sock *sock = wire_sock_open(
+        wire, WIRE_ROUTER, "tcp://127.0.0.1:*", NULL, &limits, &err);
     const char *port = strrchr(wire_sock_endpoint(sock), ':') + 1;
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port =

@@ -119,8 +119,8 @@ check_connect(struct check *check, struct check_actor *actor,
     *actor = (struct check_actor){.check = check};
     snprintf(actor->name, sizeof actor->name, "%s", name);
     actor->endpoint = mem_text(endpoint);
-    actor->sock = wire_sock_connect(check->tap->stage.wire, WIRE_DEALER,
-                                    endpoint, check->tap->to, &limits, &err);
+    actor->sock = wire_sock_open(check->tap->stage.wire, WIRE_DEALER, endpoint,
+                                 check->tap->to, &limits, &err);
     if (!actor->sock)
         die("%s", err.msg);
 }
@@ -133,8 +133,8 @@ check_bind(struct check *check, struct check_actor *actor, const char *endpoint)
     *actor = (struct check_actor){.check = check, .binds = 1};
     snprintf(actor->name, sizeof actor->name, "check-%d", (int)getpid());
     actor->endpoint = mem_text(endpoint);
-    actor->sock = wire_sock_bind(check->tap->stage.wire, WIRE_ROUTER, endpoint,
-                                 &limits, &err);
+    actor->sock = wire_sock_open(check->tap->stage.wire, WIRE_ROUTER, endpoint,
+                                 NULL, &limits, &err);
     if (!actor->sock)
         die("%s", err.msg);
 }
@@ -270,6 +270,22 @@ is_over(const struct check_actor *actor, double began, double *connected)
            (*connected && now >= *connected + hello_s);
 }
 
+/* Sends a heartbeat each second. */
+static double
+send_heartbeat(void *self, int up, double now)
+{
+    struct check_actor *actor = self;
+    struct wire_msg *msg;
+
+    (void)up;
+    if (now < actor->heartbeat_at)
+        return actor->heartbeat_at;
+    msg = wire_heartbeat_put(&(struct wire_heartbeat){0});
+    wire_sock_send(actor->sock, NULL, msg);
+    wire_msg_free(msg);
+    return actor->heartbeat_at = now + WIRE_HEARTBEAT_S;
+}
+
 int
 check_greet(struct check_actor *actor, const char *stage, const char *recipe,
             const char *digest, int64_t size)
@@ -277,7 +293,7 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
     const double began = clock_now() - (actor->check->rules ? start_s : 0);
     double connected = 0;
     struct wire_hello hello = {.size = size};
-    struct wire_msg *answer, *heartbeat;
+    struct wire_msg *answer;
 
     snprintf(hello.stage, sizeof hello.stage, "%s", stage);
     snprintf(hello.peer, sizeof hello.peer, "%s", actor->name);
@@ -290,9 +306,8 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
     wire_msg_free(answer);
     if (!answer)
         return 0;
-    heartbeat = wire_heartbeat_put(&(struct wire_heartbeat){0});
-    wire_sock_heartbeat(actor->sock, heartbeat);
-    wire_msg_free(heartbeat);
+    actor->heartbeat_at = clock_now() + WIRE_HEARTBEAT_S;
+    wire_sock_on_tick(actor->sock, send_heartbeat, actor);
     return 1;
 }
 

@@ -40,6 +40,7 @@ struct check_actor {
     struct wire_hello hello; /* the last of the stage */
     struct wire_error error; /* its last error, and how many */
     size_t errors;
+    double heartbeat_at;
 };
 
 /* Prints whether the stage obeys a rule; `rule` is a whole sentence.  For a
