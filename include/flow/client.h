@@ -23,6 +23,11 @@ struct flow_client_config {
     enum wire_edge edge;     /* PLAN: receives items; BATCH: sends batches */
     struct wire_hello hello; /* ours; an empty `peer` is filled in */
     struct wire_limits limits;
+
+    /* of a service's edge, in seconds: */
+    double timeout;        /* until a request is sent again; 0: 5 */
+    double deadline;       /* until a request fails; 0: 60 */
+    double report_every_s; /* without an answer until FLOW_BAD_MESSAGE; 0: 10 */
 };
 
 /* flow_client_open() returns at once: the binder may start later.  NULL on
@@ -57,9 +62,10 @@ const struct wire_hello *
 flow_client_binder_hello(const struct flow_client *client);
 
 /*
- * flow_client_refuse() refuses the message of the last news and sends an error
- * that names the message and the reason.  Returns 1 when *why is to be printed,
- * with the count and the sender added.
+ * flow_client_refuse() refuses the message of the last news, or the answer that
+ * flow_client_wait() returned last: wait again, another may come.  It sends an
+ * error that names the message and the reason.  Returns 1 when *why is to be
+ * printed, as tally_add() does, with the count and the sender added.
  */
 int flow_client_refuse(struct flow_client *client, struct err *why);
 
@@ -73,8 +79,7 @@ void flow_client_heartbeat(struct flow_client *client,
 int flow_client_send(struct flow_client *client, struct wire_msg *msg);
 
 /*
- * The requesting end of a service; the answering one is flow/server.h on such
- * an edge.
+ * Requests to a service, on its edges; the answering end is flow/server.h.
  *
  * A request carries an id, and answers to another id are dropped.  When no
  * answer arrives in time, the request is sent again on a new socket, after a
@@ -82,37 +87,19 @@ int flow_client_send(struct flow_client *client, struct wire_msg *msg);
  *
  * A message that cannot be read, or that the caller refuses, is not an answer:
  * the wait continues, to the deadline.
- */
-struct flow_service;
-
-struct flow_service_config {
-    struct flow_client_config client; /* its edge: NEGATIVES or FEATURES */
-    double timeout;        /* seconds until a request is sent again; 0: 5 */
-    double deadline;       /* seconds until a request fails; 0: 60 */
-    double report_every_s; /* seconds without an answer until FLOW_BAD_MESSAGE;
-                              0: 10 */
-};
-
-/* flow_service_open() returns at once: the service may start later.  NULL on
- * error. */
-struct flow_service *flow_service_open(struct wire *wire,
-                                       const struct flow_service_config *config,
-                                       struct err *err);
-void flow_service_close(struct flow_service *service);
-
-/*
- * flow_service_id() returns the next request id: write it into the request
- * before flow_service_ask().  Ids count up from the start time, so that no two
+ *
+ * flow_client_next_id() returns the next request id: write it into the request
+ * before flow_client_ask().  Ids count up from the start time, so that no two
  * runs of a trainer share one.
  */
-int64_t flow_service_id(struct flow_service *service);
+int64_t flow_client_next_id(struct flow_client *client);
 
 /*
- * flow_service_ask() sends a request and returns at once; compute something,
- * then call flow_service_wait() for its answer.  One request at a time.
+ * flow_client_ask() sends a request and returns at once; compute something,
+ * then call flow_client_wait() for its answer.  One request at a time.
  */
-void flow_service_ask(struct flow_service *service, struct wire_msg *request,
-                      int64_t id);
+void flow_client_ask(struct flow_client *client, struct wire_msg *request,
+                     int64_t id);
 
 enum flow_answer {
     FLOW_REFUSED = -1,   /* exit with err: we are refused (version, run, data
@@ -128,40 +115,26 @@ enum flow_answer {
 };
 
 /*
- * flow_service_wait() waits for the answer.  All results but FLOW_ANSWERED and
+ * flow_client_wait() waits for the answer.  All results but FLOW_ANSWERED and
  * FLOW_STOPPED leave a sentence in *err.  FLOW_BAD_MESSAGE is returned for the
  * 1st, 2nd, 4th, 8th ... unusable message, and whenever `report_every_s` has
  * passed without an answer: then, as at the deadline, *err has the fault of the
  * last message, if any came.
  */
-enum flow_answer flow_service_wait(struct flow_service *service, int stop_fd,
-                                   struct wire_msg **answer, struct err *err);
+enum flow_answer flow_client_wait(struct flow_client *client, int stop_fd,
+                                  struct wire_msg **answer, struct err *err);
 
 /*
- * flow_service_refuse() refuses the answer that flow_service_wait() returned
- * last: wait again, another may come.  Returns 1 when *why is to be printed, as
- * tally_add() does, with the service's endpoint added.
- */
-int flow_service_refuse(struct flow_service *service, struct err *why);
-
-/*
- * flow_service_poll() cancels the request, if there is one, and reads all
+ * flow_client_poll() cancels the request, if there is one, and reads all
  * pending messages.  Returns 0; 1 with a sentence to print, and then call it
- * again; or -1 when the service refused us.
- *
- * flow_service_joined() returns 1 while the service knows us.  Then
- * flow_service_hello() returns the hello of the service that would receive the
- * next request; its `peer` changes with a restart.
+ * again; or -1 when the service refused us.  Then flow_client_binder_hello() is
+ * that of the service that would receive the next request; its `peer` changes
+ * with a restart.
  */
-int flow_service_poll(struct flow_service *service, struct err *err);
-int flow_service_joined(const struct flow_service *service);
+int flow_client_poll(struct flow_client *client, struct err *err);
 
-/* flow_service_greetings() returns how many hellos of the service completed a
+/* flow_client_greetings() returns how many hellos of the service completed a
  * greeting, one for each connection. */
-uint64_t flow_service_greetings(const struct flow_service *service);
-
-/* flow_service_hello() returns the service's hello, owned by the service; its
- * stage is "" before the first greeting. */
-const struct wire_hello *flow_service_hello(const struct flow_service *service);
+uint64_t flow_client_greetings(const struct flow_client *client);
 
 #endif

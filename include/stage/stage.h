@@ -160,13 +160,13 @@ void stage_refuse(struct flow_server *server, struct flow_news *news);
 /* stage_refuse_answer() frees an answer of a service and refuses it with *why,
  * which it prints the 1st, 2nd, 4th ... time.  Then wait again: another answer
  * may arrive. */
-void stage_refuse_answer(struct flow_service *service, struct wire_msg *answer,
+void stage_refuse_answer(struct flow_client *service, struct wire_msg *answer,
                          struct err *why);
 
-/* stage_send() is flow_client_send() and stage_ask() is flow_service_ask();
+/* stage_send() is flow_client_send() and stage_ask() is flow_client_ask();
  * both also free the message. */
 int stage_send(struct flow_client *client, struct wire_msg *msg);
-void stage_ask(struct flow_service *service, struct wire_msg *request,
+void stage_ask(struct flow_client *service, struct wire_msg *request,
                int64_t id);
 
 /*

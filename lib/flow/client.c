@@ -18,9 +18,18 @@ struct flow_client {
     struct flow_greeting greeting;
     int lost; /* the connection is lost; what it received is still read */
     struct flow_refusal refusal;
+    struct wire_subject subject;     /* of the last message */
     struct wire_heartbeat heartbeat; /* ours, */
     double heartbeat_at;             /* and when the next one is due */
     struct wire_item item;           /* of the last news, where it is an item */
+
+    /* to a service */
+    double report_every_s;
+    struct flow_request pending;
+    struct wire_msg *request; /* NULL: none */
+    struct err unfit;         /* why the request cannot be sent; "": it can */
+    uint64_t greetings;       /* hellos that completed one */
+    double reported; /* time of the last report that no answer has come */
 };
 
 int
@@ -82,6 +91,13 @@ flow_client_open(struct wire *wire, const struct flow_client_config *config,
     client->role = mem_text(config->role ? config->role : "");
     client->limits = config->limits;
     client->limits.edge = config->edge;
+    client->report_every_s =
+        config->report_every_s > 0 ? config->report_every_s : 10;
+    client->pending = (struct flow_request){
+        .timeout = config->timeout > 0 ? config->timeout : 5,
+        .deadline = config->deadline > 0 ? config->deadline : 60,
+        .last_id = (int64_t)(clock_wall() & INT64_MAX),
+    };
     if (!renew_connection(client, err))
         return client;
     flow_client_close(client);
@@ -94,6 +110,7 @@ flow_client_close(struct flow_client *client)
     if (!client)
         return;
     wire_item_release(&client->item);
+    wire_msg_free(client->request);
     flow_link_release(&client->link);
     free(client->endpoint);
     free(client->role);
@@ -102,34 +119,24 @@ flow_client_close(struct flow_client *client)
 
 /* ---- receiving: 1 news, 0 none, -1 refused ----------------------------- */
 
-/* Refuses a message because of news->why: 1 when the news is to be printed. */
+/* Refuses the last message because of news->why: 1 when the news is to be
+ * printed. */
 static int
-refuse_subject(struct flow_client *client, const struct wire_subject *subject,
-               struct flow_news *news)
+refuse_message(struct flow_client *client, struct flow_news *news)
 {
     return flow_link_refuse(&client->link, NULL, &client->refusal,
                             *client->who.stage ? client->who.stage
                                                : client->endpoint,
-                            subject, news);
-}
-
-static int
-refuse_message(struct flow_client *client, struct flow_news *news)
-{
-    struct wire_subject subject;
-
-    wire_subject_of(&subject, client->link.msg);
-    return refuse_subject(client, &subject, news);
+                            &client->subject, news);
 }
 
 int
 flow_client_refuse(struct flow_client *client, struct err *why)
 {
     struct flow_news news = {.why = *why};
-    int print;
+    const int print = refuse_message(client, &news);
 
-    REQUIRE(client->link.msg);
-    print = refuse_message(client, &news);
+    flow_request_refuse(&client->pending);
     *why = news.why;
     return print;
 }
@@ -139,11 +146,10 @@ static int
 on_unreadable(struct flow_client *client, struct flow_news *news,
               struct err *err)
 {
-    const struct wire_subject *subject = wire_sock_subject(client->link.sock);
-
-    if (!flow_client_joined(client) && subject->version)
+    client->subject = *wire_sock_subject(client->link.sock);
+    if (!flow_client_joined(client) && client->subject.version)
         return err_set(err, "'%.80s': %.400s", client->endpoint, news->why.msg);
-    return refuse_subject(client, subject, news);
+    return refuse_message(client, news);
 }
 
 static int
@@ -209,8 +215,8 @@ static int
 on_message(struct flow_client *client, struct flow_news *news, struct err *err)
 {
     const enum wire_kind kind = wire_msg_kind(client->link.msg);
-    struct wire_subject subject;
 
+    wire_subject_of(&client->subject, client->link.msg);
     if (kind == WIRE_HELLO)
         return on_hello(client, news, err);
     if (kind == WIRE_ERROR)
@@ -220,11 +226,10 @@ on_message(struct flow_client *client, struct flow_news *news, struct err *err)
     if (wire_edge_is_service(
             client->link.edge)) // an answer: service.c checks it
         return 1;
-    wire_subject_of(&subject, client->link.msg);
-    if (flow_link_check(&client->link, kind, &subject, &news->why) ||
+    if (flow_link_check(&client->link, kind, &client->subject, &news->why) ||
         flow_link_decode(&client->link, news) ||
         (kind == WIRE_ITEM && get_item(client, news)))
-        return refuse_subject(client, &subject, news);
+        return refuse_message(client, news);
     return 1;
 }
 
@@ -308,128 +313,61 @@ flow_client_send(struct flow_client *client, struct wire_msg *msg)
 
 /* ---- the requesting end of a service ------------------------------------ */
 
-struct flow_service {
-    struct flow_client *client;
-    double report_every_s;
-    struct flow_request pending;
-    struct wire_msg *request;    /* NULL: none */
-    struct wire_subject subject; /* of the answer that the caller has */
-    struct err unfit; /* why the request cannot be sent; "": it can */
-    uint64_t greetings;
-    double reported; /* time of the last report that no answer has come */
-};
-
-struct flow_service *
-flow_service_open(struct wire *wire, const struct flow_service_config *config,
-                  struct err *err)
-{
-    struct flow_service *service = mem_array(1, sizeof *service);
-
-    REQUIRE(wire_edge_is_service(config->client.edge));
-    service->report_every_s =
-        config->report_every_s > 0 ? config->report_every_s : 10;
-    service->pending = (struct flow_request){
-        .timeout = config->timeout > 0 ? config->timeout : 5,
-        .deadline = config->deadline > 0 ? config->deadline : 60,
-        .last_id = (int64_t)(clock_wall() & INT64_MAX),
-    };
-    service->client = flow_client_open(wire, &config->client, err);
-    if (service->client)
-        return service;
-    flow_service_close(service);
-    return NULL;
-}
-
-void
-flow_service_close(struct flow_service *service)
-{
-    if (!service)
-        return;
-    flow_client_close(service->client);
-    wire_msg_free(service->request);
-    free(service);
-}
-
 int64_t
-flow_service_id(struct flow_service *service)
+flow_client_next_id(struct flow_client *client)
 {
-    return flow_request_id(&service->pending);
-}
-
-int
-flow_service_joined(const struct flow_service *service)
-{
-    return flow_client_joined(service->client);
-}
-
-const struct wire_hello *
-flow_service_hello(const struct flow_service *service)
-{
-    return flow_client_binder_hello(service->client);
+    return flow_request_id(&client->pending);
 }
 
 uint64_t
-flow_service_greetings(const struct flow_service *service)
+flow_client_greetings(const struct flow_client *client)
 {
-    return service->greetings;
+    return client->greetings;
 }
 
 static void
-send_request(struct flow_service *service)
+send_request(struct flow_client *client)
 {
-    if (flow_service_joined(service) && service->request &&
-        service->pending.waits && !*service->unfit.msg)
-        wire_sock_send_when_connected(service->client->link.sock,
-                                      service->request);
+    if (flow_client_joined(client) && client->request &&
+        client->pending.waits && !*client->unfit.msg)
+        wire_sock_send_when_connected(client->link.sock, client->request);
 }
 
 void
-flow_service_ask(struct flow_service *service, struct wire_msg *request,
-                 int64_t id)
+flow_client_ask(struct flow_client *client, struct wire_msg *request,
+                int64_t id)
 {
-    wire_msg_free(service->request);
-    service->request = wire_msg_hold(request);
-    service->reported = clock_now();
-    flow_request_begin(&service->pending, id, service->reported);
-    *service->client->link.last.msg = '\0';
-    *service->unfit.msg = '\0';
-    if (!wire_edge_fits(service->client->link.edge, WIRE_CONNECTS, request,
-                        &service->unfit) &&
-        !flow_client_send(service->client, request))
-        send_request(service);
-}
-
-int
-flow_service_refuse(struct flow_service *service, struct err *why)
-{
-    struct flow_news news = {.why = *why};
-    const int print = refuse_subject(service->client, &service->subject, &news);
-
-    flow_request_refuse(&service->pending);
-    *why = news.why;
-    return print;
+    REQUIRE(wire_edge_is_service(client->link.edge));
+    wire_msg_free(client->request);
+    client->request = wire_msg_hold(request);
+    client->reported = clock_now();
+    flow_request_begin(&client->pending, id, client->reported);
+    *client->link.last.msg = '\0';
+    *client->unfit.msg = '\0';
+    if (!wire_edge_fits(client->link.edge, WIRE_CONNECTS, request,
+                        &client->unfit) &&
+        !flow_client_send(client, request))
+        send_request(client);
 }
 
 /* Takes an answer, or an error about a request: 1 with *what it means, or 0 to
  * wait on. */
 static int
-on_answer(struct flow_service *service, struct flow_news *news,
+on_answer(struct flow_client *client, struct flow_news *news,
           enum flow_answer *what, struct err *err)
 {
     struct wire_error error;
     int64_t id;
 
-    wire_subject_of(&service->subject, news->msg);
     if (wire_msg_kind(news->msg) == WIRE_ERROR) {
         wire_error_get(&error, news->msg, &news->why);
-        err_set(err, "%.80s answers: %.400s", service->client->endpoint,
-                error.reason);
-        return flow_request_receive(&service->pending, error.id, &error, what);
+        err_set(err, "%.80s answers: %.400s", client->endpoint, error.reason);
+        return flow_request_receive(&client->pending, error.id, &error, what);
     }
     if (!wire_msg_id(news->msg, &id, &news->why))
-        return flow_request_receive(&service->pending, id, NULL, what);
+        return flow_request_receive(&client->pending, id, NULL, what);
     *what = FLOW_BAD_MESSAGE;
-    if (!refuse_subject(service->client, &service->subject, news))
+    if (!refuse_message(client, news))
         return 0;
     *err = news->why;
     return 1;
@@ -438,114 +376,114 @@ on_answer(struct flow_service *service, struct flow_news *news,
 /* Reads all pending messages, up to one that ends the wait: 1 with *what, else
  * 0.  The message of ANSWERED stays with the client. */
 static int
-read_answers(struct flow_service *service, enum flow_answer *what,
+read_answers(struct flow_client *client, enum flow_answer *what,
              struct err *err)
 {
     struct flow_news news;
     int rc;
 
-    while ((rc = read_message(service->client, &news, err)) > 0) {
+    while ((rc = read_message(client, &news, err)) > 0) {
         if (news.what == FLOW_JOINED) {
-            service->greetings++;
-            send_request(service);
+            client->greetings++;
+            send_request(client);
         }
         if (news.what == FLOW_REPORT) {
             *err = news.why;
             *what = FLOW_BAD_MESSAGE;
             return 1;
         }
-        if (news.what == FLOW_MESSAGE && on_answer(service, &news, what, err))
+        if (news.what == FLOW_MESSAGE && on_answer(client, &news, what, err))
             return 1;
     }
-    if (!flow_service_joined(service)) // the answer to hello comes first
-        wire_sock_send_when_connected(service->client->link.sock, NULL);
+    if (!flow_client_joined(client)) // the answer to hello comes first
+        wire_sock_send_when_connected(client->link.sock, NULL);
     *what = FLOW_REFUSED;
     return rc < 0;
 }
 
 int
-flow_service_poll(struct flow_service *service, struct err *err)
+flow_client_poll(struct flow_client *client, struct err *err)
 {
     enum flow_answer what;
 
-    wire_msg_free(service->request);
-    service->request = NULL;
-    while (read_answers(service, &what, err))
+    wire_msg_free(client->request);
+    client->request = NULL;
+    while (read_answers(client, &what, err))
         if (what == FLOW_BAD_MESSAGE || what == FLOW_REFUSED)
             return what == FLOW_BAD_MESSAGE ? 1 : -1;
     return 0;
 }
 
 static enum flow_answer
-give_up(const struct flow_service *service, struct err *err)
+give_up(const struct flow_client *client, struct err *err)
 {
-    const char *last = service->client->link.last.msg;
+    const char *last = client->link.last.msg;
 
     if (*last)
         err_set(err,
                 "no usable answer from '%.120s' in %g s; last error: %.250s",
-                service->client->endpoint, service->pending.deadline, last);
+                client->endpoint, client->pending.deadline, last);
     else
-        err_set(err, "no answer from '%.200s' in %g s",
-                service->client->endpoint, service->pending.deadline);
+        err_set(err, "no answer from '%.200s' in %g s", client->endpoint,
+                client->pending.deadline);
     return FLOW_UNREACHED;
 }
 
 /* Reports from time to time that no answer has come: 1 when it did. */
 static int
-report_wait(struct flow_service *service, double now, struct err *err)
+report_wait(struct flow_client *client, double now, struct err *err)
 {
-    const double seconds = now - service->pending.begun;
-    const char *last = service->client->link.last.msg;
+    const double seconds = now - client->pending.begun;
+    const char *last = client->link.last.msg;
 
-    if (now - service->reported < service->report_every_s)
+    if (now - client->reported < client->report_every_s)
         return 0;
-    service->reported = now;
+    client->reported = now;
     if (*last)
         err_set(err,
                 "no usable answer from '%.120s' for %.0f seconds; last error: "
                 "%.250s",
-                service->client->endpoint, seconds, last);
+                client->endpoint, seconds, last);
     else
         err_set(err,
                 "no answer from '%.200s' for %.0f seconds; start the stage "
                 "that answers there again if it ended",
-                service->client->endpoint, seconds);
+                client->endpoint, seconds);
     return 1;
 }
 
 enum flow_answer
-flow_service_wait(struct flow_service *service, int stop_fd,
-                  struct wire_msg **answer, struct err *err)
+flow_client_wait(struct flow_client *client, int stop_fd,
+                 struct wire_msg **answer, struct err *err)
 {
-    struct flow_link *link = &service->client->link;
+    struct flow_link *link = &client->link;
     enum flow_answer what;
 
-    REQUIRE(service->request && service->pending.waits);
-    if (*service->unfit.msg)
-        return err_set(err, "%.80s: %.400s", service->client->endpoint,
-                       service->unfit.msg);
-    while (!read_answers(service, &what, err)) {
+    REQUIRE(client->request && client->pending.waits);
+    if (*client->unfit.msg)
+        return err_set(err, "%.80s: %.400s", client->endpoint,
+                       client->unfit.msg);
+    while (!read_answers(client, &what, err)) {
         const double now = clock_now();
         double until;
-        int renew, rc = flow_request_turn(&service->pending, now, &until);
+        int renew, rc = flow_request_turn(&client->pending, now, &until);
 
         if (rc < 0)
-            return give_up(service, err);
-        if (report_wait(service, now, err))
+            return give_up(client, err);
+        if (report_wait(client, now, err))
             return FLOW_BAD_MESSAGE;
-        until = fmin(until, service->reported + service->report_every_s);
+        until = fmin(until, client->reported + client->report_every_s);
         // without an answer in time: pause, then send it on a new socket
         renew = rc;
         rc = wire_sock_wait(
             link->wire, renew ? NULL : link->sock, stop_fd,
-            renew ? flow_request_pause(&service->pending) : until - now, err);
+            renew ? flow_request_pause(&client->pending) : until - now, err);
         if (rc <= 0)
             return rc ? FLOW_REFUSED : FLOW_STOPPED;
         if (!renew)
             continue;
-        flow_request_renewed(&service->pending, clock_now());
-        if (renew_connection(service->client, err))
+        flow_request_renewed(&client->pending, clock_now());
+        if (renew_connection(client, err))
             return FLOW_REFUSED;
     }
     if (what == FLOW_ANSWERED) { // the answer is the caller's now

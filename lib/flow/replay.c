@@ -270,8 +270,11 @@ open_player(struct player *p, struct wire *wire, const char *endpoint,
             const char *role, struct err *err)
 {
     const struct wire_limits limits = {.queue = 64};
-    const struct flow_client_config client = {endpoint, role, WIRE_EDGE_BATCH,
-                                              p->replay->hello, limits};
+    const struct flow_client_config client = {.endpoint = endpoint,
+                                              .role = role,
+                                              .edge = WIRE_EDGE_BATCH,
+                                              .hello = p->replay->hello,
+                                              .limits = limits};
     const struct flow_outlet_config outlet = {
         .server = {.endpoint = endpoint,
                    .hello = p->replay->hello,

@@ -206,11 +206,11 @@ stage_refuse(struct flow_server *server, struct flow_news *news)
 }
 
 void
-stage_refuse_answer(struct flow_service *service, struct wire_msg *answer,
+stage_refuse_answer(struct flow_client *service, struct wire_msg *answer,
                     struct err *why)
 {
     wire_msg_free(answer);
-    if (flow_service_refuse(service, why))
+    if (flow_client_refuse(service, why))
         log_message("%s", why->msg);
 }
 
@@ -224,9 +224,9 @@ stage_send(struct flow_client *client, struct wire_msg *msg)
 }
 
 void
-stage_ask(struct flow_service *service, struct wire_msg *request, int64_t id)
+stage_ask(struct flow_client *service, struct wire_msg *request, int64_t id)
 {
-    flow_service_ask(service, request, id);
+    flow_client_ask(service, request, id);
     wire_msg_free(request);
 }
 

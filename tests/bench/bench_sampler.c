@@ -18,7 +18,7 @@
 enum { SIZE = 50000, B = 256, V = 2, N = V * B, EXTRA = N, DIM = 128 };
 
 struct bench {
-    struct flow_service *service;
+    struct flow_client *service;
     struct rng rng;
     int64_t *ids, *extra;
     float *z;
@@ -31,8 +31,8 @@ ask(struct bench *b, struct wire_msg *request, int64_t id)
     struct err err;
     enum flow_answer what;
 
-    flow_service_ask(b->service, request, id);
-    what = flow_service_wait(b->service, -1, &answer, &err);
+    flow_client_ask(b->service, request, id);
+    what = flow_client_wait(b->service, -1, &answer, &err);
     wire_msg_free(request);
     if (what != FLOW_ANSWERED)
         die("%s", err.msg);
@@ -44,7 +44,7 @@ static void
 begin(struct bench *b)
 {
     const struct wire_state state = {
-        .id = flow_service_id(b->service), .session = 1, .last = 1};
+        .id = flow_client_next_id(b->service), .session = 1, .last = 1};
 
     wire_msg_free(ask(b, wire_state_put(&state), state.id));
 }
@@ -66,7 +66,7 @@ static double
 visit(struct bench *b, int64_t step)
 {
     const struct wire_weights_request pairs = {
-        .id = flow_service_id(b->service),
+        .id = flow_client_next_id(b->service),
         .session = 1,
         .batch.step = step,
         .batch.beta = 5,
@@ -103,12 +103,12 @@ by_size(const void *a, const void *b)
 int
 main(int argc, char **argv)
 {
-    struct flow_service_config config = {
-        .client = {.role = "negatives",
-                   .edge = WIRE_EDGE_NEGATIVES,
-                   .hello = {.stage = "train",
-                             .digest = "00000000000000000000000000000000",
-                             .size = SIZE}},
+    struct flow_client_config config = {
+        .role = "negatives",
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = {.stage = "train",
+                  .digest = "00000000000000000000000000000000",
+                  .size = SIZE},
     };
     const int steps = argc == 3 ? atoi(argv[2]) : 0;
     struct bench b = {0};
@@ -118,9 +118,9 @@ main(int argc, char **argv)
 
     if (steps < 1)
         die("usage: bench_sampler ENDPOINT STEPS");
-    config.client.endpoint = argv[1];
+    config.endpoint = argv[1];
     wire = wire_open(NULL, &err);
-    b.service = wire ? flow_service_open(wire, &config, &err) : NULL;
+    b.service = wire ? flow_client_open(wire, &config, &err) : NULL;
     if (!b.service)
         die("%s", err.msg);
     b.ids = mem_array(B, sizeof *b.ids);
@@ -135,7 +135,7 @@ main(int argc, char **argv)
     }
     qsort(ms, (size_t)steps, sizeof *ms, by_size);
     printf("%.2f\n", ms[steps / 2]);
-    flow_service_close(b.service);
+    flow_client_close(b.service);
     wire_close(wire);
     free(b.ids);
     free(b.extra);

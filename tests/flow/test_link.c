@@ -202,11 +202,11 @@ reply_weights(struct wire_sock *sock, const struct wire_id *to, int64_t id,
 
 /* Waits for an answer and checks its weights. */
 static enum flow_answer
-wait_answer(struct flow_service *service, struct err *err)
+wait_answer(struct flow_client *service, struct err *err)
 {
     struct wire_weights weights;
     struct wire_msg *answer;
-    enum flow_answer what = flow_service_wait(service, -1, &answer, err);
+    enum flow_answer what = flow_client_wait(service, -1, &answer, err);
     int rc;
 
     if (what != FLOW_ANSWERED)
@@ -221,13 +221,13 @@ wait_answer(struct flow_service *service, struct err *err)
 /* Bad answers before a good one, and then one alone. */
 static void
 answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
-             struct flow_service *service)
+             struct flow_client *service)
 {
     struct wire_msg *request = wire_heartbeat_put(&(struct wire_heartbeat){0});
     struct wire_id from;
     struct err err = {""};
 
-    flow_service_ask(service, request, 7); // any message is a request
+    flow_client_ask(service, request, 7); // any message is a request
     T(router_sees(a, b, sock, WIRE_HEARTBEAT, &from), "and sends a request");
     wire_sock_send(sock, &from, request);
     reply_weights(sock, &from, 6, 1);
@@ -238,7 +238,7 @@ answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
       "an answer without id is reported: %s", err.msg);
     T(wait_answer(service, &err) == FLOW_FAILED && strstr(err.msg, "sum 0.5"),
       "weights that do not sum to one, an older id is skipped: %s", err.msg);
-    T(flow_service_refuse(service, &err) == 1 &&
+    T(flow_client_refuse(service, &err) == 1 &&
           strstr(err.msg, "negatives': weights: row 0") == NULL &&
           strstr(err.msg, "weights: row 0"),
       "are refused, and that is reported: %s", err.msg);
@@ -247,11 +247,11 @@ answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
     T(router_sees(a, b, sock, WIRE_ERROR, &from),
       "the service receives the reason");
 
-    flow_service_ask(service, request, 8);
+    flow_client_ask(service, request, 8);
     T(router_sees(a, b, sock, WIRE_HEARTBEAT, &from), "a new request");
     reply_weights(sock, &from, 8, 2);
     T(wait_answer(service, &err) == FLOW_FAILED, "a bad answer alone");
-    flow_service_refuse(service, &err);
+    flow_client_refuse(service, &err);
     T(wait_answer(service, &err) == FLOW_UNREACHED && strstr(err.msg, "sum 2"),
       "at the deadline its fault is reported: %s", err.msg);
     wire_msg_free(request);
@@ -266,26 +266,26 @@ answer_is_waited_past(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_sock *sock =
         wire_sock_open(a, WIRE_ROUTER, at("negatives"), NULL, &limits, &err);
-    struct flow_service_config config = {
-        .client = {.endpoint = at("negatives"),
-                   .edge = WIRE_EDGE_NEGATIVES,
-                   .hello = hello_of("train", "", digest_a, 10)},
+    struct flow_client_config config = {
+        .endpoint = at("negatives"),
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = hello_of("train", "", digest_a, 10),
         .deadline = 0.5,
     };
     struct wire_hello mine = hello_of("negatives", "", digest_a, 10);
-    struct flow_service *service = flow_service_open(b, &config, &err);
+    struct flow_client *service = flow_client_open(b, &config, &err);
     struct wire_msg *hello = wire_hello_put(&mine);
     struct wire_id from;
 
     T(router_sees(a, b, sock, WIRE_HELLO, &from), "it sends hello");
     wire_sock_send(sock, &from, hello);
-    for (int i = 0; i < 500 && !flow_service_joined(service); i++) {
+    for (int i = 0; i < 500 && !flow_client_joined(service); i++) {
         turn(a, b);
-        flow_service_poll(service, &err);
+        flow_client_poll(service, &err);
     }
     answers_come(a, b, sock, service);
     wire_msg_free(hello);
-    flow_service_close(service);
+    flow_client_close(service);
     wire_sock_close(sock);
     wire_close(a);
     wire_close(b);

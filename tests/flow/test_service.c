@@ -96,24 +96,23 @@ end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-static struct flow_service_config
+static struct flow_client_config
 config_of(const char *endpoint, const char *peer)
 {
-    struct flow_service_config config = {
-        .client = {.endpoint = endpoint,
-                   .edge = WIRE_EDGE_NEGATIVES,
-                   .hello = hello_of("train", "", digest_a, 10)},
+    struct flow_client_config config = {
+        .endpoint = endpoint,
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = hello_of("train", "", digest_a, 10),
         .timeout = 0.3,
         .deadline = 20,
     };
 
-    snprintf(config.client.hello.peer, sizeof config.client.hello.peer, "%s",
-             peer);
+    snprintf(config.hello.peer, sizeof config.hello.peer, "%s", peer);
     return config;
 }
 
 static void
-ask(struct flow_service *service, int64_t id, int64_t epoch)
+ask(struct flow_client *service, int64_t id, int64_t epoch)
 {
     static const int64_t ids[] = {1};
     static const float z[] = {1};
@@ -127,17 +126,17 @@ ask(struct flow_service *service, int64_t id, int64_t epoch)
                                            .batch.z = z};
     struct wire_msg *msg = wire_weights_request_put(&request);
 
-    flow_service_ask(service, msg, id);
+    flow_client_ask(service, msg, id);
     wire_msg_free(msg);
 }
 
 /* The weights that came, and in *moved the count of the service. */
 static enum flow_answer
-wait_for(struct flow_service *service, int64_t *moved, struct err *err)
+wait_for(struct flow_client *service, int64_t *moved, struct err *err)
 {
     struct wire_weights weights;
     struct wire_msg *answer;
-    enum flow_answer what = flow_service_wait(service, -1, &answer, err);
+    enum flow_answer what = flow_client_wait(service, -1, &answer, err);
 
     *moved = -1;
     if (what != FLOW_ANSWERED)
@@ -153,22 +152,22 @@ wait_for(struct flow_service *service, int64_t *moved, struct err *err)
 static void
 requests(const char *endpoint)
 {
-    struct flow_service_config config = config_of(endpoint, "t1");
+    struct flow_client_config config = config_of(endpoint, "t1");
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct flow_service *service = flow_service_open(wire, &config, &err);
-    const int64_t id = flow_service_id(service);
+    struct flow_client *service = flow_client_open(wire, &config, &err);
+    const int64_t id = flow_client_next_id(service);
     int64_t first, second;
 
     ask(service, id, 0);
     T(wait_for(service, &first, &err) == FLOW_ANSWERED && first == 1,
       "answered: %s", err.msg);
-    T(!strcmp(flow_service_hello(service)->stage, "negatives"),
+    T(!strcmp(flow_client_binder_hello(service)->stage, "negatives"),
       "by the service");
-    T(flow_service_id(service) == id + 1, "ids rise");
+    T(flow_client_next_id(service) == id + 1, "ids rise");
 
-    flow_service_close(service);
-    service = flow_service_open(wire, &config, &err);
+    flow_client_close(service);
+    service = flow_client_open(wire, &config, &err);
     ask(service, id, 0);
     T(wait_for(service, &second, &err) == FLOW_ANSWERED && second == first,
       "the same request on a new socket: the same answer");
@@ -177,25 +176,25 @@ requests(const char *endpoint)
       "another one: another");
     ask(service, id + 2, BREAKS);
     T(wait_for(service, &second, &err) == FLOW_FAILED, "an error: %s", err.msg);
-    flow_service_close(service);
+    flow_client_close(service);
     wire_close(wire);
 }
 
 static void
 state(const char *endpoint)
 {
-    struct flow_service_config config = config_of(endpoint, "t2");
+    struct flow_client_config config = config_of(endpoint, "t2");
     struct wire_state empty = {.id = 501};
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct flow_service *service = flow_service_open(wire, &config, &err);
+    struct flow_client *service = flow_client_open(wire, &config, &err);
     struct wire_msg *msg = wire_state_put(&empty), *answer;
     int64_t moved;
 
     ask(service, 500, WANTS_STATE);
     T(wait_for(service, &moved, &err) == FLOW_NO_STATE, "it has no state");
-    flow_service_ask(service, msg, 501);
-    T(flow_service_wait(service, -1, &answer, &err) == FLOW_ANSWERED &&
+    flow_client_ask(service, msg, 501);
+    T(flow_client_wait(service, -1, &answer, &err) == FLOW_ANSWERED &&
           wire_msg_kind(answer) == WIRE_OK,
       "it accepts one");
     wire_msg_free(answer);
@@ -205,21 +204,21 @@ state(const char *endpoint)
     T(wait_for(service, &moved, &err) == FLOW_FAILED,
       "[an id below that] an earlier request is late: %s", err.msg);
     wire_msg_free(msg);
-    flow_service_close(service);
+    flow_client_close(service);
     wire_close(wire);
 }
 
 /* Polls for 5 seconds until the connected service is not `other`. */
 static int
-connects(struct wire *wire, struct flow_service *service, const char *other)
+connects(struct wire *wire, struct flow_client *service, const char *other)
 {
     struct err err;
 
     for (int i = 0; i < 100; i++) {
-        if (flow_service_poll(service, &err))
+        if (flow_client_poll(service, &err))
             return 0;
-        if (flow_service_joined(service) &&
-            strcmp(flow_service_hello(service)->peer, other))
+        if (flow_client_joined(service) &&
+            strcmp(flow_client_binder_hello(service)->peer, other))
             return 1;
         wire_wait(wire, -1, 0.05, &err);
     }
@@ -230,42 +229,43 @@ connects(struct wire *wire, struct flow_service *service, const char *other)
 static void
 meeting(const char *endpoint, pid_t *pid)
 {
-    struct flow_service_config config = config_of(endpoint, "t4");
+    struct flow_client_config config = config_of(endpoint, "t4");
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct flow_service *service = flow_service_open(wire, &config, &err);
+    struct flow_client *service = flow_client_open(wire, &config, &err);
     char first[64];
     int64_t moved;
 
     T(connects(wire, service, ""), "a service connects");
-    snprintf(first, sizeof first, "%s", flow_service_hello(service)->peer);
+    snprintf(first, sizeof first, "%s",
+             flow_client_binder_hello(service)->peer);
     ask(service, 1, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED &&
-          !strcmp(flow_service_hello(service)->peer, first),
+          !strcmp(flow_client_binder_hello(service)->peer, first),
       "and gets a request");
     end(*pid);
     *pid = start_service(endpoint);
     T(connects(wire, service, first), "after a restart it is another");
     ask(service, 2, 0);
-    flow_service_poll(service, &err);
+    flow_client_poll(service, &err);
     ask(service, 3, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "the request is "
                                                         "cancelled");
-    flow_service_close(service);
+    flow_client_close(service);
     wire_close(wire);
 }
 
 /* A stopped service does not answer; a restarted one does. */
 static void
-stopped_or_killed(struct wire *wire, struct flow_service_config config,
+stopped_or_killed(struct wire *wire, struct flow_client_config config,
                   pid_t *pid)
 {
     struct err err = {""};
-    struct flow_service *service;
+    struct flow_client *service;
     int64_t moved;
 
     config.deadline = 2;
-    service = flow_service_open(wire, &config, &err);
+    service = flow_client_open(wire, &config, &err);
     ask(service, 1, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "at work");
     kill(*pid, SIGSTOP);
@@ -273,51 +273,51 @@ stopped_or_killed(struct wire *wire, struct flow_service_config config,
     T(wait_for(service, &moved, &err) == FLOW_UNREACHED, "stopped: %s",
       err.msg);
     kill(*pid, SIGCONT);
-    flow_service_close(service);
+    flow_client_close(service);
 
     config.deadline = 20;
-    service = flow_service_open(wire, &config, &err);
+    service = flow_client_open(wire, &config, &err);
     ask(service, 3, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "continues");
     end(*pid);
     ask(service, 4, 0);
-    *pid = start_service(config.client.endpoint);
+    *pid = start_service(config.endpoint);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED && moved == 1,
       "killed and restarted: %s", err.msg);
-    flow_service_close(service);
+    flow_client_close(service);
 }
 
 /* There is no service, or one that does nothing. */
 static void
-reports_waiting(struct wire *wire, struct flow_service_config config,
+reports_waiting(struct wire *wire, struct flow_client_config config,
                 const char *endpoint)
 {
     struct err err = {""};
-    struct flow_service *service;
+    struct flow_client *service;
     struct wire_msg *answer;
     int reports = 0;
 
-    config.client.endpoint = endpoint;
+    config.endpoint = endpoint;
     config.report_every_s = 0.03;
     config.deadline = 60;
-    service = flow_service_open(wire, &config, &err);
+    service = flow_client_open(wire, &config, &err);
     ask(service, 5, 0);
     while (reports < 2 &&
-           flow_service_wait(service, -1, &answer, &err) == FLOW_BAD_MESSAGE &&
+           flow_client_wait(service, -1, &answer, &err) == FLOW_BAD_MESSAGE &&
            strstr(err.msg, "no answer from") && strstr(err.msg, endpoint))
         reports++;
     T(reports == 2, "reports repeatedly that it waits: %s", err.msg);
-    flow_service_close(service);
+    flow_client_close(service);
 }
 
 /* A service with bad answers has not ended: no advice to start it again. */
 static void
 reports_bad_answers(const char *endpoint)
 {
-    struct flow_service_config config = config_of(endpoint, "t5");
+    struct flow_client_config config = config_of(endpoint, "t5");
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct flow_service *service;
+    struct flow_client *service;
     struct wire_msg *answer;
     const char *words = "no usable answer";
     enum flow_answer what;
@@ -325,26 +325,26 @@ reports_bad_answers(const char *endpoint)
 
     config.report_every_s = 0.2;
     config.deadline = 2;
-    service = flow_service_open(wire, &config, &err);
+    service = flow_client_open(wire, &config, &err);
     ask(service, 6, NO_NUMBER);
-    while ((what = flow_service_wait(service, -1, &answer, &err)) ==
+    while ((what = flow_client_wait(service, -1, &answer, &err)) ==
            FLOW_BAD_MESSAGE)
         reports |= strstr(err.msg, words) && strstr(err.msg, "not finite");
     T(reports, "an answer with NaN: the wait reports the sender");
     T(what == FLOW_UNREACHED && strstr(err.msg, words) &&
           strstr(err.msg, "not finite") && strstr(err.msg, endpoint),
       "and so does its end: %s", err.msg);
-    flow_service_close(service);
+    flow_client_close(service);
     wire_close(wire);
 }
 
 /* A client that waits for a stopped service can be stopped. */
 static void
-asked_to_stop(struct wire *wire, const struct flow_service_config *config,
+asked_to_stop(struct wire *wire, const struct flow_client_config *config,
               pid_t pid)
 {
     struct err err = {""};
-    struct flow_service *service = flow_service_open(wire, config, &err);
+    struct flow_client *service = flow_client_open(wire, config, &err);
     struct wire_msg *answer;
     int fd[2];
 
@@ -352,22 +352,22 @@ asked_to_stop(struct wire *wire, const struct flow_service_config *config,
         abort();
     kill(pid, SIGSTOP);
     ask(service, 5, 0);
-    T(flow_service_wait(service, fd[0], &answer, &err) == FLOW_STOPPED,
+    T(flow_client_wait(service, fd[0], &answer, &err) == FLOW_STOPPED,
       "asked to stop");
     kill(pid, SIGCONT);
     close(fd[0]);
     close(fd[1]);
-    flow_service_close(service);
+    flow_client_close(service);
 }
 
 /* Stopped, killed, restarted: the answer comes, or a sentence. */
 static void
 faults(const char *endpoint, pid_t *pid)
 {
-    struct flow_service_config config = config_of(endpoint, "t3");
+    struct flow_client_config config = config_of(endpoint, "t3");
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct flow_service *service;
+    struct flow_client *service;
     int64_t moved;
 
     stopped_or_killed(wire, config, pid);
@@ -376,12 +376,12 @@ faults(const char *endpoint, pid_t *pid)
     reports_waiting(wire, config, endpoint);
     kill(*pid, SIGCONT);
     reports_waiting(wire, config, at("nobody"));
-    config.client.hello.size++;
-    service = flow_service_open(wire, &config, &err);
+    config.hello.size++;
+    service = flow_client_open(wire, &config, &err);
     ask(service, 7, 0);
     T(wait_for(service, &moved, &err) == FLOW_REFUSED, "others not: %s",
       err.msg);
-    flow_service_close(service);
+    flow_client_close(service);
     wire_close(wire);
 }
 
@@ -390,11 +390,11 @@ faults(const char *endpoint, pid_t *pid)
 static void
 no_edge(const void *arg)
 {
-    struct flow_service_config config = config_of(arg, "t4");
+    struct flow_client_config config = config_of(arg, "t4");
     struct err err;
 
-    config.client.edge = (enum wire_edge)0;
-    flow_service_open(wire_open(NULL, &err), &config, &err);
+    config.edge = (enum wire_edge)0;
+    ask(flow_client_open(wire_open(NULL, &err), &config, &err), 1, 0);
 }
 
 static void
@@ -411,10 +411,10 @@ static void
 too_large(const char *endpoint)
 {
     enum { ROWS = 8193, DIM = 2048 }; // 64 MiB and a row
-    struct flow_service_config config = config_of(endpoint, "t9");
+    struct flow_client_config config = config_of(endpoint, "t9");
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct flow_service *service;
+    struct flow_client *service;
     int64_t *ids = calloc(ROWS, sizeof *ids), moved;
     float *z = calloc((size_t)ROWS * DIM, sizeof *z);
     const struct wire_weights_request request = {.id = 901,
@@ -430,10 +430,10 @@ too_large(const char *endpoint)
     // again
     config.timeout = config.report_every_s = 60;
     config.deadline = 120;
-    service = flow_service_open(wire, &config, &err);
+    service = flow_client_open(wire, &config, &err);
     ask(service, 900, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "one that fits");
-    flow_service_ask(service, msg, 901);
+    flow_client_ask(service, msg, 901);
     T(wait_for(service, &moved, &err) == FLOW_REFUSED &&
           strstr(err.msg,
                  "weights.get of 67117056 bytes in one part, edge negatives "
@@ -448,7 +448,7 @@ too_large(const char *endpoint)
     wire_msg_free(msg);
     free(ids);
     free(z);
-    flow_service_close(service);
+    flow_client_close(service);
     wire_close(wire);
 }
 

@@ -26,12 +26,12 @@ add_hint(struct err *why)
 
 /* Waits for the result of a request. */
 static enum select_fetched
-wait_for_trainer(struct flow_service *service, int stop,
+wait_for_trainer(struct flow_client *service, int stop,
                  struct wire_msg **answer, struct err *why)
 {
     enum flow_answer what;
 
-    while ((what = flow_service_wait(service, stop, answer, why)) ==
+    while ((what = flow_client_wait(service, stop, answer, why)) ==
            FLOW_BAD_MESSAGE)
         log_message("%s", why->msg);
     switch (what) {
@@ -136,7 +136,7 @@ get_piece(struct wire_features *piece, struct wire_msg *answer,
 
 /* Fetches the piece at *from, and sets *from to the start of the next. */
 static enum select_fetched
-next_piece(struct flow_service *service, int stop,
+next_piece(struct flow_client *service, int stop,
            const struct wire_features_request *wanted, size_t size,
            int64_t *from, struct select_history *history, struct err *why)
 {
@@ -145,7 +145,7 @@ next_piece(struct flow_service *service, int stop,
     struct wire_msg *answer;
     enum select_fetched what;
 
-    fetch.id = flow_service_id(service);
+    fetch.id = flow_client_next_id(service);
     fetch.from = *from;
     stage_ask(service, wire_features_request_put(&fetch), fetch.id);
     while ((what = wait_for_trainer(service, stop, &answer, why)) ==
@@ -168,7 +168,7 @@ next_piece(struct flow_service *service, int stop,
 }
 
 enum select_fetched
-select_fetch(struct flow_service *service, int stop,
+select_fetch(struct flow_client *service, int stop,
              const struct wire_features_request *wanted, size_t size,
              struct select_history *history, struct err *why)
 {
@@ -184,13 +184,13 @@ select_fetch(struct flow_service *service, int stop,
 }
 
 enum select_fetched
-select_send_plan(struct flow_service *service, int stop,
-                 struct wire_plan *about, struct err *why)
+select_send_plan(struct flow_client *service, int stop, struct wire_plan *about,
+                 struct err *why)
 {
     struct wire_msg *answer;
     enum select_fetched what;
 
-    about->id = flow_service_id(service);
+    about->id = flow_client_next_id(service);
     stage_ask(service, wire_plan_put(about), about->id);
     while ((what = wait_for_trainer(service, stop, &answer, why)) ==
            FETCH_DONE) {

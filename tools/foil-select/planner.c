@@ -38,7 +38,7 @@ struct planner {
     struct planner_config config;
     char *endpoint;
     struct wire *wire;
-    struct flow_service *service;
+    struct flow_client *service;
     int wake[2]; /* a pipe: ends a wait for the trainer */
     pthread_t thread, low;
 
@@ -293,18 +293,18 @@ work_low(void *arg)
     return NULL;
 }
 
-static struct flow_service *
+static struct flow_client *
 connect_to(struct planner *p, struct err *err)
 {
-    struct flow_service_config config = {
-        .client = {.endpoint = p->endpoint,
-                   .role = "train",
-                   .edge = WIRE_EDGE_FEATURES,
-                   .hello = p->config.hello},
+    struct flow_client_config config = {
+        .endpoint = p->endpoint,
+        .role = "train",
+        .edge = WIRE_EDGE_FEATURES,
+        .hello = p->config.hello,
         .deadline = answer_s,
     };
 
-    return flow_service_open(p->wire, &config, err);
+    return flow_client_open(p->wire, &config, err);
 }
 
 /* Copies the groups: the thread may outlive the caller's. */
@@ -377,7 +377,7 @@ planner_close(struct planner *p)
         return 1;
     pthread_join(p->thread, NULL);
     pthread_join(p->low, NULL);
-    flow_service_close(p->service);
+    flow_client_close(p->service);
     wire_close(p->wire);
     close(p->wake[0]);
     close(p->wake[1]);

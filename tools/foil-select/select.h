@@ -117,13 +117,13 @@ enum select_fetched {
 
 /* fetch.c: requests to the trainer's service of features.  select_fetch() sets
  * id and from of `wanted` itself. */
-struct flow_service;
+struct flow_client;
 struct wire_features_request;
-enum select_fetched select_fetch(struct flow_service *service, int stop,
+enum select_fetched select_fetch(struct flow_client *service, int stop,
                                  const struct wire_features_request *wanted,
                                  size_t size, struct select_history *history,
                                  struct err *why);
-enum select_fetched select_send_plan(struct flow_service *service, int stop,
+enum select_fetched select_send_plan(struct flow_client *service, int stop,
                                      struct wire_plan *about, struct err *why);
 void select_history_release(struct select_history *history);
 

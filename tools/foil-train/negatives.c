@@ -15,36 +15,34 @@ int
 train_service_open(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
-    struct flow_service_config config = {
-        .client = {.role = "negatives",
-                   .edge = WIRE_EDGE_NEGATIVES,
-                   .hello =
-                       stage_hello("train", t->shape.digest, t->shape.size)},
+    struct flow_client_config config = {
+        .role = "negatives",
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = stage_hello("train", t->shape.digest, t->shape.size),
         .deadline = o->deadline,
     };
 
     if (!t->objective->needs_weights || t->service.service ||
         o->sampler != TRAIN_SERVICE)
         return 0;
-    config.client.endpoint =
-        stage_endpoint(&t->stage, o->negatives, "negatives");
+    config.endpoint = stage_endpoint(&t->stage, o->negatives, "negatives");
     if (o->in_batch) {
         // wait for a short time in a step, not until the deadline
         config.timeout = 1;
         config.deadline = 2;
     }
-    snprintf(config.client.hello.run, sizeof config.client.hello.run, "%s",
+    snprintf(config.hello.run, sizeof config.hello.run, "%s",
              flow_server_hello(t->source.inlet->server)->run);
-    config.client.hello.width =
+    config.hello.width =
         (int64_t)(t->encoder.ops ? t->encoder.dim : nn_head_width(o->head));
-    t->service.service = flow_service_open(t->stage.wire, &config, err);
+    t->service.service = flow_client_open(t->stage.wire, &config, err);
     return t->service.service ? 0 : -1;
 }
 
 void
 train_service_close(struct train_service *s)
 {
-    flow_service_close(s->service);
+    flow_client_close(s->service);
     wire_weights_release(&s->answer);
     free(s->in_batch);
 }
@@ -58,8 +56,8 @@ wait_for_answer(struct train *t, struct wire_msg **answer, struct err *err)
     enum flow_answer what;
     struct err why;
 
-    while ((what = flow_service_wait(t->service.service, t->stage.stop, answer,
-                                     err)) == FLOW_BAD_MESSAGE) {
+    while ((what = flow_client_wait(t->service.service, t->stage.stop, answer,
+                                    err)) == FLOW_BAD_MESSAGE) {
         log_message("%s", err->msg);
         if (wire_session_check(t->session, &why))
             return FLOW_STOPPED;
@@ -97,7 +95,7 @@ send_piece(struct train *t, const struct sample_piece *piece, int last,
     const struct sample_store *store = &t->samples.store;
     struct table_rows tables[TABLES_MAX];
     struct wire_state state = {
-        .id = flow_service_id(t->service.service),
+        .id = flow_client_next_id(t->service.service),
         .session = t->session,
         .epoch = t->state.epoch,
         .step = t->state.step,
@@ -190,7 +188,7 @@ static enum flow_answer
 ask_weights(struct train *t, const struct batch *step, struct weights *weights,
             struct err *err)
 {
-    const int64_t id = flow_service_id(t->service.service);
+    const int64_t id = flow_client_next_id(t->service.service);
     struct wire_msg *answer;
     enum flow_answer what;
 
@@ -200,7 +198,8 @@ ask_weights(struct train *t, const struct batch *step, struct weights *weights,
         if (!get_weights(t, answer, step, err)) {
             wire_msg_free(answer);
             *weights = t->service.answer.weights;
-            weights->sampler = flow_service_hello(t->service.service)->sampler;
+            weights->sampler =
+                flow_client_binder_hello(t->service.service)->sampler;
             break;
         }
         stage_refuse_answer(t->service.service, answer, err);
@@ -231,7 +230,7 @@ in_batch(struct train *t, const struct batch *step, struct weights *weights)
 static const char *
 service_version(const struct train *t)
 {
-    return flow_service_hello(t->service.service)->peer;
+    return flow_client_binder_hello(t->service.service)->peer;
 }
 
 /* Sends the stored state to a service that lost it, and repeats the request. */
@@ -308,7 +307,7 @@ train_service_greet(struct train *t, struct err *err)
 {
     int rc;
 
-    while ((rc = flow_service_poll(t->service.service, err)) > 0)
+    while ((rc = flow_client_poll(t->service.service, err)) > 0)
         log_message("%s", err->msg);
     return rc;
 }
@@ -321,11 +320,11 @@ train_service_restore(struct train *t, struct err *err)
 
     if (train_service_greet(t, err))
         return -1;
-    if (!flow_service_joined(t->service.service))
+    if (!flow_client_joined(t->service.service))
         return 0;
-    if (t->service.greetings != flow_service_greetings(t->service.service))
+    if (t->service.greetings != flow_client_greetings(t->service.service))
         flow_state_copy_mark_stale(&t->service.state_copy);
-    t->service.greetings = flow_service_greetings(t->service.service);
+    t->service.greetings = flow_client_greetings(t->service.service);
     if (!flow_state_copy_needs_handover(&t->service.state_copy,
                                         service_version(t)))
         return 0;

@@ -74,7 +74,7 @@ send_feeder(struct train *t, const char *stage, size_t augmenters)
     if (augmenters)
         add_count(&status, "augmenters", (double)augmenters);
     if (t->service.service && !strcmp(stage, "negatives"))
-        add_count(&status, "joined", flow_service_joined(t->service.service));
+        add_count(&status, "joined", flow_client_joined(t->service.service));
     send_stage(t, &status);
 }
 
