@@ -20,18 +20,17 @@ struct wire_decoder {
 };
 
 /*
- * Tables in a message, for lib/wire/encode.c and decode.c: a list
- * [[name, rows, width] ...] in the header, and for each table with rows in this
- * message the tensors NAME.row, u1 [k,width], and NAME.at, i8 [k], when rows
- * have indices.
- *
- * wire_tables_get() returns an array to be freed by free(), or NULL when there
- * is none or it is invalid.
+ * Tables in a message: a list [[name, rows, width] ...] in the header, and for
+ * each table with rows in this message the tensors NAME.row, u1 [k,width], and
+ * NAME.at, i8 [k], when rows have indices.
  */
-void wire_tables_put(struct wire_writer *w, const char *key, size_t n,
-                     const struct table_rows *table);
-struct table_rows *wire_tables_get(struct wire_reader *r, const char *key,
-                                   int placed, size_t *n);
+static inline const char *
+tensor_name(char to[WIRE_NAME_MAX], const struct table_rows *table,
+            const char *what)
+{
+    snprintf(to, WIRE_NAME_MAX, "%.59s.%s", table->name, what);
+    return to;
+}
 
 /*
  * Members of a struct, by their offset.

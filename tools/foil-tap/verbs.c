@@ -232,7 +232,7 @@ report_message(struct tap *tap, struct wire_msg *msg,
 
 /* Prints what is wrong with a message the 1st, 2nd, 4th, 8th ... time. */
 static void
-complain(const struct err *why)
+print_complaint(const struct err *why)
 {
     static struct tally tally;
     struct err line;
@@ -267,7 +267,7 @@ report_all(struct tap *tap, struct wire_listener *listener, int *silent)
 
         *silent = 0;
         if (rc < 0) {
-            complain(&err);
+            print_complaint(&err);
             continue;
         }
         if (missed)
@@ -335,7 +335,7 @@ tap_proxy(struct tap *tap, char **operand)
             log_message("%s", err.msg);
         while (!over && (rc = wire_proxy_next(proxy, &from.from, &msg, &err))) {
             if (rc < 0) {
-                complain(&err);
+                print_complaint(&err);
                 continue;
             }
             from.time = clock_wall();
