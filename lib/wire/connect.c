@@ -94,42 +94,34 @@ set_int(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof value);
 }
 
-enum { WAIT_MS = 60000 }; /* a byte takes 1 ms */
-
-/* Send a byte from one socket to the other: 1 when the gate has seen it. */
-static int
-pass_byte(void *to, void *from)
-{
-    char name[64], byte;
-    int gate, ok;
-
-    snprintf(name, sizeof name, "ipc://@foil-%ld-%.9f", (long)getpid(),
-             clock_now());
-    set_int(to, ZMQ_RCVTIMEO, WAIT_MS);
-    set_int(to, ZMQ_LINGER, 0);
-    set_int(from, ZMQ_LINGER, 0);
-    wire_gate->expect_next(SIZE_MAX / 2, SIZE_MAX / 2);
-    ok = !zmq_bind(to, name);
-    gate = wire_gate->take_listener();
-    ok = ok && gate >= 0 && !zmq_connect(from, name) &&
-         zmq_send(from, "", 1, 0) == 1 && zmq_recv(to, &byte, 1, 0) == 1;
-    return ok && wire_gate->has_received(gate);
-}
-
 /* 1 if ZeroMQ reads through the gate of this program: sends a byte through it,
  * once in a process. */
 static int
 gate_guards(void)
 {
     static atomic_int proved;
-    void *context, *to, *from;
+    void *context, *to = NULL, *from = NULL;
+    char name[64], byte;
+    int gate, ok;
 
     if (proved)
         return 1;
+    snprintf(name, sizeof name, "ipc://@foil-%ld-%.9f", (long)getpid(),
+             clock_now());
     context = zmq_ctx_new();
-    to = context ? zmq_socket(context, ZMQ_PAIR) : NULL;
-    from = context ? zmq_socket(context, ZMQ_PAIR) : NULL;
-    proved = to && from && pass_byte(to, from);
+    if (context && (to = zmq_socket(context, ZMQ_PAIR)) &&
+        (from = zmq_socket(context, ZMQ_PAIR))) {
+        set_int(to, ZMQ_RCVTIMEO, 60000); // ms; it takes one
+        set_int(to, ZMQ_LINGER, 0);
+        set_int(from, ZMQ_LINGER, 0);
+        wire_gate->expect_next(SIZE_MAX / 2, SIZE_MAX / 2);
+        ok = !zmq_bind(to, name);
+        gate = wire_gate->take_listener();
+        proved = ok && gate >= 0 && !zmq_connect(from, name) &&
+                 zmq_send(from, "", 1, 0) == 1 &&
+                 zmq_recv(to, &byte, 1, 0) == 1 &&
+                 wire_gate->has_received(gate);
+    }
     if (to)
         zmq_close(to);
     if (from)

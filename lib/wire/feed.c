@@ -109,30 +109,6 @@ note_topic(struct wire_feed *feed, int version, const char *topic, size_t n,
     }
 }
 
-/* Returns the next change of the topics subscribed: 1, or 0 when there is none.
- *   on     1: the first subscriber of the topic came, 0: the last one left
- *   topic  the first `room` bytes of it; *n is its whole length */
-static int
-next_topic(struct wire_sock *sock, int *on, char *topic, size_t room, size_t *n)
-{
-    zmq_msg_t change;
-    const uint8_t *byte;
-    int known = 0;
-
-    zmq_msg_init(&change);
-    while (!known && zmq_msg_recv(&change, sock->socket, ZMQ_DONTWAIT) >= 0) {
-        byte = zmq_msg_data(&change);
-        known = zmq_msg_size(&change) && byte[0] <= 1; // else no subscription
-        if (!known)
-            continue;
-        *on = byte[0];
-        *n = zmq_msg_size(&change) - 1;
-        memcpy(topic, byte + 1, *n < room ? *n : room);
-    }
-    zmq_msg_close(&change);
-    return known;
-}
-
 /*
  * ZeroMQ reports each topic when its first subscriber comes and when its last
  * one leaves.  A topic is a prefix: those of a kind differ by their length.
@@ -140,15 +116,20 @@ next_topic(struct wire_sock *sock, int *on, char *topic, size_t room, size_t *n)
 int
 wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind)
 {
-    char topic[32];
-    size_t n;
-    int on;
+    zmq_msg_t change;
 
-    while (next_topic(feed->sock, &on, topic, sizeof topic, &n)) {
-        note_topic(feed, WIRE_VERSION, topic, n, on);
-        if (n > strlen("foil")) // a shorter one is followed by version 3
-            note_topic(feed, WIRE_VERSION_OLD, topic, n, on);
+    zmq_msg_init(&change);
+    while (zmq_msg_recv(&change, feed->sock->socket, ZMQ_DONTWAIT) >= 0) {
+        const size_t size = zmq_msg_size(&change);
+        const char *text = zmq_msg_data(&change);
+
+        if (!size || (unsigned char)*text > 1) // no subscription
+            continue;
+        note_topic(feed, WIRE_VERSION, text + 1, size - 1, *text);
+        if (size - 1 > strlen("foil")) // a shorter one is followed by version 3
+            note_topic(feed, WIRE_VERSION_OLD, text + 1, size - 1, *text);
     }
+    zmq_msg_close(&change);
     return feed->followed[WIRE_VERSION][kind] ||
            feed->followed[WIRE_VERSION_OLD][kind];
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "util/mem.h"
 #include "wire/msg.h"
 
 #include "pack.h"

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
@@ -22,36 +21,22 @@ make_printable(char to[41], const char *text, size_t n)
     return to;
 }
 
-/* The version of the protocol in part 0, with *n bytes before the kind; -1 if
- * it is no message of foil. */
-static int64_t
-version_of(const struct wire_part *part, size_t *n)
-{
-    const char *text = part->data;
-    int64_t version = 0;
-    size_t i = 4;
-
-    if (part->len < 5 || memcmp(text, "foil", 4))
-        return -1;
-    for (; i < part->len && i < 8 && text[i] >= '0' && text[i] <= '9'; i++)
-        version = version * 10 + (text[i] - '0');
-    *n = i < part->len && text[i] == '.' ? i + 1 : part->len;
-    return version;
-}
-
 /* "foil3.batch": magic, version, kind. */
 static int
 check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
 {
     const struct wire_part part = wire_msg_part(msg, 0);
     const char *text = part.data;
-    size_t n = 0;
-    const int64_t version = version_of(&part, &n);
+    int64_t version = 0;
+    size_t n = 4;
     char shown[41];
 
-    if (version < 0)
+    if (part.len < 5 || memcmp(text, "foil", 4))
         return err_set(err, "not a message of foil: '%s'",
                        make_printable(shown, text, part.len));
+    for (; n < part.len && n < 8 && text[n] >= '0' && text[n] <= '9'; n++)
+        version = version * 10 + (text[n] - '0');
+    n = n < part.len && text[n] == '.' ? n + 1 : part.len; // the kind follows
     snprintf(subject->kind, sizeof subject->kind, "%.31s",
              n < part.len ? make_printable(shown, text + n, part.len - n)
                           : "?");

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,26 +59,20 @@ wire_record_open(const char *path, struct err *err)
     return NULL;
 }
 
-/* Bytes from here to the end of the file. */
-static uint64_t
-bytes_left(FILE *file)
-{
-    struct stat st;
-    off_t at = ftello(file);
-
-    if (at < 0 || fstat(fileno(file), &st) || st.st_size < at)
-        return 0;
-    return (uint64_t)(st.st_size - at);
-}
-
 /* Read one part; the caller frees its bytes. */
 static int
 get_part(FILE *file, struct wire_part *part)
 {
     uint64_t len;
+    struct stat st;
     void *data;
+    off_t at;
 
-    if (fread(&len, sizeof len, 1, file) != 1 || len > bytes_left(file))
+    if (fread(&len, sizeof len, 1, file) != 1)
+        return -1;
+    at = ftello(file); // the part must fit in the rest of the file
+    if (at < 0 || fstat(fileno(file), &st) || st.st_size < at ||
+        len > (uint64_t)(st.st_size - at))
         return -1;
     data = mem_array((size_t)len, 1);
     part->data = data;

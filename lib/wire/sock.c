@@ -2,7 +2,6 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "util/clock.h"
 #include "wire/gate.h"
 
 #include "pack.h"

@@ -69,9 +69,8 @@ count_refusal(struct wire *wire, const struct err *why)
     wire->unreported = 1;
 }
 
-/* Report the refusals by the gate of a binding socket. */
-static void
-read_gate(struct wire_sock *sock)
+int
+wire_refused(struct wire *wire, struct err *why)
 {
     static const char *const reasons[WIRE_GATE_REFUSALS] = {
         [WIRE_GATE_CROWDED] =
@@ -81,26 +80,17 @@ read_gate(struct wire_sock *sock)
             "disconnected: it sent more unread bytes than allowed",
         [WIRE_GATE_STUCK] = "disconnected: it does not read what is sent",
     };
-
-    for (int i = 0; i < WIRE_GATE_REFUSALS; i++)
-        for (unsigned n = wire_gate->take_refused(sock->gate, i); n; n--) {
-            struct err why;
-
-            err_set(&why, "a peer at %s was %s", sock->endpoint, reasons[i]);
-            count_refusal(sock->wire, &why);
-        }
-}
-
-int
-wire_refused(struct wire *wire, struct err *why)
-{
-    struct err key;
+    struct err reason;
 
     for (struct wire_sock *s = wire->first; s; s = s->next)
-        if (s->gate >= 0)
-            read_gate(s);
-    for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &key) : 0; n; n--)
-        count_refusal(wire, &key);
+        for (int i = 0; s->gate >= 0 && i < WIRE_GATE_REFUSALS; i++) {
+            err_set(&reason, "a peer at %s was %s", s->endpoint, reasons[i]);
+            for (unsigned n = wire_gate->take_refused(s->gate, i); n; n--)
+                count_refusal(wire, &reason);
+        }
+    for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &reason) : 0; n;
+         n--)
+        count_refusal(wire, &reason);
     for (int i = 0; i < 2; i++) {
         struct err *once = i ? &wire->old : &wire->open;
 

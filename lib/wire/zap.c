@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,22 +26,6 @@ struct wire_zap {
     struct err why;       /* reason of the last */
 };
 
-static void *
-open_socket(void *context, struct err *err)
-{
-    void *socket = zmq_socket(context, ZMQ_REP);
-    const int linger_ms = 0;
-
-    if (socket &&
-        !zmq_setsockopt(socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms) &&
-        !zmq_bind(socket, "inproc://zeromq.zap.01"))
-        return socket;
-    err_set(err, "cannot check keys: %s", zmq_strerror(errno));
-    if (socket)
-        zmq_close(socket);
-    return NULL;
-}
-
 /* Waits for a request: 1, or 0 when the context is shut down. */
 static int
 receive_request(void *socket, struct request *r)
@@ -67,17 +50,6 @@ receive_request(void *socket, struct request *r)
     return 1;
 }
 
-static void
-send_answer(void *socket, const struct request *r, const char *role)
-{
-    zmq_send(socket, "1.0", 3, ZMQ_SNDMORE);
-    zmq_send(socket, r->field[REQUEST], r->len[REQUEST], ZMQ_SNDMORE);
-    zmq_send(socket, role ? "200" : "400", 3, ZMQ_SNDMORE);
-    zmq_send(socket, role ? "OK" : "no", 2, ZMQ_SNDMORE);
-    zmq_send(socket, role ? role : "", role ? strlen(role) : 0, ZMQ_SNDMORE);
-    zmq_send(socket, "", 0, 0);
-}
-
 static void *
 serve_requests(void *self)
 {
@@ -97,7 +69,13 @@ serve_requests(void *self)
                     r.field[ADDRESS]);
             pthread_mutex_unlock(&zap->lock);
         }
-        send_answer(zap->socket, &r, role);
+        zmq_send(zap->socket, "1.0", 3, ZMQ_SNDMORE);
+        zmq_send(zap->socket, r.field[REQUEST], r.len[REQUEST], ZMQ_SNDMORE);
+        zmq_send(zap->socket, role ? "200" : "400", 3, ZMQ_SNDMORE);
+        zmq_send(zap->socket, role ? "OK" : "no", 2, ZMQ_SNDMORE);
+        zmq_send(zap->socket, role ? role : "", role ? strlen(role) : 0,
+                 ZMQ_SNDMORE);
+        zmq_send(zap->socket, "", 0, 0);
     }
     zmq_close(zap->socket);
     return NULL;
@@ -107,18 +85,23 @@ struct wire_zap *
 wire_zap_open(void *context, const struct wire_keys *keys, struct err *err)
 {
     struct wire_zap *zap = mem_array(1, sizeof *zap);
-    int rc = 0;
+    const int linger_ms = 0;
+    int rc;
 
     zap->context = context;
     zap->keys = keys;
-    zap->socket = open_socket(context, err);
+    zap->socket = zmq_socket(context, ZMQ_REP);
     pthread_mutex_init(&zap->lock, NULL);
-    if (zap->socket && !(rc = stop_thread(&zap->thread, serve_requests, zap)))
-        return zap;
-    if (rc) {
+    if (!zap->socket ||
+        zmq_setsockopt(zap->socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms) ||
+        zmq_bind(zap->socket, "inproc://zeromq.zap.01"))
+        err_set(err, "cannot check keys: %s", zmq_strerror(errno));
+    else if ((rc = stop_thread(&zap->thread, serve_requests, zap)))
         err_set(err, "cannot check keys: no thread: %s", strerror(rc));
+    else
+        return zap;
+    if (zap->socket)
         zmq_close(zap->socket);
-    }
     pthread_mutex_destroy(&zap->lock);
     free(zap);
     return NULL;
