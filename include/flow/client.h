@@ -2,7 +2,6 @@
 #define FLOW_CLIENT_H
 
 #include "flow/news.h"
-#include "wire/error.h"
 #include "wire/hello.h"
 #include "wire/sock.h"
 

@@ -31,11 +31,10 @@
  *
  * A peer is late when one of its leases is older than `lease` seconds and a
  * snapshot received after that still lacks the batch.  So a consumer that
- * computes for long, and makes no snapshot, costs no peer a lease.  A snapshot
- * counts as received after that from 0.1 s after flow_producer_late() noticed
- * the expiry: after a pause of ours, messages that arrive all at once are older
- * than they seem.  The first snapshot of a peer, and one that it repeats, do
- * not count, as they may be much older than they seem.
+ * computes for long, and makes no snapshot, costs no peer a lease.  Messages
+ * may be much older than they seem, as after a pause of ours: a snapshot counts
+ * as received after that from 0.1 s after flow_producer_late() noticed the
+ * expiry, if it is neither the first of its peer nor one that it repeats.
  *
  * All leases of a late peer are revoked, and it is suspended: it receives
  * nothing for the time of four leases, the next time of eight and so on.  After

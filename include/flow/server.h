@@ -2,7 +2,6 @@
 #define FLOW_SERVER_H
 
 #include "flow/news.h"
-#include "wire/error.h"
 #include "wire/hello.h"
 #include "wire/progress.h"
 #include "wire/sock.h"

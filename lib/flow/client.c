@@ -10,6 +10,10 @@
 #include "link.h"
 #include "request.h"
 
+/* Seconds in which the reason why we end can leave: a process that exits at
+ * once would lose it. */
+static const double error_pause_s = 0.1;
+
 struct flow_client {
     struct flow_link link;
     char *endpoint, *role;
@@ -136,31 +140,23 @@ flow_client_refuse(struct flow_client *client, struct err *why)
     struct flow_news news = {.why = *why};
     const int print = refuse_message(client, &news);
 
-    flow_request_refuse(&client->pending);
+    client->pending.waits = 1;
     *why = news.why;
     return print;
-}
-
-/* A message that cannot be read.  Another version is refused by name. */
-static int
-on_unreadable(struct flow_client *client, struct flow_news *news,
-              struct err *err)
-{
-    client->subject = *wire_sock_subject(client->link.sock);
-    if (!flow_client_joined(client) && client->subject.version)
-        return err_set(err, "'%.80s': %.400s", client->endpoint, news->why.msg);
-    return refuse_message(client, news);
 }
 
 static int
 on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
 {
+    const struct wire_error unfit = {
+        .id = -1, .of = {"hello", {-1, 0, 0}, 0}, .count = 1};
     struct wire_hello who;
 
     if (wire_hello_get(&who, client->link.msg, &news->why))
         return refuse_message(client, news);
     if (wire_hello_fits(&client->link.hello, &who, err)) {
-        flow_link_end(&client->link, err);
+        flow_link_error(&client->link, NULL, unfit, err->msg);
+        wire_sock_wait(client->link.wire, NULL, -1, error_pause_s, &news->why);
         return -1;
     }
     if (!flow_greeting_hello(&client->greeting))
@@ -263,11 +259,17 @@ read_message(struct flow_client *client, struct flow_news *news,
 
         wire_item_release(&client->item);
         got = flow_link_read(&client->link, NULL, news);
-        if (got)
-            rc = got < 0 ? on_unreadable(client, news, err)
-                         : on_message(client, news, err);
-        else if (!check_lost(client))
+        if (got > 0) {
+            rc = on_message(client, news, err);
+        } else if (got < 0) { // another version is refused by name
+            client->subject = *wire_sock_subject(client->link.sock);
+            if (!flow_client_joined(client) && client->subject.version)
+                return err_set(err, "'%.80s': %.400s", client->endpoint,
+                               news->why.msg);
+            rc = refuse_message(client, news);
+        } else if (!check_lost(client)) {
             break;
+        }
     }
     return rc;
 }
@@ -482,7 +484,7 @@ flow_client_wait(struct flow_client *client, int stop_fd,
             return rc ? FLOW_REFUSED : FLOW_STOPPED;
         if (!renew)
             continue;
-        flow_request_renewed(&client->pending, clock_now());
+        client->pending.sent = clock_now();
         if (renew_connection(client, err))
             return FLOW_REFUSED;
     }

@@ -6,9 +6,6 @@
 
 #include "link.h"
 
-/* Seconds for which the last error has time to leave. */
-static const double error_pause_s = 0.1;
-
 int
 flow_refusal_add(struct flow_refusal *refusal, double now)
 {
@@ -130,28 +127,20 @@ flow_link_error(struct flow_link *link, const struct wire_id *to,
     wire_msg_free(msg);
 }
 
-/* An error is never answered with an error: two ends would never stop. */
-static void
-send_refusal(struct flow_link *link, const struct wire_id *to,
-             struct flow_refusal *refusal, const struct wire_subject *subject,
-             const struct err *why)
-{
-    struct wire_error error = {.id = -1, .of = *subject};
-
-    if (!flow_refusal_add(refusal, clock_now()) ||
-        !strcmp(subject->kind, wire_kind_name(WIRE_ERROR)))
-        return;
-    error.count = refusal->count;
-    flow_link_error(link, to, error, why->msg);
-}
-
 int
 flow_link_refuse(struct flow_link *link, const struct wire_id *to,
                  struct flow_refusal *refusal, const char *name,
                  const struct wire_subject *subject, struct flow_news *news)
 {
+    struct wire_error error = {.id = -1, .of = *subject};
+
     link->last = news->why;
-    send_refusal(link, to, refusal, subject, &link->last);
+    // an error is never answered with an error: two ends would never stop
+    if (flow_refusal_add(refusal, clock_now()) &&
+        strcmp(subject->kind, wire_kind_name(WIRE_ERROR)) != 0) {
+        error.count = refusal->count;
+        flow_link_error(link, to, error, link->last.msg);
+    }
     err_set(&news->why, "%.200s: %.300s", name, link->last.msg);
     news->what = FLOW_REPORT;
     return tally_add(&link->refused, &news->why);
@@ -182,15 +171,4 @@ flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
     if (!print)
         *news->why.msg = '\0';
     return 1;
-}
-
-void
-flow_link_end(struct flow_link *link, const struct err *why)
-{
-    const struct wire_subject hello = {"hello", {-1, 0, 0}, 0};
-    struct flow_refusal first = {0};
-    struct err ignored;
-
-    send_refusal(link, NULL, &first, &hello, why);
-    wire_sock_wait(link->wire, NULL, -1, error_pause_s, &ignored);
 }

@@ -128,10 +128,4 @@ int flow_link_refuse(struct flow_link *link, const struct wire_id *to,
 int flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
                          const char *name, struct flow_news *news);
 
-/*
- * flow_link_end() sends the other end of a DEALER the reason why we exit, and
- * waits 0.1 s: a process that exits at once would lose the message.
- */
-void flow_link_end(struct flow_link *link, const struct err *why);
-
 #endif

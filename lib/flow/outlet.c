@@ -38,26 +38,19 @@ flow_outlet_close(struct flow_outlet *outlet)
 
 /* ---- receiving: 1 when there is news ----------------------------------- */
 
-/* Check a place that is new to us: 0, or -1 with the reason. */
-static int
-check_place(const struct flow_outlet *outlet, struct wire_want *next,
-            struct err *why)
-{
-    if (next->at.session > flow_producer_place(outlet->producer).session &&
-        wire_session_check(next->at.session, why))
-        return -1;
-    return outlet->check_place ? outlet->check_place(outlet->tool, next, why)
-                               : 0;
-}
-
 static int
 on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     const double now = clock_now();
+    struct wire_want *next = news->next;
     struct wire_place at;
     uint64_t holder;
 
-    if (check_place(outlet, news->next, &news->why))
+    at = flow_producer_place(outlet->producer);
+    if ((next->at.session > at.session &&
+         wire_session_check(next->at.session, &news->why)) ||
+        (outlet->check_place &&
+         outlet->check_place(outlet->tool, next, &news->why)))
         return flow_server_refuse(outlet->server, news);
     news->what = flow_producer_on_snapshot(outlet->producer, news->peer,
                                            news->next, now);

@@ -36,12 +36,6 @@ flow_request_receive(struct flow_request *request, int64_t id,
     return 1;
 }
 
-void
-flow_request_refuse(struct flow_request *request)
-{
-    request->waits = 1;
-}
-
 int
 flow_request_turn(const struct flow_request *request, double now, double *until)
 {
@@ -61,12 +55,6 @@ flow_request_pause(struct flow_request *request)
 
     request->pause = fmin(2 * pause, pause_max_s);
     return pause;
-}
-
-void
-flow_request_renewed(struct flow_request *request, double now)
-{
-    request->sent = now;
 }
 
 /* ---- the answering end -------------------------------------------------- */

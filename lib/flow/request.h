@@ -17,9 +17,9 @@ struct flow_request {
     double timeout, deadline; /* seconds until it is sent again, and fails */
     int64_t last_id;          /* last one returned by flow_request_id() */
     int64_t id;               /* of the request */
-    int waits;                /* for its answer */
-    double begun, sent;       /* time of the request, and of the last attempt */
-    double pause;             /* seconds before the next new connection */
+    int waits; /* for its answer; 1 again, when the caller refuses it */
+    double begun, sent; /* time of the request, and of the last attempt */
+    double pause;       /* seconds before the next new connection */
 };
 
 /* flow_request_id() returns an id for the next request. */
@@ -37,18 +37,12 @@ int flow_request_receive(struct flow_request *request, int64_t id,
                          const struct wire_error *error,
                          enum flow_answer *what);
 
-/* flow_request_refuse() refuses the answer: the wait continues. */
-void flow_request_refuse(struct flow_request *request);
-
-/*
- * flow_request_turn() returns 0 to wait until *until, 1 to renew the connection
- * after flow_request_pause() seconds, and -1 when the deadline has passed.
- * flow_request_renewed() records the new connection.
- */
+/* flow_request_turn() returns 0 to wait until *until, 1 to renew the connection
+ * after flow_request_pause() seconds, and then to set `sent`, and -1 when the
+ * deadline has passed. */
 int flow_request_turn(const struct flow_request *request, double now,
                       double *until);
 double flow_request_pause(struct flow_request *request);
-void flow_request_renewed(struct flow_request *request, double now);
 
 /*
  * The answering end (lib/flow/server.c) caches the last answer to each peer: a

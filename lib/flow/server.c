@@ -188,29 +188,11 @@ on_unreadable(struct flow_server *server, const struct wire_id *from,
 
 /* ---- receiving: 1 when there is news ----------------------------------- */
 
-/* Take the data set that we do not know yet from the first peer: an augmenter,
- * or the trainer of a negatives service.  A peer that requests features is no
- * source of it. */
-static void
-adopt_data(struct flow_server *server, const struct wire_hello *theirs)
-{
-    struct wire_hello *mine = &server->link.hello;
-
-    if (server->link.edge == WIRE_EDGE_FEATURES)
-        return;
-    if (!*mine->digest) {
-        memcpy(mine->digest, theirs->digest, sizeof mine->digest);
-        mine->size = theirs->size;
-    }
-    if (!*mine->recipe)
-        memcpy(mine->recipe, theirs->recipe, sizeof mine->recipe);
-}
-
 static int
 on_hello(struct flow_server *server, const struct wire_id *from,
          struct wire_msg *msg, struct flow_news *news)
 {
-    struct wire_hello hello;
+    struct wire_hello hello, *mine = &server->link.hello;
     struct flow_known_peer *peer;
 
     if (wire_hello_get(&hello, msg, &news->why) ||
@@ -221,7 +203,14 @@ on_hello(struct flow_server *server, const struct wire_id *from,
                  "send the recipe that makes them")) ||
         (server->check && server->check(server->self, &hello, &news->why)))
         return refuse_connection(server, from, news);
-    adopt_data(server, &hello);
+    // what we do not know yet of the data set is that of the first peer: an
+    // augmenter, or the trainer of a negatives service
+    if (!*mine->digest && server->link.edge != WIRE_EDGE_FEATURES) {
+        memcpy(mine->digest, hello.digest, sizeof mine->digest);
+        mine->size = hello.size;
+    }
+    if (!*mine->recipe && server->link.edge != WIRE_EDGE_FEATURES)
+        memcpy(mine->recipe, hello.recipe, sizeof mine->recipe);
     switch (flow_peer_table_greet(&server->peers, from, &hello, clock_now(),
                                   &peer)) {
     case FLOW_TABLE_FULL:
@@ -407,33 +396,28 @@ flow_server_send(struct flow_server *server, uint64_t peer,
     return p && send_peer(server, p, msg);
 }
 
-/* Send the end of the run: whether all present peers have it. */
-static int
-send_over(struct flow_server *server, struct wire_msg *end)
-{
-    int all = 1;
-
-    for (size_t i = server->peers.n; i-- > 0;) {
-        struct flow_known_peer *peer = &server->peers.peer[i];
-
-        if (!peer->over_sent && !peer->gone)
-            peer->over_sent = send_peer(server, peer, end);
-        all &= peer->over_sent || peer->gone;
-    }
-    return all;
-}
-
 void
 flow_server_send_over(struct flow_server *server, const struct wire_place *at)
 {
     const double until = clock_now() + over_wait_s;
     const struct timespec pause = {.tv_nsec = 5000000};
     struct wire_msg *end = wire_end_put(&(struct wire_end){*at, 1});
+    int all;
 
     for (size_t i = 0; i < server->peers.n_silent; i++)
         wire_sock_send(server->link.sock, &server->peers.silent[i], end);
-    while (!send_over(server, end) && clock_now() < until)
-        nanosleep(&pause, NULL);
+    do {
+        all = 1;
+        for (size_t i = server->peers.n; i-- > 0;) {
+            struct flow_known_peer *peer = &server->peers.peer[i];
+
+            if (!peer->over_sent && !peer->gone)
+                peer->over_sent = send_peer(server, peer, end);
+            all &= peer->over_sent || peer->gone;
+        }
+        if (!all)
+            nanosleep(&pause, NULL);
+    } while (!all && clock_now() < until);
     wire_msg_free(end);
 }
 

@@ -214,7 +214,7 @@ turn(struct world *w, struct trainer *t)
     } else if (t->renews && t->renews <= w->now) {
         t->renews = 0;
         connect_anew(w, t, 0);
-        flow_request_renewed(&t->request, w->now);
+        t->request.sent = w->now;
         if (w->new_session)
             t->out.id = t->request.id = flow_request_id(&t->request);
     } else if (t->asked && !t->renews) {

@@ -220,7 +220,7 @@ retry_request(struct world *w)
     if (a->renews && a->renews <= w->now) {
         a->renews = 0;
         cut(w, link, 0);
-        flow_request_renewed(&a->request, w->now);
+        a->request.sent = w->now;
     } else if (!a->renews) {
         what = flow_request_turn(&a->request, w->now, &until);
         if (what < 0)
