@@ -94,21 +94,6 @@ make_environment(char *group)
     return all;
 }
 
-static int
-set_files(posix_spawn_file_actions_t *files,
-          const struct stage_process_config *config)
-{
-    int rc = 0;
-
-    for (int i = 0; i < (int)config->n_fd && !rc; i++)
-        if (config->fd[i] == STAGE_NULL)
-            rc = posix_spawn_file_actions_addopen(files, i, "/dev/null", O_RDWR,
-                                                  0);
-        else if (config->fd[i] >= 0)
-            rc = posix_spawn_file_actions_adddup2(files, config->fd[i], i);
-    return rc;
-}
-
 /* Starts a program in its own session: 0, or an errno value.  Without a group
  * it inherits no other descriptors. */
 static int
@@ -121,7 +106,7 @@ spawn_words(pid_t *pid, char *const *argv,
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none, pipes;
-    int rc;
+    int rc = 0;
 
     sigemptyset(&none);
     sigemptyset(&pipes);
@@ -131,7 +116,12 @@ spawn_words(pid_t *pid, char *const *argv,
             !posix_spawnattr_setsigmask(&attr, &none) &&
             !posix_spawnattr_setsigdefault(&attr, &pipes) &&
             !posix_spawnattr_setflags(&attr, flags));
-    rc = set_files(&files, config);
+    for (int i = 0; i < (int)config->n_fd && !rc; i++)
+        if (config->fd[i] == STAGE_NULL)
+            rc = posix_spawn_file_actions_addopen(&files, i, "/dev/null",
+                                                  O_RDWR, 0);
+        else if (config->fd[i] >= 0)
+            rc = posix_spawn_file_actions_adddup2(&files, config->fd[i], i);
     if (!rc && !group)
         rc =
             posix_spawn_file_actions_addclosefrom_np(&files, (int)config->n_fd);
@@ -214,20 +204,6 @@ open_guard(void)
     return rc;
 }
 
-/* Starts another guard if it was killed. */
-static void
-restart_guard(void)
-{
-    pthread_mutex_lock(&guard.lock);
-    if (guard.pid && waitpid(guard.pid, NULL, WNOHANG)) {
-        close(guard.fd);
-        if (!open_guard())
-            for (const struct stage_process *p = guard.first; p; p = p->next)
-                watch_process(p);
-    }
-    pthread_mutex_unlock(&guard.lock);
-}
-
 /* Sends the mark to the guard before the process exists. */
 static int
 add_process(struct stage_process *p)
@@ -307,7 +283,14 @@ stage_process_ended(struct stage_process *p)
 
     if (!p->pid)
         return 1;
-    restart_guard();
+    pthread_mutex_lock(&guard.lock); // start another guard if it was killed
+    if (guard.pid && waitpid(guard.pid, NULL, WNOHANG)) {
+        close(guard.fd);
+        if (!open_guard())
+            for (const struct stage_process *q = guard.first; q; q = q->next)
+                watch_process(q);
+    }
+    pthread_mutex_unlock(&guard.lock);
     return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
            info.si_pid;
 }

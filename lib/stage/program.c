@@ -156,21 +156,6 @@ end_period(struct stage_program *p)
     }
 }
 
-static void
-print_or_leave_out(struct stage_program *p, char *line)
-{
-    char **latest = &p->latest[p->left_out % LATEST];
-
-    if (p->shown < BURST) {
-        p->shown++;
-        print_line(p, line);
-        return;
-    }
-    free(*latest);
-    *latest = line;
-    p->left_out++;
-}
-
 /* Returns the text after a line's first word, or NULL if that is not `word`. */
 static const char *
 text_after(const char *line, const char *word)
@@ -186,7 +171,7 @@ text_after(const char *line, const char *word)
 static void
 print_last_state(struct stage_program *p, char *text)
 {
-    char *again, *line;
+    char *again, *line, **latest;
 
     while ((again = strrchr(text, '\r')) && !again[1])
         *again = 0;
@@ -198,7 +183,13 @@ print_last_state(struct stage_program *p, char *text)
         return;
     line = mem_format("%s: %.*s", p->config.name, SHOWN, text);
     defuse(line);
-    print_or_leave_out(p, line);
+    if (p->shown++ < BURST) {
+        print_line(p, line);
+        return;
+    }
+    latest = &p->latest[p->left_out++ % LATEST];
+    free(*latest);
+    *latest = line;
 }
 
 /* Prints its standard error so far; also an incomplete line if it is long. */
