@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foil-tap/check.h"
+#include "foil-tap/tap.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -80,25 +80,20 @@ name_role(size_t i)
     return i < ROLES ? roles[i].name : NULL;
 }
 
-static const struct role *
-find_role(const char *name)
-{
-    struct err err;
-
-    for (size_t i = 0; i < ROLES; i++)
-        if (!strcmp(roles[i].name, name))
-            return roles + i;
-    err_name(&err, "role", name, strlen(name), name_role);
-    opt_misuse("%s", err.msg);
-}
-
 static void
 play_role(struct tap *of, char **operand)
 {
-    const struct role *played = find_role(operand[0]);
+    const struct role *played = roles;
     struct check check = {.tap = of, .lease = of->lease, .table = "Greeting"};
     const char *where[2] = {NULL};
+    struct err err;
 
+    while (played < roles + ROLES && strcmp(played->name, operand[0]))
+        played++;
+    if (played == roles + ROLES) {
+        err_name(&err, "role", operand[0], strlen(operand[0]), name_role);
+        opt_misuse("%s", err.msg);
+    }
     tap_open(of);
     for (size_t i = 0; i < 2 && played->edge[i]; i++) {
         where[i] =

@@ -1,4 +1,4 @@
-#include "check.h"
+#include "tap.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -172,29 +172,15 @@ check_send(struct check_actor *actor, struct wire_msg *msg)
     wire_msg_free(msg);
 }
 
-/* Stores hellos and errors, whatever the caller waits for. */
-static void
-store_message(struct check_actor *actor, const struct wire_msg *msg)
-{
-    struct wire_hello hello;
-    struct wire_error error;
-    struct err err;
-
-    if (wire_msg_kind(msg) == WIRE_HELLO && !wire_hello_get(&hello, msg, &err))
-        actor->hello = hello;
-    if (wire_msg_kind(msg) == WIRE_ERROR &&
-        !wire_error_get(&error, msg, &err)) {
-        actor->error = error;
-        actor->errors++;
-    }
-}
-
-/* Returns the next message that has arrived, or NULL. */
+/* Returns the next message that has arrived, or NULL.  Stores hellos and
+ * errors, whatever the caller waits for. */
 static struct wire_msg *
 receive_message(struct check_actor *actor)
 {
     struct check *check = actor->check;
     struct wire_msg *msg, **seen;
+    struct wire_hello hello;
+    struct wire_error error;
     struct wire_id from;
     struct err err;
     int rc;
@@ -211,7 +197,14 @@ receive_message(struct check_actor *actor)
             actor->skipped_hello |=
                 !actor->greeted && wire_msg_kind(msg) != WIRE_HELLO;
         }
-        store_message(actor, msg);
+        if (wire_msg_kind(msg) == WIRE_HELLO &&
+            !wire_hello_get(&hello, msg, &err))
+            actor->hello = hello;
+        if (wire_msg_kind(msg) == WIRE_ERROR &&
+            !wire_error_get(&error, msg, &err)) {
+            actor->error = error;
+            actor->errors++;
+        }
         seen = &check->seen[check->n_seen++ % CHECK_SEEN];
         wire_msg_free(*seen);
         *seen = wire_msg_hold(msg);
@@ -292,13 +285,11 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
 {
     const double began = clock_now() - (actor->check->rules ? start_s : 0);
     double connected = 0;
-    struct wire_hello hello = {.size = size};
+    struct wire_hello hello = stage_hello(stage, digest, size);
     struct wire_msg *answer;
 
-    snprintf(hello.stage, sizeof hello.stage, "%s", stage);
     snprintf(hello.peer, sizeof hello.peer, "%s", actor->name);
     snprintf(hello.recipe, sizeof hello.recipe, "%s", recipe);
-    snprintf(hello.digest, sizeof hello.digest, "%s", digest);
     do {
         check_send(actor, wire_hello_put(&hello));
         answer = check_await(actor, WIRE_HELLO, 5);
@@ -317,7 +308,7 @@ check_await_hello(struct check_actor *actor, const char *stage, double seconds)
     const struct wire_error who = {
         .reason = "who are you?", .rehello = 1, .id = -1};
     const double began = clock_now() - (start_s - seconds);
-    struct wire_hello mine = {0};
+    struct wire_hello mine;
     struct wire_msg *hello;
     double connected = 0;
 
@@ -331,11 +322,9 @@ check_await_hello(struct check_actor *actor, const char *stage, double seconds)
     wire_msg_free(hello);
     if (!hello)
         return 0;
-    mine.size = actor->hello.size;
-    snprintf(mine.stage, sizeof mine.stage, "%s", stage);
+    mine = stage_hello(stage, actor->hello.digest, actor->hello.size);
     snprintf(mine.run, sizeof mine.run, "%s", actor->hello.run);
     snprintf(mine.peer, sizeof mine.peer, "%s", actor->name);
-    snprintf(mine.digest, sizeof mine.digest, "%s", actor->hello.digest);
     check_send(actor, wire_hello_put(&mine));
     actor->greeted = 1;
     return 1;

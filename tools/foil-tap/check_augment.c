@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "tap.h"
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/mem.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "check.h"
+#include "tap.h"
 #include "wire/negatives.h"
 
 /*
@@ -60,8 +60,10 @@ pairs_of(const struct checked *s)
     });
 }
 
+/* A state after so many steps, of one table; NULL: of none. */
 static struct wire_msg *
-state_of(const struct checked *s, const char *sampler, int64_t total, int empty)
+state_of(const struct checked *s, const char *sampler, int64_t total, int empty,
+         struct table_rows *table)
 {
     struct wire_state state = {
         .id = s->id,
@@ -69,7 +71,9 @@ state_of(const struct checked *s, const char *sampler, int64_t total, int empty)
         .step = s->step,
         .total = total,
         .empty = empty,
+        .n = table != NULL,
         .last = 1,
+        .tables = table,
     };
 
     snprintf(state.sampler, sizeof state.sampler, "%s", sampler);
@@ -93,27 +97,6 @@ is_refused(struct checked *s, struct wire_msg *request)
                  s->id);
     wire_msg_free(await_answer(s, request, WIRE_ERROR));
     return s->a.errors && (s->a.error.id == s->id || *s->a.error.of.kind);
-}
-
-/* The state of another sampler, after five steps, of one table. */
-static struct wire_msg *
-foreign_state(const struct checked *s)
-{
-    static const uint8_t row[4] = {1};
-    struct table_rows table = {
-        .name = "x", .rows = 1, .width = 4, .n = 1, .row = row};
-    struct wire_state state = {
-        .id = s->id,
-        .session = s->check->session,
-        .step = s->step,
-        .sampler = "nobody 1",
-        .total = 5,
-        .n = 1,
-        .last = 1,
-        .tables = &table,
-    };
-
-    return wire_state_put(&state);
 }
 
 /* 1 if rows sum to 1, or to less if partial, and no row weighs its own
@@ -157,7 +140,7 @@ requires_a_state_first(struct checked *s)
         "weights.get before a state is answered with an error that asks for "
         "a state");
     s->id = 2;
-    msg = await_answer(s, state_of(s, s->a.hello.sampler, 0, 1), WIRE_OK);
+    msg = await_answer(s, state_of(s, s->a.hello.sampler, 0, 1, NULL), WIRE_OK);
     check_require(check, msg != NULL, "an empty state is accepted");
     wire_msg_free(msg);
 }
@@ -203,6 +186,9 @@ check_weights(struct checked *s)
 static void
 refuses_with_a_reason(struct checked *s)
 {
+    static const uint8_t row[4] = {1};
+    struct table_rows table = {
+        .name = "x", .rows = 1, .width = 4, .n = 1, .row = row};
     const float long_row[] = {3};
     const int64_t outside[] = {SIZE};
     struct check *check = s->check;
@@ -227,11 +213,11 @@ refuses_with_a_reason(struct checked *s)
     s->id++;
     // a sampler without tables accepts every state
     check_rule(check,
-               is_refused(s, state_of(s, s->a.hello.sampler, 100, 0)) ||
+               is_refused(s, state_of(s, s->a.hello.sampler, 100, 0, NULL)) ||
                    !s->tables,
                "a state after 100 steps without its tables is refused");
     s->id++;
-    check_rule(check, is_refused(s, foreign_state(s)),
+    check_rule(check, is_refused(s, state_of(s, "nobody 1", 5, 0, &table)),
                "so is the state of another sampler");
 }
 
@@ -246,7 +232,7 @@ serves_one_trainer(struct checked *s)
     check_greet(&other.a, "train", "", digest, SIZE);
     if (!other.a.errors)
         wire_msg_free(await_answer(
-            &other, state_of(&other, s->a.hello.sampler, 0, 1), WIRE_OK));
+            &other, state_of(&other, s->a.hello.sampler, 0, 1, NULL), WIRE_OK));
     check_rule(check, other.a.errors > 0,
                "a second trainer is refused while the first is connected");
     check_close(&other.a);

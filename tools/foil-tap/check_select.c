@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "check.h"
+#include "tap.h"
 #include "util/clock.h"
 #include "util/opt.h"
 
