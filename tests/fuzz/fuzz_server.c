@@ -54,7 +54,6 @@ static void
 read_news(struct edge *edge, uint64_t *last)
 {
     struct flow_news news;
-    struct err err;
     int n = 0;
 
     while (n++ < NEWS_MAX &&
