@@ -96,14 +96,14 @@ void flow_consumer_mark_waiting(struct flow_consumer *consumer, double now);
 
 /*
  * flow_consumer_next_snapshot() returns 1 with a peer and the snapshot to send
- * to it, or 0 when none is due.  ask->next.have is valid until the next call.
+ * to it, or 0 when none is due.  ask->want.have is valid until the next call.
  * flow_consumer_mark_sent() records whether it was sent; if not (sent = 0), the
  * peer is skipped for 0.05 s.  flow_consumer_due() returns the seconds until a
  * snapshot may be due.
  */
 struct flow_send_snapshot {
     uint64_t peer;
-    struct wire_want next;
+    struct wire_want want;
 };
 int flow_consumer_next_snapshot(struct flow_consumer *consumer, double now,
                                 struct flow_send_snapshot *ask);

@@ -29,7 +29,7 @@ struct flow_news {
     uint64_t peer;          /* number of the peer; 0 on the connecting side */
     struct wire_place at;   /* where the list above names it */
     struct wire_msg *msg;   /* FLOW_MESSAGE: valid until the next call */
-    struct wire_want *next; /* msg decoded, if it is a snapshot; else NULL */
+    struct wire_want *want; /* msg decoded, if it is a snapshot; else NULL */
     const struct wire_item *item; /* likewise, if a client received an item */
     struct err why; /* FLOW_REPORT: to be printed; FLOW_ITEM_REFUSED: likewise,
                      * "" when there is nothing to print */

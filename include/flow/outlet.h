@@ -24,10 +24,10 @@
 /*
  * A function of the tool that checks a snapshot sent by a peer, before it has
  * any effect, and may rewrite its place in the tool's own form.  Returns 0, or
- * -1 with a sentence, and then the message is refused. tool   that of the
- * configuration
+ * -1 with a sentence, and then the message is refused.
+ *   tool   that of the configuration
  */
-typedef int flow_check_place(void *tool, struct wire_want *next,
+typedef int flow_check_place(void *tool, struct wire_want *want,
                              struct err *err);
 
 struct flow_outlet_config {

@@ -69,7 +69,7 @@ size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
  */
 enum flow_news_kind flow_producer_on_snapshot(struct flow_producer *producer,
                                               uint64_t peer,
-                                              const struct wire_want *next,
+                                              const struct wire_want *want,
                                               double now);
 
 /* flow_producer_on_end() records a peer's report that the run is over. */

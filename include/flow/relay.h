@@ -41,7 +41,7 @@ void flow_relay_free(struct flow_relay *relay);
 /* flow_relay_on_snapshot() takes a snapshot of the consumer.  Returns 1 when it
  * is newer than ours; then call flow_relay_stale(). */
 int flow_relay_on_snapshot(struct flow_relay *relay,
-                           const struct wire_want *next);
+                           const struct wire_want *want);
 
 /* flow_relay_forget() discards the newest snapshot, which cannot be true; the
  * next one may be older. */
@@ -88,12 +88,12 @@ int flow_relay_drop(struct flow_relay *relay, void **item, void **batch);
 /*
  * flow_relay_next_snapshot() returns 1 with the snapshot to send to the
  * producer, or 0 when none is due: the newest one, at once when it or the room
- * has changed, else each second.  next->have is valid until the next
+ * has changed, else each second.  want->have is valid until the next
  * flow_relay_on_snapshot(). flow_relay_mark_snapshot_sent() records whether it
  * was sent.
  */
 int flow_relay_next_snapshot(const struct flow_relay *relay, double now,
-                             struct wire_want *next);
+                             struct wire_want *want);
 void flow_relay_mark_snapshot_sent(struct flow_relay *relay, int sent,
                                    double now);
 

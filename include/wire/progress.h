@@ -7,11 +7,10 @@
 /*
  * The messages about the progress of a run.
  *
- *     next  consumer -> producer: which items are wanted
- *     end   producer -> consumer: nothing at or after the place;
- *           consumer -> producer: the run is over
- *     heartbeat  producer -> consumer: a sign of life, with the producer's
- * state
+ *     want       consumer -> producer: which items are wanted
+ *     end        producer -> consumer: nothing at or after the place;
+ *                consumer -> producer: the run is over
+ *     heartbeat  producer -> consumer: a sign of life, with its state
  */
 struct wire_place {
     int64_t session; /* nanoseconds since 1970 at the start of the trainer; a
@@ -54,7 +53,7 @@ struct wire_end {
 
 /* The state of an augmenter; {0}: not known. */
 struct wire_heartbeat {
-    int64_t room;    /* as in its next; 0: not known */
+    int64_t room;    /* as in its want; 0: not known */
     int64_t items;   /* items received whose batch is not made yet */
     int64_t ready;   /* batches that are made and not sent */
     int64_t made;    /* batches that were made since its start */

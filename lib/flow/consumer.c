@@ -268,19 +268,19 @@ static void
 make_snapshot(struct flow_consumer *c, double now)
 {
     int64_t *have = mem_array(2 * c->window, sizeof *have);
-    struct wire_want next = c->newest;
+    struct wire_want want = c->newest;
 
-    next.at = c->at;
-    next.serial = ++c->serial;
-    next.window = (int64_t)c->window;
-    next.have = have;
-    next.n_have = 0;
+    want.at = c->at;
+    want.serial = ++c->serial;
+    want.window = (int64_t)c->window;
+    want.have = have;
+    want.n_have = 0;
     if (c->taken)
-        add_place(have, &next.n_have, &c->at);
+        add_place(have, &want.n_have, &c->at);
     for (size_t i = count_before(c, &c->at);
-         i < c->n && next.n_have < c->window; i++)
-        add_place(have, &next.n_have, &c->held[i].at);
-    flow_window_set(&c->newest, &next);
+         i < c->n && want.n_have < c->window; i++)
+        add_place(have, &want.n_have, &c->held[i].at);
+    flow_window_set(&c->newest, &want);
     free(have);
     c->made = now;
     c->urgent = c->changed = 0;
@@ -320,7 +320,7 @@ flow_consumer_mark_sent(struct flow_consumer *c,
         flow_peers_busy(peer, now);
         return;
     }
-    peer->serial = ask->next.serial;
+    peer->serial = ask->want.serial;
     peer->notified = now;
 }
 

@@ -54,10 +54,10 @@ flow_inlet_send_snapshots(struct flow_inlet *inlet)
     struct flow_send_snapshot ask;
 
     while (flow_consumer_next_snapshot(inlet->consumer, now, &ask)) {
-        if (inlet->serial != ask.next.serial) { // encoded once for all peers
+        if (inlet->serial != ask.want.serial) { // encoded once for all peers
             wire_msg_free(inlet->snapshot);
-            inlet->snapshot = wire_want_put(&ask.next);
-            inlet->serial = ask.next.serial;
+            inlet->snapshot = wire_want_put(&ask.want);
+            inlet->serial = ask.want.serial;
         }
         flow_consumer_mark_sent(
             inlet->consumer, &ask,

@@ -55,7 +55,7 @@ void
 flow_link_release(struct flow_link *link)
 {
     wire_sock_close(link->sock);
-    wire_want_release(&link->next);
+    wire_want_release(&link->want);
     wire_msg_free(link->msg);
 }
 
@@ -72,7 +72,7 @@ flow_link_read(struct flow_link *link, struct wire_id *from,
 {
     int rc;
 
-    wire_want_release(&link->next);
+    wire_want_release(&link->want);
     wire_msg_free(link->msg);
     link->msg = NULL;
     *news = (struct flow_news){.what = FLOW_MESSAGE};
@@ -88,8 +88,8 @@ flow_link_decode(struct flow_link *link, struct flow_news *news)
     struct wire_end end;
 
     if (kind == WIRE_WANT) {
-        news->next = &link->next;
-        return wire_want_get(&link->next, link->msg, &news->why);
+        news->want = &link->want;
+        return wire_want_get(&link->want, link->msg, &news->why);
     }
     if (kind != WIRE_END)
         return 0;

@@ -26,7 +26,7 @@ struct flow_link {
     struct tally refused;    /* refused messages of the other end */
     struct tally errors;     /* received errors about messages of ours */
     struct wire_msg *msg;    /* of the last news; NULL: none */
-    struct wire_want next;   /* the same, decoded, where it is a next */
+    struct wire_want want;   /* the same, decoded, if it is a want */
     struct err last; /* why the last message was refused; "": it was not */
 };
 
@@ -45,8 +45,8 @@ enum {
 /*
  * flow_refusal_add() counts one more: 1 when an error may be sent for it.
  * flow_refusal_good() takes a good message of a kind.  Greetings and heartbeats
- * do not count: a peer that sends nothing else of use is disconnected. now
- * seconds from any start, never decreasing
+ * do not count: a peer that sends nothing else of use is disconnected.
+ *   now   seconds from any start, never decreasing
  */
 int flow_refusal_add(struct flow_refusal *refusal, double now);
 void flow_refusal_good(struct flow_refusal *refusal, enum wire_kind kind);
@@ -87,7 +87,7 @@ int flow_link_read(struct flow_link *link, struct wire_id *from,
 
 /*
  * flow_link_decode() decodes an end, to ENDED or OVER with its place, and a
- * next, to news->next; it ignores other kinds.  Returns 0, or -1 with the fault
+ * want, to news->want; it ignores other kinds.  Returns 0, or -1 with the fault
  * in news->why.
  */
 int flow_link_decode(struct flow_link *link, struct flow_news *news);

@@ -42,19 +42,19 @@ static int
 on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     const double now = clock_now();
-    struct wire_want *next = news->next;
+    struct wire_want *want = news->want;
     struct wire_place at;
     uint64_t holder;
 
     at = flow_producer_place(outlet->producer);
-    if ((next->at.session > at.session &&
-         wire_session_check(next->at.session, &news->why)) ||
+    if ((want->at.session > at.session &&
+         wire_session_check(want->at.session, &news->why)) ||
         (outlet->check_place &&
-         outlet->check_place(outlet->tool, next, &news->why)))
+         outlet->check_place(outlet->tool, want, &news->why)))
         return flow_server_refuse(outlet->server, news);
     news->what = flow_producer_on_snapshot(outlet->producer, news->peer,
-                                           news->next, now);
-    news->at = news->next->at;
+                                           news->want, now);
+    news->at = news->want->at;
     if (news->what == FLOW_REPORT) {
         err_set(&news->why,
                 "two trainers want this plan: the one of session %jd gets "
@@ -98,7 +98,7 @@ flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
                                  clock_now());
             rc = 0;
         }
-        if (what == FLOW_MESSAGE && news->next)
+        if (what == FLOW_MESSAGE && news->want)
             rc = on_next(outlet, news);
     }
     return rc;

@@ -213,14 +213,14 @@ update_leases(struct flow_producer *p)
 }
 
 static enum flow_news_kind
-adopt_snapshot(struct flow_producer *p, const struct wire_want *next,
+adopt_snapshot(struct flow_producer *p, const struct wire_want *want,
                double now)
 {
-    const int newer = flow_window_order(&p->newest, next) > 0,
-              new_session = next->at.session != p->newest.at.session,
-              order = wire_place_cmp(&next->at, &p->newest.at);
+    const int newer = flow_window_order(&p->newest, want) > 0,
+              new_session = want->at.session != p->newest.at.session,
+              order = wire_place_cmp(&want->at, &p->newest.at);
 
-    flow_window_set(&p->newest, next);
+    flow_window_set(&p->newest, want);
     p->confirmed = now;
     p->older = 0;
     if (newer && !new_session && order == 0) {
@@ -270,29 +270,29 @@ has_lapsed(struct flow_producer *p, int is_new, double now)
 
 enum flow_news_kind
 flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
-                          const struct wire_want *next, double now)
+                          const struct wire_want *want, double now)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
-    const int order = flow_window_order(&p->newest, next);
+    const int order = flow_window_order(&p->newest, want);
     int is_new;
 
     if (!peer)
         return FLOW_NOTHING;
     is_new = peer->session >= 0 &&
-             (peer->session != next->at.session || peer->serial < next->serial);
+             (peer->session != want->at.session || peer->serial < want->serial);
     if (order > 0 && is_new)
         p->received = now;
-    peer->session = next->at.session;
-    peer->serial = next->serial;
-    peer->room = (size_t)(next->room ? next->room : next->window);
+    peer->session = want->at.session;
+    peer->serial = want->serial;
+    peer->room = (size_t)(want->room ? want->room : want->window);
     peer->wants = 1;
     if (order > 0 || (order < 0 && has_lapsed(p, is_new, now)))
-        return adopt_snapshot(p, next, now);
+        return adopt_snapshot(p, want, now);
     if (!order) {
         p->confirmed = now;
         p->older = 0;
     }
-    if (next->at.session >= p->newest.at.session)
+    if (want->at.session >= p->newest.at.session)
         peer->foreign = 0;
     else if (is_new && ++peer->foreign == FOREIGN)
         return FLOW_REPORT;

@@ -85,11 +85,11 @@ is_past(const struct flow_relay *r, const struct wire_place *at)
 }
 
 int
-flow_relay_on_snapshot(struct flow_relay *r, const struct wire_want *next)
+flow_relay_on_snapshot(struct flow_relay *r, const struct wire_want *want)
 {
-    if (flow_window_order(&r->newest, next) <= 0)
+    if (flow_window_order(&r->newest, want) <= 0)
         return 0;
-    flow_window_set(&r->newest, next);
+    flow_window_set(&r->newest, want);
     r->notified = 0;
     return 1;
 }
@@ -232,14 +232,14 @@ count_room(const struct flow_relay *r)
 
 int
 flow_relay_next_snapshot(const struct flow_relay *r, double now,
-                         struct wire_want *next)
+                         struct wire_want *want)
 {
     const int is_new = !r->notified || r->room_sent != count_room(r);
 
     if (r->newest.at.session < 0 || now - r->sent_at < (is_new ? 0 : resend_s))
         return 0;
-    *next = r->newest;
-    next->room = (int64_t)count_room(r);
+    *want = r->newest;
+    want->room = (int64_t)count_room(r);
     return 1;
 }
 

@@ -259,7 +259,7 @@ receive_messages(struct player *p, struct err *err)
             flow_producer_join(p->producer, TRAINER);
         }
         if (news.what == FLOW_MESSAGE)
-            flow_producer_on_snapshot(p->producer, TRAINER, news.next,
+            flow_producer_on_snapshot(p->producer, TRAINER, news.want,
                                       clock_now());
     }
     return rc;

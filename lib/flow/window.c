@@ -37,15 +37,15 @@ flow_window_release(struct wire_want *w)
 }
 
 void
-flow_window_set(struct wire_want *w, const struct wire_want *next)
+flow_window_set(struct wire_want *w, const struct wire_want *want)
 {
-    const size_t n = next->have ? next->n_have : 0;
+    const size_t n = want->have ? want->n_have : 0;
     int64_t *have = n ? mem_array(2 * n, sizeof *have) : NULL;
 
     if (n)
-        memcpy(have, next->have, 2 * n * sizeof *have);
+        memcpy(have, want->have, 2 * n * sizeof *have);
     flow_window_release(w);
-    *w = *next;
+    *w = *want;
     w->n_have = n;
     w->have = have;
     w->room = 0;

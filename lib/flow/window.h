@@ -22,7 +22,7 @@ size_t flow_places_before(const void *first, size_t n, size_t size,
  * stores a copy. */
 void flow_window_init(struct wire_want *w);
 void flow_window_release(struct wire_want *w);
-void flow_window_set(struct wire_want *w, const struct wire_want *next);
+void flow_window_set(struct wire_want *w, const struct wire_want *want);
 
 /* flow_window_order() returns < 0, 0, > 0 when `comes` is older than ours, the
  * same or newer. */

@@ -136,10 +136,10 @@ wire_check_request(struct wire_decoder *d)
 void
 wire_check_want(struct wire_decoder *d)
 {
-    const struct wire_want *next = d->x;
+    const struct wire_want *want = d->x;
 
-    for (size_t i = 0; next->have && i < next->n_have; i++) {
-        const int64_t *at = next->have + 2 * i;
+    for (size_t i = 0; want->have && i < want->n_have; i++) {
+        const int64_t *at = want->have + 2 * i;
 
         if (at[0] < 0 || at[0] >= WIRE_EPOCH_MAX || at[1] < 0 ||
             at[1] >= WIRE_STEP_MAX)
@@ -148,7 +148,7 @@ wire_check_want(struct wire_decoder *d)
             wire_read_fail(&d->r, "row %zu of have is not after the one before",
                            i);
     }
-    if ((int64_t)next->n_have > next->window)
+    if ((int64_t)want->n_have > want->window)
         wire_read_fail(&d->r, "%zu places are held of a window of %jd",
-                       next->n_have, (intmax_t)next->window);
+                       want->n_have, (intmax_t)want->window);
 }

@@ -11,9 +11,9 @@ enum { KIB = 1024, MIB = 1024 * 1024 };
 static const struct limit {
     size_t part, besides;
 } limits[WIRE_EDGES][2] = {
-    // next: a window of 4,096 places; item: variants of 2 x 65,536 views
+    // want: a window of 4,096 places; item: variants of 2 x 65,536 views
     [WIRE_EDGE_PLAN] = {{64 * KIB, 4032 * KIB}, {1 * MIB, 3 * MIB}},
-    // batch: the pixels, then tokens; next
+    // batch: the pixels, then tokens; want
     [WIRE_EDGE_BATCH] = {{WIRE_BATCH_PART, 4 * MIB}, {64 * KIB, 64 * KIB}},
     // weights.get: 8,192 rows of 2,048 floats; weights: 8,192 x 8,192 floats
     [WIRE_EDGE_NEGATIVES] = {{64 * MIB, 64 * MIB}, {256 * MIB, 256 * MIB}},

@@ -20,7 +20,7 @@ enum wire_field_type {
     WIRE_COUPLES, /* int64_t (*)[2], [count]: two samples each */
     WIRE_TENSOR,  /* const T * of that dtype and shape */
     WIRE_IDS,     /* const int64_t *, likewise: samples of the data set */
-    WIRE_TABLES   /* struct table_rows *, [count]: lib/wire/tables.c */
+    WIRE_TABLES   /* struct table_rows *, [count] */
 };
 
 struct wire_field {

@@ -71,7 +71,7 @@ bring(void)
         while (flow_client_next(client, &news, &err) > 0) {
             if (news.what != FLOW_MESSAGE)
                 continue;
-            msg = make(news.next->at.session, step++);
+            msg = make(news.want->at.session, step++);
             flow_client_send(client, msg);
             wire_msg_free(msg);
         }

@@ -259,7 +259,7 @@ ask(struct world *w, struct flow_consumer *c, int binder)
     struct flow_send_snapshot ask;
 
     while (flow_consumer_next_snapshot(c, w->now, &ask)) {
-        const struct content content = content_of(w, &ask.next);
+        const struct content content = content_of(w, &ask.want);
         int sent = binder == TRAINER;
 
         if (sent && content.serial != w->snapshot.serial)

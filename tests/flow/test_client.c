@@ -279,7 +279,7 @@ snapshots(void)
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
     flow_server_send(server, news.peer, msg);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
-          news.next->serial == 4 && news.next->at.step == 3,
+          news.want->serial == 4 && news.want->at.step == 3,
       "and gets a snapshot");
     wire_msg_free(msg);
     close_ends(a, b, server, client);

@@ -36,7 +36,7 @@ send_all(struct flow_consumer *c, double now, struct wire_want *last)
 
     for (; flow_consumer_next_snapshot(c, now, &ask); n++) {
         flow_consumer_mark_sent(c, &ask, 1, now);
-        *last = ask.next;
+        *last = ask.want;
     }
     return n;
 }
@@ -196,7 +196,7 @@ peers_come(void)
     T(send_all(c, 0.06, &next) == 1, "but soon");
     flow_consumer_join(c, 2);
     T(flow_consumer_next_snapshot(c, 0.1, &ask) && ask.peer == 2 &&
-          ask.next.serial == next.serial,
+          ask.want.serial == next.serial,
       "[consumer: a peer joins] a later peer gets the newest");
     flow_consumer_leave(c, 2);
     T(!flow_consumer_next_snapshot(c, 0.1, &ask), "one that is gone gets none");

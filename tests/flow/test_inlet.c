@@ -70,8 +70,8 @@ greets(struct edge *e)
     T(hello->size == 10 && !strcmp(hello->recipe, "cifar"),
       "data set and recipe are the first peer's");
     flow_inlet_send_snapshots(e->inlet);
-    T(gets_snapshot(e, &news) && news.next->at.session == 1000 &&
-          news.next->window == 2 && !news.next->n_have,
+    T(gets_snapshot(e, &news) && news.want->at.session == 1000 &&
+          news.want->window == 2 && !news.want->n_have,
       "the augmenter receives session and window");
 }
 
@@ -120,13 +120,13 @@ sends_snapshots(struct edge *e)
     struct flow_news news;
 
     flow_inlet_send_snapshots(e->inlet);
-    T(gets_snapshot(e, &news) && news.next->n_have == 1 &&
-          news.next->have[1] == 0,
+    T(gets_snapshot(e, &news) && news.want->n_have == 1 &&
+          news.want->have[1] == 0,
       "held items are in the snapshot");
     flow_consumer_set_place(e->inlet->consumer, &done);
     flow_inlet_send_snapshots(e->inlet);
-    T(gets_snapshot(e, &news) && news.next->at.step == 1 &&
-          news.next->serial == 3 && !news.next->n_have,
+    T(gets_snapshot(e, &news) && news.want->at.step == 1 &&
+          news.want->serial == 3 && !news.want->n_have,
       "and the new place");
     T(flow_inlet_pause_s(e->inlet) > 0.1, "then nothing is due");
     flow_server_send_over(e->inlet->server, &done);

@@ -56,7 +56,7 @@ read_news(struct edge *edge)
             if (edge->of == WIRE_EDGE_PLAN)
                 take_item(edge, news.item);
             else
-                flow_relay_on_snapshot(edge->relay, news.next);
+                flow_relay_on_snapshot(edge->relay, news.want);
         }
         if (rc > 0 && news.what == FLOW_REPORT)
             REQUIRE(*news.why.msg);

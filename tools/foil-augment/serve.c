@@ -176,7 +176,7 @@ read_trainer(struct augmenter *a)
         if (news.what == FLOW_JOINED)
             flow_relay_on_reconnect(a->relay);
         if (news.what == FLOW_MESSAGE)
-            take_snapshot(a, news.next);
+            take_snapshot(a, news.want);
         if (news.what == FLOW_ITEM_REFUSED)
             forward_refusal(a, &news);
         a->trainer_over |= news.what == FLOW_OVER;

@@ -283,7 +283,7 @@ send_snapshots(struct filter *filter)
     flow_consumer_mark_waiting(consumer, now);
     while (flow_consumer_next_snapshot(consumer, now, &ask))
         flow_consumer_mark_sent(
-            consumer, &ask, stage_send(filter->plan, wire_want_put(&ask.next)),
+            consumer, &ask, stage_send(filter->plan, wire_want_put(&ask.want)),
             now);
 }
 

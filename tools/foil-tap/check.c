@@ -417,10 +417,10 @@ check_spoil(struct wire_msg *msg, const char *name, const void *from, size_t n)
 }
 
 struct wire_msg *
-check_next(const struct check *check, int64_t step, int64_t serial,
+check_want(const struct check *check, int64_t step, int64_t serial,
            int64_t window, int64_t room, size_t n_have, const int64_t *have)
 {
-    const struct wire_want next = {
+    const struct wire_want want = {
         .at = {check->session, 0, step},
         .serial = serial,
         .window = window,
@@ -429,5 +429,5 @@ check_next(const struct check *check, int64_t step, int64_t serial,
         .room = room,
     };
 
-    return wire_want_put(&next);
+    return wire_want_put(&want);
 }

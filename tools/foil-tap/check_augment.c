@@ -90,14 +90,14 @@ relays_room(struct checked *s, int64_t serial, int64_t *room)
 
     while (!found &&
            (msg = check_await(&s->plan, WIRE_WANT, until - clock_now()))) {
-        struct wire_want next;
+        struct wire_want want;
         struct err err;
 
-        if (!wire_want_get(&next, msg, &err)) {
-            found = next.at.session == s->check->session &&
-                    next.serial == serial && next.window == s->window;
-            *room = next.room;
-            wire_want_release(&next);
+        if (!wire_want_get(&want, msg, &err)) {
+            found = want.at.session == s->check->session &&
+                    want.serial == serial && want.window == s->window;
+            *room = want.room;
+            wire_want_release(&want);
         }
         wire_msg_free(msg);
     }
@@ -137,7 +137,7 @@ relays_and_delivers(struct checked *s)
     struct got got;
 
     check->table = "STATES, Relay";
-    check_send(&s->batch, check_next(check, 0, 1, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_want(check, 0, 1, WINDOW, 0, 0, NULL));
     check_require(check, relays_room(s, 1, &room),
                   "it relays the trainer's snapshot to the selector");
     check_rule(check, room >= 1, "and adds its room to it");
@@ -148,7 +148,7 @@ relays_and_delivers(struct checked *s)
     check_send(&s->plan, item_of(s, session - 1, 2));
     got = await_batch(s, 1.5);
     check_rule(check, !got.there, "an item of another session is dropped");
-    check_send(&s->batch, check_next(check, 2, 2, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_want(check, 2, 2, WINDOW, 0, 0, NULL));
     relays_room(s, 2, &room);
     check_send(&s->plan, item_of(s, session, 0));
     got = await_batch(s, 1.5);
@@ -206,7 +206,7 @@ survives_a_restart(struct checked *s)
     check_rule(check, relays_room(s, 2, &room),
                "and relays the newest snapshot again");
     check->session = (int64_t)clock_wall();
-    check_send(&s->batch, check_next(check, 4, 1, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_want(check, 4, 1, WINDOW, 0, 0, NULL));
     check_rule(check, relays_room(s, 1, &room),
                "a newer session counts at once");
     check_send(&s->plan, item_of(s, check->session, 5));
@@ -230,7 +230,7 @@ survives_a_flood(struct checked *s)
     s->window = ITEMS;
     for (int64_t serial = 2; serial < 2 + SNAPSHOTS; serial++)
         check_send(&s->batch,
-                   check_next(check, first, serial, ITEMS, 0, 0, NULL));
+                   check_want(check, first, serial, ITEMS, 0, 0, NULL));
     check_rule(check, relays_room(s, 1 + SNAPSHOTS, &room),
                "of %d snapshots at once it relays the last", SNAPSHOTS);
     for (int64_t k = ITEMS - 1; k >= 0; k--)

@@ -45,7 +45,7 @@ make_rows(struct checked *s)
 }
 
 static struct wire_msg *
-pairs_of(const struct checked *s)
+request_of(const struct checked *s)
 {
     return wire_weights_request_put(&(struct wire_weights_request){
         .id = s->id,
@@ -136,7 +136,7 @@ requires_a_state_first(struct checked *s)
     make_rows(s);
     s->id = 1;
     check_rule(
-        check, is_refused(s, pairs_of(s)) && s->a.error.need_state,
+        check, is_refused(s, request_of(s)) && s->a.error.need_state,
         "weights.get before a state is answered with an error that asks for "
         "a state");
     s->id = 2;
@@ -154,14 +154,14 @@ check_weights(struct checked *s)
     struct err err;
 
     s->id = 3;
-    one = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
+    one = await_answer(s, request_of(s), WIRE_WEIGHTS);
     check_require(check, one && !wire_weights_get(&w, one, SIZE, &err),
                   "weights.get is answered with weights");
     check_rule(check, are_correct(s, &w),
                "their rows sum to 1, and none weighs its own image");
     s->tables = w.weights.n_tables;
     wire_weights_release(&w);
-    two = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
+    two = await_answer(s, request_of(s), WIRE_WEIGHTS);
     check_rule(check,
                two && wire_msg_bytes(one) == wire_msg_bytes(two) &&
                    !memcmp(wire_msg_part(one, 2).data,
@@ -173,7 +173,7 @@ check_weights(struct checked *s)
     for (s->step = 1; s->step < 20; s->step++) {
         s->id++;
         make_rows(s);
-        one = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
+        one = await_answer(s, request_of(s), WIRE_WEIGHTS);
         if (!one || wire_weights_get(&w, one, SIZE, &err) ||
             !are_correct(s, &w))
             break;
@@ -196,17 +196,17 @@ refuses_with_a_reason(struct checked *s)
 
     s->id++;
     make_rows(s);
-    check_rule(
-        check,
-        is_refused(s, check_spoil(pairs_of(s), "ids", outside, sizeof outside)),
-        "an id outside of the data set is answered with an error");
+    check_rule(check,
+               is_refused(s, check_spoil(request_of(s), "ids", outside,
+                                         sizeof outside)),
+               "an id outside of the data set is answered with an error");
     s->id++;
-    check_rule(
-        check,
-        is_refused(s, check_spoil(pairs_of(s), "z", long_row, sizeof long_row)),
-        "so is a row that is not of unit length");
+    check_rule(check,
+               is_refused(s, check_spoil(request_of(s), "z", long_row,
+                                         sizeof long_row)),
+               "so is a row that is not of unit length");
     s->id++;
-    msg = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
+    msg = await_answer(s, request_of(s), WIRE_WEIGHTS);
     check_rule(check, msg != NULL,
                "and the next request is answered as before");
     wire_msg_free(msg);
@@ -239,7 +239,7 @@ serves_one_trainer(struct checked *s)
     s->id++;
     s->step++;
     make_rows(s);
-    msg = await_answer(s, pairs_of(s), WIRE_WEIGHTS);
+    msg = await_answer(s, request_of(s), WIRE_WEIGHTS);
     check_rule(check, msg || s->a.error.need_state,
                "and the first is answered as before");
     wire_msg_free(msg);
@@ -253,7 +253,7 @@ answers_once(struct checked *s)
     size_t same = 0;
 
     for (int i = 0; i < FLOOD; i++)
-        check_send(&s->a, pairs_of(s));
+        check_send(&s->a, request_of(s));
     for (int i = 0; i < FLOOD; i++) {
         struct wire_msg *msg = check_await(&s->a, WIRE_WEIGHTS, 10);
         struct wire_weights w;
@@ -268,7 +268,7 @@ answers_once(struct checked *s)
     check_rule(check, same == FLOOD,
                "%d requests at once with the same id are all answered", FLOOD);
     s->id--;
-    check_rule(check, is_refused(s, pairs_of(s)),
+    check_rule(check, is_refused(s, request_of(s)),
                "an id below that of the last answer is late: an error");
 }
 

@@ -80,7 +80,7 @@ sends_wanted_items(struct check *check, struct check_actor *a)
     check->table = "STATES, Producer";
     check_rule(check, check_count(a, WIRE_ITEM, 0.5) == 0,
                "it sends no item before one is wanted");
-    check_send(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
+    check_send(a, check_want(check, 0, 2, WINDOW, ROOM, 0, NULL));
     got = await_items(a, ROOM, 5);
     if (got.n && got.steps[0] < STEPS)
         check_bail(check,
@@ -94,16 +94,16 @@ sends_wanted_items(struct check *check, struct check_actor *a)
     check_rule(check, await_items(a, 1, 0.5).n == 0,
                "no more items than the peer has room for");
     for (int i = 0; i < 20; i++)
-        check_send(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
+        check_send(a, check_want(check, 0, 2, WINDOW, ROOM, 0, NULL));
     check_rule(check, await_items(a, 1, 0.5).n == 0,
                "a repeated snapshot changes nothing");
-    check_send(a, check_next(check, 0, 1, 2 * WINDOW, ROOM, 2, have));
+    check_send(a, check_want(check, 0, 1, 2 * WINDOW, ROOM, 2, have));
     check_rule(check, await_items(a, 1, 0.5).n == 0, "nor does an older one");
-    check_send(a, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
+    check_send(a, check_want(check, 0, 3, WINDOW, ROOM, 2, have));
     got = await_items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
                "what the consumer holds makes room for the next places");
-    check_send(a, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
+    check_send(a, check_want(check, 4, 4, WINDOW, ROOM, 0, NULL));
     got = await_items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 4), "so do trained steps");
 }
@@ -119,14 +119,14 @@ serves_other_peers(struct check *check, struct check_actor *a,
 
     check_rule(check, check_greet(b, "augment", "check", "", 0),
                "a second peer is greeted");
-    check_send(b, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
+    check_send(b, check_want(check, 4, 4, WINDOW, ROOM, 0, NULL));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 6),
                "one peer at a time has a place");
     check_close(a);
     while (own < ROOM && clock_now() < until) {
         // only those two places are wanted, and the ones that b has
-        check_send(b, check_next(check, 4, 5, 2 * ROOM, 2 * ROOM, 0, NULL));
+        check_send(b, check_want(check, 4, 5, 2 * ROOM, 2 * ROOM, 0, NULL));
         got = await_items(b, ROOM - own, 1);
         for (size_t i = 0; i < got.n; i++)
             own += got.at[i].step == 4 || got.at[i].step == 5;
@@ -141,12 +141,12 @@ restarts_for_a_newer_session(struct check *check, struct check_actor *b)
     struct got got, again;
 
     check->session = (int64_t)clock_wall();
-    check_send(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    check_send(b, check_want(check, 0, 1, WINDOW, ROOM, 0, NULL));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 0),
                "a newer session begins at its own place");
     check->session = (int64_t)clock_wall();
-    check_send(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    check_send(b, check_want(check, 0, 1, WINDOW, ROOM, 0, NULL));
     again = await_items(b, ROOM, 5);
     check_rule(check,
                are_steps(&again, check, ROOM, 0) && got.n == again.n &&
@@ -164,18 +164,18 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
 
     check->table = "Refusals";
     check_refusal(b,
-                  check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
+                  check_rename(check_want(check, 0, 2, WINDOW, ROOM, 0, NULL),
                                "window", "widnow"),
                   3,
                   "a `want` without its window is answered with an error that "
                   "names the kind");
     check->session = (int64_t)clock_wall() + (int64_t)2 * 86400 * 1000000000;
-    check_refusal(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL), 3,
+    check_refusal(b, check_want(check, 0, 1, WINDOW, ROOM, 0, NULL), 3,
                   "so is a session two days ahead");
     check->session = session;
     check_count(b, WIRE_ITEM, 2);
     check_rule(check, b->errors < 5, "each is answered once: no busy loop");
-    check_send(b, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
+    check_send(b, check_want(check, 0, 3, WINDOW, ROOM, 2, have));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
                "and the peer is served as before");
@@ -198,8 +198,8 @@ reassigns_overdue_items(struct check *check, struct check_actor *b)
         struct got got;
 
         // the trainer waits for step 2: each second a new snapshot
-        check_send(&c, check_next(check, 2, serial, 2, ROOM, 0, NULL));
-        check_send(b, check_next(check, 2, serial, 2, ROOM, 0, NULL));
+        check_send(&c, check_want(check, 2, serial, 2, ROOM, 0, NULL));
+        check_send(b, check_want(check, 2, serial, 2, ROOM, 0, NULL));
         serial++;
         got = await_items(&c, 1, 1);
         got_it = got.n && got.at[0].step == 2;
@@ -223,7 +223,7 @@ survives_a_flood(struct check *check, struct check_actor *b)
         have[2 * k + 1] = k;
     check->session = (int64_t)clock_wall();
     for (int64_t serial = 1; serial <= FLOOD; serial++) {
-        check_send(b, check_next(check, 0, serial, WINDOW, ROOM, WINDOW, have));
+        check_send(b, check_want(check, 0, serial, WINDOW, ROOM, WINDOW, have));
         if (serial == 1)
             check_greet(b, "augment", "check", "", 0);
     }

@@ -18,7 +18,7 @@ static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
 struct checked {
     struct check *check;
     struct check_actor a;
-    struct wire_want next; /* the newest; `have` is a copy */
+    struct wire_want want; /* the newest; `have` is a copy */
     int64_t have[2 * WIRE_WINDOW_MAX];
     size_t snapshots; /* with different serials */
 };
@@ -58,26 +58,26 @@ static void
 read_snapshot(struct checked *s, double seconds)
 {
     struct wire_msg *msg = check_await(&s->a, WIRE_WANT, seconds);
-    struct wire_want next;
+    struct wire_want want;
     struct err err;
 
     if (!msg)
         return;
-    if (wire_want_get(&next, msg, &err)) {
+    if (wire_want_get(&want, msg, &err)) {
         check_rule(s->check, 0, "each of its snapshots is well-formed: %s",
                    err.msg);
         wire_msg_free(msg);
         return;
     }
-    if (next.at.session > s->next.at.session || next.serial > s->next.serial) {
-        s->next = next;
-        s->next.msg = NULL;
-        s->next.have = s->have;
-        if (next.n_have)
-            memcpy(s->have, next.have, next.n_have * 2 * sizeof *s->have);
+    if (want.at.session > s->want.at.session || want.serial > s->want.serial) {
+        s->want = want;
+        s->want.msg = NULL;
+        s->want.have = s->have;
+        if (want.n_have)
+            memcpy(s->have, want.have, want.n_have * 2 * sizeof *s->have);
         s->snapshots++;
     }
-    wire_want_release(&next);
+    wire_want_release(&want);
     wire_msg_free(msg);
 }
 
@@ -85,7 +85,7 @@ read_snapshot(struct checked *s, double seconds)
 static int
 is_held(const struct checked *s, int64_t step)
 {
-    for (size_t i = 0; i < s->next.n_have; i++)
+    for (size_t i = 0; i < s->want.n_have; i++)
         if (s->have[2 * i + 1] == step)
             return 1;
     return 0;
@@ -94,7 +94,7 @@ is_held(const struct checked *s, int64_t step)
 static int
 is_at(const struct checked *s, int64_t step)
 {
-    return s->next.at.step >= step || s->next.at.epoch > 0;
+    return s->want.at.step >= step || s->want.at.epoch > 0;
 }
 
 /* Reads snapshots until is(s, step) is true: 1; or for `seconds`: 0. */
@@ -123,7 +123,7 @@ stays_before(struct checked *s, int64_t step)
     s->snapshots = 0;
     while (s->snapshots < 2 && clock_now() < until)
         read_snapshot(s, until - clock_now());
-    return s->next.at.epoch == 0 && s->next.at.step < step;
+    return s->want.at.epoch == 0 && s->want.at.step < step;
 }
 
 static void
@@ -138,16 +138,16 @@ sends_snapshots(struct checked *s)
                "its hello has the stage train and a name");
     read_snapshot(s, 5);
     check_require(check, s->snapshots > 0, "it sends a snapshot within 5 s");
-    check->session = s->next.at.session;
+    check->session = s->want.at.session;
     check_rule(check, !wire_session_check(check->session, &err),
                "its session is the time of its start");
-    if (s->next.at.epoch > 0 || s->next.at.step > 0)
+    if (s->want.at.epoch > 0 || s->want.at.step > 0)
         check_bail(check,
                    "it resumes in epoch %" PRId64 ", step %" PRId64 ": start "
                    "it in a "
                    "new run "
                    "directory",
-                   s->next.at.epoch, s->next.at.step);
+                   s->want.at.epoch, s->want.at.step);
     s->snapshots = 0;
     await_state(s, is_at, 1, 4);
     check_rule(check, s->snapshots >= 2,
@@ -164,7 +164,7 @@ trains_in_order(struct checked *s)
     check_send(&s->a, batch_of(session, 1, SIDE));
     check_rule(check, await_state(s, is_held, 1, 20),
                "a batch before its turn is held, and reported as held");
-    check_rule(check, s->next.at.step == 0, "it is not trained yet");
+    check_rule(check, s->want.at.step == 0, "it is not trained yet");
     check_send(&s->a, batch_of(session, 1, SIDE));
     check_send(&s->a, batch_of(session - 1, 0, SIDE));
     check_rule(check, stays_before(s, 1),
@@ -216,7 +216,7 @@ greets_again(struct checked *s)
     check_connect(check, &s->a, endpoint, "check-1");
     check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
                "an augmenter that reconnects is greeted");
-    s->next = (struct wire_want){.at = {.session = -1}};
+    s->want = (struct wire_want){.at = {.session = -1}};
     check_rule(check, await_state(s, is_at, 2, 5), "and gets a snapshot");
     check_connect(check, &other, endpoint, "check-2");
     check_greet(&other, "augment", "another", digest, SIZE);
@@ -238,7 +238,7 @@ survives_a_flood(struct checked *s)
         check_send(&s->a, wire_msg_hold(msg));
     wire_msg_free(msg);
     check_rule(s->check,
-               await_state(s, is_held, STEPS - 1, 20) && s->next.n_have == 1 &&
+               await_state(s, is_held, STEPS - 1, 20) && s->want.n_have == 1 &&
                    stays_before(s, STEPS - 1),
                "a batch sent %d times at once is held once", FLOOD);
 }
@@ -246,7 +246,7 @@ survives_a_flood(struct checked *s)
 void
 check_train(struct check *check, const char *const *endpoint)
 {
-    struct checked s = {.check = check, .next = {.at = {.session = -1}}};
+    struct checked s = {.check = check, .want = {.at = {.session = -1}}};
     struct wire_msg *msg;
 
     check_connect(check, &s.a, *endpoint, "check-1");

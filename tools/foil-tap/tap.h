@@ -60,7 +60,7 @@ struct check_actor {
     struct check *check;
     struct wire_sock *sock;
     char *endpoint;
-    char name[64];           /* of the kit's end */
+    char name[64];           /* ours, in our hello */
     int binds;               /* 1: a ROUTER */
     int greeted;             /* 1: `peer` is the stage, which sent a hello; */
     int skipped_hello;       /* it sent another message before */
@@ -134,7 +134,7 @@ struct wire_msg *check_spoil(struct wire_msg *msg, const char *tensor,
 void check_ending(struct check_actor *actor, int64_t epoch, int64_t step);
 
 /* A snapshot of a consumer, to be sent. */
-struct wire_msg *check_next(const struct check *check, int64_t step,
+struct wire_msg *check_want(const struct check *check, int64_t step,
                             int64_t serial, int64_t window, int64_t room,
                             size_t n_have, const int64_t *have);
 
