@@ -5,9 +5,6 @@
 #include "train/shards.h"
 #include "util/digest.h"
 
-#include "cut.h"
-#include "timer.h"
-
 /*
  * Parts of train/shards.h: what all ranks do at once, each with its shards.
  * The caller has sent the order.  Rank 0 has the rows of all ranks.
@@ -21,8 +18,7 @@ struct train_shards {
     const struct train_encoder_ops *plain; /* functions of the native encoder */
     struct train_encoder_ops ops;          /* functions by shards */
     struct ranks ranks;
-    struct train_cut cut;
-    struct train_timer timer;
+    size_t shards; /* V */
     size_t dim, params;
     int number;            /* of this encoder, in orders to followers */
     int whole;             /* norms use all shards, in one pass */
@@ -48,47 +44,33 @@ struct train_shards {
     size_t *offsets;         /* of tokens, in the rows of this rank */
     void *rows;              /* of a follower: its rows, z and dz */
     float *z, *dz;
+
+    /* Seconds of computing, without waiting for other ranks. */
+    double started, computing; /* now; sum since rank 0 got them */
+    double *seconds;           /* [ranks] their sums, on rank 0 */
+    char *received;            /* on rank 0: rows and seconds of all ranks */
 };
 
-/* The first shard of a rank, for rank W the number of shards; the first row of
- * a shard. */
-static inline size_t
-train_shards_first(const struct train_shards *s, size_t rank)
-{
-    return train_cut_first(&s->cut, s->n, rank);
-}
+/* train_shards_most() returns the largest number of rows of a shard, for
+ * batches of up to `rows`; train_shards_count() the number of shards of n rows.
+ */
+size_t train_shards_most(size_t rows, size_t shards);
+size_t train_shards_count(const struct train_shards *s, size_t n);
 
-static inline size_t
-train_shards_row(const struct train_shards *s, size_t shard)
-{
-    return train_cut_row(&s->cut, s->n, shard);
-}
-
-/* -------------------------------------- share.c: data sent between ranks */
-
-/* Sends weights, moments and statistics from rank 0 to all. */
+/* train_share_state() sends weights, moments and statistics from rank 0 to all;
+ * train_share_dz() sends dz from rank 0 to the others. */
 void train_share_state(struct train_shards *s);
+void train_share_dz(struct train_shards *s, const float *dz);
 
-/* Sends the rows of rank 0's batch, [s->n], to their ranks; those of the next
- * batch, if known, while all ranks compute. */
-void train_share_rows(struct train_shards *s);
-void train_share_ahead(struct train_shards *s);
-
-/* Makes a follower's rows the input of its net; the largest number of bytes of
- * a row. */
+/* train_share_set_input() makes a follower's rows the input of its net;
+ * train_share_bytes() returns the largest number of bytes of a row. */
 void train_share_set_input(struct train_shards *s);
 size_t train_share_bytes(const struct train_shards *s);
 
-/* Sends the batch statistics of each shard to rank 0; dz from rank 0 to the
- * others. */
-void train_share_statistics(struct train_shards *s);
-void train_share_dz(struct train_shards *s, const float *dz);
-
-/* ----------------------------------------- passes.c: forward and backward */
-
 /* Encodes the rows of this rank to z.  Rank 0 gets the embeddings of all rows
  * and the batch statistics of the shards.
- *   sent_ahead  the rows were sent ahead */
+ *   sent_ahead  the rows were sent ahead
+ *   z           of a follower: with space for a double after its rows */
 void train_pass_forward(struct train_shards *s, enum nn_mode mode,
                         int sent_ahead, float *z);
 

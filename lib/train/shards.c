@@ -106,7 +106,7 @@ shards_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
     train_pass_forward(s, mode, sent_ahead, z);
     s->n_next = 0;
     for (size_t i = 0; train_pass_sends_statistics(s, mode) &&
-                       i < train_cut_shards(&s->cut, s->n);
+                       i < train_shards_count(s, s->n);
          i++)
         nn_net_update_running(s->native->net,
                               s->batch_statistics + i * s->statistics);
@@ -173,7 +173,8 @@ shards_close(void *self)
     free(s->next_rows);
     free(s->z);
     free(s->dz);
-    train_timer_release(&s->timer);
+    free(s->seconds);
+    free(s->received);
     free(s);
 }
 
@@ -183,8 +184,7 @@ shards_close(void *self)
 static void
 alloc_buffers(struct train_shards *s, size_t rows, size_t each)
 {
-    const size_t own =
-        each * ((s->cut.shards + s->ranks.size - 1) / s->ranks.size);
+    const size_t own = each * ((s->shards + s->ranks.size - 1) / s->ranks.size);
 
     nn_net_running(s->native->net, &s->statistics);
     nn_net_params(s->native->net, &s->params);
@@ -192,14 +192,18 @@ alloc_buffers(struct train_shards *s, size_t rows, size_t each)
     if (s->whole)
         nn_net_reserve(s->native->net, own / each);
     s->batch_statistics =
-        mem_array(s->cut.shards * s->statistics, sizeof *s->batch_statistics);
-    train_timer_init(&s->timer, &s->ranks, rows * s->dim);
+        mem_array(s->shards * s->statistics, sizeof *s->batch_statistics);
     if (s->ranks.size == 1)
         return;
     s->work = mem_array(s->params / 2 + RANKS_PIECES, sizeof *s->work);
     s->others = mem_array(s->statistics, sizeof *s->others);
     s->offsets = mem_array(rows + 1, sizeof *s->offsets);
-    if (s->ranks.rank) {
+    if (!s->ranks.rank) {
+        s->seconds = mem_array(s->ranks.size, sizeof *s->seconds);
+        s->received = mem_array(rows * s->dim * sizeof(float) +
+                                    s->ranks.size * sizeof *s->seconds,
+                                1);
+    } else {
         s->rows = mem_array(own, train_share_bytes(s));
         if (nn_net_kind(s->native->net) == NN_IMAGES)
             s->next_rows = mem_array(own, train_share_bytes(s));
@@ -213,7 +217,7 @@ train_shards_open(struct train_encoder *encoder,
                   const struct train_encoder_spec *spec,
                   const struct ranks *ranks, int number, struct err *err)
 {
-    const size_t each = train_cut_most(spec->rows, spec->shards);
+    const size_t each = train_shards_most(spec->rows, spec->shards);
     struct train_encoder_spec shard = *spec;
     struct train_shards *s;
 
@@ -226,15 +230,12 @@ train_shards_open(struct train_encoder *encoder,
     *s = (struct train_shards){.native = train_native(encoder),
                                .plain = encoder->ops,
                                .ops = *encoder->ops,
-                               .ranks = {.size = 1},
-                               .cut = {.shards = spec->shards, .ranks = 1},
+                               .ranks =
+                                   ranks ? *ranks : (struct ranks){.size = 1},
+                               .shards = spec->shards,
                                .whole = spec->whole && !spec->frozen,
                                .dim = encoder->dim,
                                .number = number};
-    if (ranks) {
-        s->ranks = *ranks;
-        s->cut.ranks = ranks->size;
-    }
     s->ops.take = shards_take;
     s->ops.prefetch = shards_prefetch;
     s->ops.prefetches_early = 1;
@@ -255,9 +256,25 @@ struct train_slowest
 train_shards_slowest(const struct train_encoder *encoder,
                      const struct train_encoder *text)
 {
-    return train_timer_slowest(&train_native(encoder)->shards->timer,
-                               text->ops ? &train_native(text)->shards->timer
-                                         : NULL);
+    struct train_shards *one = train_native(encoder)->shards,
+                        *two = text->ops ? train_native(text)->shards : NULL;
+    struct train_slowest slowest = {0};
+    double all = 0, most = 0;
+
+    for (size_t r = 0; r < one->ranks.size; r++) {
+        const double took = one->seconds[r] + (two ? two->seconds[r] : 0);
+
+        all += took;
+        if (took > most) {
+            most = took;
+            slowest.rank = r;
+        }
+        one->seconds[r] = 0;
+        if (two)
+            two->seconds[r] = 0;
+    }
+    slowest.excess = most - all / (double)one->ranks.size;
+    return slowest;
 }
 
 /* -------------------------------------------------------------- followers */
