@@ -32,35 +32,26 @@ is_finished(const struct train *t)
            (t->trained && s->epoch >= s->epochs);
 }
 
-/* Trains a batch: returns 1, 0 if a signal came during it, -1 on error. */
-static int
-train_batch(struct train *t, const struct wire_batch *batch, struct err *err)
-{
-    int rc;
-
-    if (!t->trained && train_build(t, batch, err))
-        return -1;
-    rc = train_step(t, batch, err);
-    if (rc > 0) {
-        t->trained = 1;
-        if (!batch->batch.encode_only)
-            train_save_if_due(t);
-    }
-    return rc < 0 || stop_requested() ? rc : 1;
-}
-
 /* Trains a batch and releases it, or begins a new session if it is of another
- * plan. */
+ * plan: returns 1, 0 if a signal came during it, -1 on error. */
 static int
 train_or_skip(struct train *t, struct wire_batch *batch, struct err *err)
 {
-    int rc;
+    int rc = -1;
 
-    if (train_plan_fits(t, batch)) {
-        train_plan_note(t, batch);
-        rc = train_batch(t, batch, err);
-    } else {
+    if (!train_plan_fits(t, batch)) {
         rc = train_plan_change(t, batch, err) ? -1 : 1;
+    } else {
+        train_plan_note(t, batch);
+        if (t->trained || !train_build(t, batch, err))
+            rc = train_step(t, batch, err);
+        if (rc > 0) {
+            t->trained = 1;
+            if (!batch->batch.encode_only)
+                train_save_if_due(t);
+        }
+        if (!rc && !stop_requested())
+            rc = 1; // the step is repeated, in a new session
     }
     train_release_batch(t, batch);
     return rc > 0 && lock_removed()
@@ -168,7 +159,7 @@ release_run(struct train *t)
     train_learner_close(&t->learner);
     free(t->labels);
     train_local_sampler_release(&t->local);
-    train_top_negatives_release(&t->top_negatives);
+    arena_release(&t->top_negatives.arrays);
     train_encoders_close(t);
     train_texts_release(&t->texts);
     train_scalars_close(&t->scalars);
@@ -180,21 +171,6 @@ release_run(struct train *t)
     train_journal_close(&t->journal);
     run_stages_release(&t->stages);
     json_decref(t->config);
-}
-
-/* Opens the run directory and the sockets. */
-static int
-set_up(struct train *t, struct err *err)
-{
-    if (train_begin(t, err) ||
-        stage_connect(&t->stage, &t->options->stage, err) ||
-        train_source_open(t, err) || train_features_open(t, err))
-        return -1;
-    t->prefetch = train_prefetch_next;
-    return train_report_open(t, err) ||
-                   stage_io_open(&t->io, train_source_serve, t, err)
-               ? -1
-               : 0;
 }
 
 /* 1: this process is a rank other than 0. */
@@ -237,8 +213,12 @@ join_ranks(struct train *t, char **argv, struct err *err)
 static int
 lead_run(struct train *t, int rc, struct err *err)
 {
-    if (!rc)
-        rc = set_up(t, err);
+    if (!rc && (train_begin(t, err) ||
+                stage_connect(&t->stage, &t->options->stage, err) ||
+                train_source_open(t, err) || train_features_open(t, err) ||
+                train_report_open(t, err) ||
+                stage_io_open(&t->io, train_source_serve, t, err)))
+        rc = -1;
     if (!rc)
         rc = run_steps(t, err);
     rc = end_run(t, rc, err);
@@ -246,17 +226,6 @@ lead_run(struct train *t, int rc, struct err *err)
         train_shards_order(t->ranks, TRAIN_ORDER_END);
     train_ranks_leave();
     return rc;
-}
-
-static int
-follow_ranks(struct train *t)
-{
-    struct err err;
-
-    if (train_ranks_follow(t->ranks, t->options, &err))
-        die("rank %zu: %s", t->ranks->rank, err.msg);
-    train_ranks_leave();
-    return EXIT_OK;
 }
 
 int
@@ -288,8 +257,12 @@ main(int argc, char **argv)
     if (t.stage.stop < 0)
         die("%s", err.msg);
     rc = join_ranks(&t, argv, &err);
-    if (!rc && following)
-        return follow_ranks(&t);
+    if (!rc && following) {
+        if (train_ranks_follow(t.ranks, t.options, &err))
+            die("rank %zu: %s", t.ranks->rank, err.msg);
+        train_ranks_leave();
+        return EXIT_OK;
+    }
     rc = lead_run(&t, rc, &err);
     again = rc && has_lost_weights(&t) && t.options->lost && !stop_requested();
     release_run(&t);

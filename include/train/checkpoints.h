@@ -6,7 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "train/part.h"
+#include "util/err.h"
+
+/*
+ * A part of a checkpoint: the functions that write and
+ * read an object with state of a run.  They return 0 or -1.
+ */
+struct train_part {
+    void *self; /* first argument of each; any function may be NULL */
+
+    /* Called before anything is written, for work and checks. */
+    int (*prepare)(void *self, struct err *err);
+    int (*save)(void *self, const char *folder, struct err *err);
+
+    /* load() is called when a run is resumed from a checkpoint, revert() when
+     * it rolls back to its last one; without revert() a part is not changed. */
+    int (*load)(void *self, const char *folder, struct err *err);
+    int (*revert)(void *self, const char *folder, struct err *err);
+};
 
 /*
  * Checkpoints of a run: a list of parts.  Each part writes and reads its own
@@ -74,8 +91,7 @@ int train_checkpoints_load(struct train_checkpoints *checkpoints,
 
 /* train_checkpoints_rollback() verifies the newest checkpoint and reverts the
  * parts to it; none may be pending.  After an error the parts are undefined and
- * must not be saved.
- * */
+ * must not be saved. */
 int train_checkpoints_rollback(struct train_checkpoints *checkpoints,
                                struct err *err);
 

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "nn/net.h"
-#include "train/state.h"
 #include "util/err.h"
 #include "util/json.h"
 
@@ -21,7 +20,7 @@
  *                captions of a sample
  *     batch      images and extra: their largest numbers
  *     engine     processor and table: the bits of the result depend on them
- *     state      progress of the run (train/state.h)
+ *     state      progress of the run (struct train_state)
  */
 
 /* Limits of a config. */
@@ -34,12 +33,36 @@ struct train_shape {
     int64_t size;         /* samples of the data set */
     size_t images, extra; /* largest numbers in a batch */
     size_t height, width, channels;
-    size_t captions; /* largest number of a sample; 0: there are no texts */
-    size_t views;    /* of a sample, each with a row of an embedding table: the
-                        views of a batch, or the fixed views */
-    size_t basis;    /* rows of the fixed basis that pixels are projected to; or
-                        0 */
+    size_t captions;   /* largest number of a sample; 0: there are no texts */
+    size_t vocabulary; /* its tokens; not saved here */
+    size_t views; /* of a sample, each with a row of an embedding table: the
+                     views of a batch, or the fixed views */
+    size_t basis; /* rows of the fixed basis that pixels are projected to; or
+                     0 */
 };
+
+/* The progress of a run and counts of its events; a part of config.json. */
+struct train_state {
+    int64_t epoch, step;   /* the first step of the plan that was not done */
+    int64_t steps, epochs; /* of this epoch; of the run; 0: not known yet */
+    int64_t total;         /* steps done */
+    int64_t images;        /* images trained */
+    int64_t substituted;   /* images that replaced unusable ones */
+    int64_t skipped;       /* steps that were not applied because a number was
+                              not finite */
+    int64_t steps_without_service; /* steps without their negatives service */
+    char plan[256]; /* the options of the last step's plan; or "" */
+    char order[33]; /* digest of the order of `epoch`, if it has begun and its
+                     * plan has one; else "" */
+};
+
+/* train_state_put() returns the state as an object, for json_decref(), with a
+ * whole number for each count, and the texts that are not "". train_state_get()
+ * reads such an object, or one of an older foil; it returns 0, or -1 if a
+ * number is missing or out of range, or a text has another type. */
+json_t *train_state_put(const struct train_state *state);
+int train_state_get(struct train_state *state, const json_t *object,
+                    struct err *err);
 
 /* The parts of config.json.  The caller owns all pointers. */
 struct train_config {

@@ -6,7 +6,7 @@
 
 #include "loss/objective.h"
 #include "nn/model.h"
-#include "train/part.h"
+#include "train/checkpoints.h"
 #include "util/batch.h"
 #include "util/err.h"
 
@@ -50,7 +50,7 @@ struct train_encoder_spec {
     int average;   /* 1: also computes a mean of its weights */
     int features;  /* 1: its rows are features from before the head, if its
                       program can compute them */
-    int loss;      /* 1: its program also computes the loss: train/external.h */
+    int loss;      /* 1: its program also computes the loss: train/process.h */
     size_t weighed; /* largest number of rows for which that loss takes weights
                        of negatives; 0: it takes none */
 };

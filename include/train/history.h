@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "train/part.h"
+#include "train/checkpoints.h"
 
 /*
  * The features of past epochs: for each of the last `keep` epochs, the latest

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "train/learner.h"
-#include "train/part.h"
+#include "train/checkpoints.h"
 #include "train/shards.h"
 #include "util/err.h"
 #include "util/progress.h"

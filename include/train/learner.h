@@ -7,7 +7,7 @@
 #include "train/negatives.h"
 #include "train/samples.h"
 #include "train/scalars.h"
-#include "train/state.h"
+#include "train/config.h"
 #include "util/batch.h"
 #include "util/param.h"
 #include "util/value.h"
@@ -26,7 +26,7 @@
  * extra samples are texts.  If the negatives weigh rows from outside of the
  * batch, these follow as constants.
  *
- * For an objective of train/external.h the first encoder computes the loss.
+ * For an objective of train/process.h the first encoder computes the loss.
  *
  * A learner uses no file and no socket and prints nothing; the functions of
  * train_negatives may.  Not for two threads at once.
@@ -93,6 +93,9 @@ struct train_learner_spec {
     /* Called in each step while or before the encoders compute gradients, so
      * that the caller can call train_learner_prefetch().  Or NULL. */
     void (*prefetch)(void *tool);
+    /* Called with the weights of a step.  Or NULL. */
+    void (*on_weights)(void *tool, const struct batch *batch,
+                       const struct weights *weights);
     void *tool;
 };
 

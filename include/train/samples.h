@@ -6,8 +6,8 @@
 
 #include "loss/objective.h"
 #include "sample/store.h"
-#include "train/part.h"
-#include "train/state.h"
+#include "train/checkpoints.h"
+#include "train/config.h"
 #include "util/batch.h"
 #include "util/err.h"
 
@@ -63,11 +63,10 @@ void train_samples_quarantine(struct train_samples *samples,
  * not be used as `quarantine`.  After an error in load everything is undefined.
  * A file with a sampler's state from before version 2 of the protocol is
  * refused, as is a file with another number of captions.
+ *   samples  a struct train_samples; void * suits a checkpoint's part
  */
-int train_samples_save(const struct train_samples *samples, const char *folder,
-                       struct err *err);
-int train_samples_load(struct train_samples *samples, const char *folder,
-                       struct err *err);
+int train_samples_save(void *samples, const char *folder, struct err *err);
+int train_samples_load(void *samples, const char *folder, struct err *err);
 
 /* train_samples_part() returns the samples as a part of a checkpoint.  A
  * rollback does not change the list of samples that could not be used; after an

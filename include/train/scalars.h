@@ -3,7 +3,7 @@
 
 #include "loss/objective.h"
 #include "nn/optim.h"
-#include "train/part.h"
+#include "train/checkpoints.h"
 #include "util/err.h"
 
 /*

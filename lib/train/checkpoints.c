@@ -21,19 +21,6 @@ train_checkpoints_add(struct train_checkpoints *checkpoints,
     checkpoints->part[checkpoints->n++] = part;
 }
 
-static int
-save_checkpoint(const struct train_checkpoints *checkpoints, const char *folder,
-                struct err *err)
-{
-    for (size_t i = 0; i < checkpoints->n; i++) {
-        const struct train_part *part = &checkpoints->part[i];
-
-        if (part->save && part->save(part->self, folder, err))
-            return -1;
-    }
-    return 0;
-}
-
 static void *
 commit_pending(void *data)
 {
@@ -51,7 +38,7 @@ train_checkpoints_begin(struct train_checkpoints *checkpoints, int64_t step,
 {
     const char *run = checkpoints->run;
     char *folder;
-    int rc;
+    int rc = 0;
 
     REQUIRE(checkpoints->pending < 0);
     if (checkpoints->lost)
@@ -67,7 +54,11 @@ train_checkpoints_begin(struct train_checkpoints *checkpoints, int64_t step,
     folder = nn_checkpoint_begin(run, (long)step, err);
     if (!folder)
         return -1;
-    rc = save_checkpoint(checkpoints, folder, err);
+    for (size_t i = 0; i < checkpoints->n && !rc; i++) {
+        const struct train_part *part = &checkpoints->part[i];
+
+        rc = part->save ? part->save(part->self, folder, err) : 0;
+    }
     free(folder);
     if (!rc) {
         checkpoints->pending = step;

@@ -1,3 +1,5 @@
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +12,84 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-static json_t *
-describe_config(const struct train_config *config)
+static const char without_service[] = "steps_without_service";
+
+static const struct {
+    const char *name;
+    size_t offset;
+} fields[] = {
+    {"epoch", offsetof(struct train_state, epoch)},
+    {"step", offsetof(struct train_state, step)},
+    {"steps", offsetof(struct train_state, steps)},
+    {"epochs", offsetof(struct train_state, epochs)},
+    {"total", offsetof(struct train_state, total)},
+    {"images", offsetof(struct train_state, images)},
+    {"substituted", offsetof(struct train_state, substituted)},
+    {"skipped", offsetof(struct train_state, skipped)},
+    {without_service, offsetof(struct train_state, steps_without_service)},
+};
+
+static const struct {
+    const char *name;
+    size_t offset, room;
+} texts[] = {
+    {"plan", offsetof(struct train_state, plan),
+     sizeof((struct train_state *)0)->plan},
+    {"order", offsetof(struct train_state, order),
+     sizeof((struct train_state *)0)->order},
+};
+
+json_t *
+train_state_put(const struct train_state *state)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        json_object_set_new(
+            object, fields[i].name,
+            json_integer(
+                *(const int64_t *)((const char *)state + fields[i].offset)));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = (const char *)state + texts[i].offset;
+
+        if (*text)
+            json_object_set_new(object, texts[i].name, json_string(text));
+    }
+    return object;
+}
+
+int
+train_state_get(struct train_state *state, const json_t *object,
+                struct err *err)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        int64_t *field = (int64_t *)((char *)state + fields[i].offset);
+        const char *name = fields[i].name;
+
+        if (name == without_service && !json_object_get(object, name))
+            name = "alone"; // of an older foil
+        if (json_get_whole(object, name, 0, INT64_MAX, field, err))
+            return -1;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *to = (char *)state + texts[i].offset;
+        const char *text = "";
+
+        if (json_object_get(object, texts[i].name) &&
+            json_get_text(object, texts[i].name, &text, err))
+            return -1;
+        snprintf(to, texts[i].room, "%s", text);
+    }
+    return 0;
+}
+
+int
+train_config_save(const struct train_config *config, const char *folder,
+                  struct err *err)
 {
     const struct train_shape *shape = config->shape;
-    char *cpu = util_processor();
+    char *path = mem_format("%s/%s", folder, NN_CHECKPOINT_CONFIG);
+    char *cpu = util_processor(), *text;
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
         "s:o}",
@@ -24,26 +99,17 @@ describe_config(const struct train_config *config)
         "images", (json_int_t)shape->images, "extra", (json_int_t)shape->extra,
         "engine", "processor", cpu, "table", config->table, "state",
         train_state_put(config->state));
+    int rc;
 
-    free(cpu);
     REQUIRE(object);
     if (config->text) {
         json_object_set_new(object, "text", nn_spec_put(config->text));
         json_object_set_new(json_object_get(object, "dataset"), "captions",
                             json_integer((json_int_t)shape->captions));
     }
-    return object;
-}
-
-int
-train_config_save(const struct train_config *config, const char *folder,
-                  struct err *err)
-{
-    char *path = mem_format("%s/%s", folder, NN_CHECKPOINT_CONFIG);
-    json_t *object = describe_config(config);
-    char *text = json_text(object, JSON_INDENT(2));
-    const int rc = file_write(path, text, strlen(text), err);
-
+    text = json_text(object, JSON_INDENT(2));
+    rc = file_write(path, text, strlen(text), err);
+    free(cpu);
     free(text);
     json_decref(object);
     free(path);

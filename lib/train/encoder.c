@@ -179,21 +179,6 @@ train_encoder_put(struct train_encoder *encoder, struct err *err)
     return encoder->ops->put(encoder->self, err);
 }
 
-static int
-all_finite(const struct nn_weights *blocks)
-{
-    int all = 1;
-
-    for (size_t i = 0; i < blocks->n; i++) {
-        const struct nn_tensor *t = blocks->tensor + i;
-
-        all &= num_finite(t->count,
-                          (t->statistic ? blocks->statistics : blocks->params) +
-                              t->offset);
-    }
-    return all;
-}
-
 /* Checks the weights and the moments of the optimiser. */
 static int
 encoder_prepare(void *self, struct err *err)
@@ -204,8 +189,14 @@ encoder_prepare(void *self, struct err *err)
 
     if (train_encoder_get(encoder, &blocks, err))
         return -1;
-    if (!all_finite(&blocks))
-        return err_set(err, "the weights are not finite: not saved");
+    for (size_t i = 0; i < blocks.n; i++) {
+        const struct nn_tensor *t = blocks.tensor + i;
+
+        if (!num_finite(t->count,
+                        (t->statistic ? blocks.statistics : blocks.params) +
+                            t->offset))
+            return err_set(err, "the weights are not finite: not saved");
+    }
     return ops->check ? ops->check(encoder->self, err) : 0;
 }
 

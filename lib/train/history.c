@@ -143,14 +143,6 @@ wrap_epoch(struct nn_array *a, const char *name, const struct train_history *of,
                              .data = entry->about};
 }
 
-/* Epoch i, the last one being "running"; the caller frees its name. */
-static struct train_epoch *
-find_epoch(struct train_history *history, size_t i, char **name)
-{
-    *name = i < history->keep ? mem_format("past.%zu", i) : mem_text("running");
-    return i < history->keep ? &history->past[i] : &history->now;
-}
-
 static int
 history_save(void *self, const char *folder, struct err *err)
 {
@@ -165,10 +157,11 @@ history_save(void *self, const char *folder, struct err *err)
     array = mem_array(n, sizeof *array);
     path = mem_format("%s/%s", folder, file_name);
     for (size_t i = 0; i <= history->keep; i++) {
-        char *name;
-        struct train_epoch *entry = find_epoch(history, i, &name);
+        const int is_past = i < history->keep;
+        char *name = is_past ? mem_format("past.%zu", i) : mem_text("running");
 
-        wrap_epoch(array + PARTS * i, name, history, entry);
+        wrap_epoch(array + PARTS * i, name, history,
+                   is_past ? &history->past[i] : &history->now);
         free(name);
     }
     rc = nn_arrays_write(path, array, n, NULL, err);
@@ -242,19 +235,15 @@ history_load(void *self, const char *folder, struct err *err)
 {
     struct train_history *history = self;
     char *path = mem_format("%s/%s", folder, file_name);
+    const int found = history->keep && file_exists(path);
     struct nn_array *array;
     size_t n;
-    int rc = 0;
+    int rc = found ? nn_arrays_read(path, &array, &n, NULL, err) : 0;
 
-    if (history->keep && file_exists(path)) {
-        rc = nn_arrays_read(path, &array, &n, NULL, err);
-        if (!rc) {
-            rc = take_epochs(history, array, n)
-                     ? err_set(err, "'%s' is from another data set or encoder",
-                               path)
-                     : 0;
-            nn_arrays_free(array, n);
-        }
+    if (found && !rc) {
+        if (take_epochs(history, array, n))
+            rc = err_set(err, "'%s' is from another data set or encoder", path);
+        nn_arrays_free(array, n);
     }
     free(path);
     return rc;

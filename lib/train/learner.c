@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embed.h"
 #include "num/vec.h"
+#include "train/learner.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -112,6 +112,152 @@ set_schedules(struct train_learner *learner, const struct batch *batch)
     return schedule_value(&schedules->rate, batch);
 }
 
+/* ---------------------------------------------------------- the encoders */
+
+static size_t
+rows_of_batch(const struct batch *batch)
+{
+    return 2 * batch->b + batch->extra.n;
+}
+
+/* The rows of the embedding table for a batch: those of its views, or fixed
+ * ones. */
+static void
+find_table_rows(struct train_learner *learner, const struct batch *batch)
+{
+    const size_t views = learner->spec.table_views, anchors = 2 * batch->b;
+    int32_t *rows = learner->table_rows;
+
+    for (size_t r = 0; r < anchors; r++)
+        rows[r] = (int32_t)((size_t)batch->ids[r % batch->b] * views +
+                            (batch->fixed ? (size_t)batch->view_of[r]
+                                          : r / batch->b));
+    for (size_t i = 0; i < batch->extra.n; i++) {
+        const int64_t view = batch->extra.view ? batch->extra.view[i] : -1;
+
+        rows[anchors + i] = (int32_t)((size_t)batch->extra.ids[i] * views +
+                                      (view > 0 ? (size_t)view % views : 0));
+    }
+}
+
+/* The images of a batch in one block: views, then the extra ones. */
+static const uint8_t *
+images_of(struct train_learner *learner, const struct batch *batch)
+{
+    const size_t image = learner->spec.encoder[0]->image;
+    const size_t anchors = 2 * batch->b * image;
+
+    if (!batch->extra.n)
+        return batch->pixels;
+    memcpy(learner->pixels, batch->pixels, anchors);
+    memcpy(learner->pixels + anchors, batch->extra.pixels,
+           batch->extra.n * image);
+    return learner->pixels;
+}
+
+/* Encodes all rows by one encoder. */
+static int
+encode_by_one(struct train_learner *learner, const struct batch *batch,
+              enum nn_mode mode, struct err *err)
+{
+    struct nn_input input = {.n = rows_of_batch(batch),
+                             .ids = learner->table_rows};
+
+    if (learner->table_rows)
+        find_table_rows(learner, batch);
+    else
+        input.images = images_of(learner, batch);
+    return train_encoder_forward(learner->spec.encoder[0], &input, mode,
+                                 learner->z, err);
+}
+
+/* Encodes each view, or the texts, by its own encoder; extra texts with the
+ * texts. */
+static int
+encode_by_two(struct train_learner *learner, const struct batch *batch,
+              enum nn_mode mode, struct err *err)
+{
+    const uint8_t *images = batch->pixels;
+
+    REQUIRE(!batch->extra.n || batch->tokens);
+    for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
+        struct train_encoder *encoder = learner->spec.encoder[k];
+        const struct nn_input input = {.n = batch->b + (k ? batch->extra.n : 0),
+                                       .images = images,
+                                       .ids = batch->tokens,
+                                       .offsets = batch->offsets};
+
+        if (train_encoder_forward(encoder, &input, mode,
+                                  learner->z + k * batch->b * learner->dim,
+                                  err))
+            return -1;
+        images += batch->b * encoder->image;
+    }
+    return 0;
+}
+
+/* Computes z and v of all rows; NN_TRAIN if find_gradients() follows. */
+static int
+embed_batch(struct train_learner *learner, const struct batch *batch,
+            enum nn_mode mode, struct err *err)
+{
+    struct train_encoder *const *encoder = learner->spec.encoder;
+
+    REQUIRE(batch->b <= learner->spec.images &&
+            batch->extra.n <= learner->spec.extra);
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
+        struct batch own = *batch;
+
+        if (!k && encoder[1])
+            own.extra.n = 0; // these are texts
+        train_encoder_announce(encoder[k], &own);
+    }
+    if (encoder[1] ? encode_by_two(learner, batch, mode, err)
+                   : encode_by_one(learner, batch, mode, err))
+        return -1;
+    num_unit_rows(rows_of_batch(batch), learner->dim, learner->z, learner->v,
+                  NULL);
+    return 0;
+}
+
+/* Returns 1 if all of z is finite. */
+static int
+is_finite(const struct train_learner *learner, const struct batch *batch)
+{
+    return num_finite(rows_of_batch(batch) * learner->dim, learner->z);
+}
+
+/* Computes the gradient of each encoder from dz; *length is that of all
+ * together. */
+static int
+find_gradients(struct train_learner *learner, const struct batch *batch,
+               double *length, struct err *err)
+{
+    struct train_encoder *const *encoder = learner->spec.encoder;
+    void (*prefetch)(void *) = learner->spec.prefetch;
+    const int early = train_encoder_prefetches_early(encoder[0]);
+    double own;
+
+    if (prefetch && early)
+        prefetch(learner->spec.tool);
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
+        if (train_encoder_backward(encoder[k],
+                                   learner->encoder_has_dz
+                                       ? NULL
+                                       : learner->dz +
+                                             k * batch->b * learner->dim,
+                                   err))
+            return -1;
+    if (prefetch && !early)
+        prefetch(learner->spec.tool);
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
+        if (train_encoder_norm(encoder[k], &own, err))
+            return -1;
+        *length = k ? hypot(*length, own) : own;
+    }
+    return 0;
+}
+
 /* --------------------------------------------------------------- one step */
 
 /* The answer of negatives in a step. */
@@ -178,30 +324,22 @@ static int
 ask_weights(struct train_learner *learner, struct batch *batch,
             struct exchange *exchange, struct err *err)
 {
-    const struct train_negatives *negatives = learner->spec.negatives;
+    const struct train_learner_spec *spec = &learner->spec;
     int rc;
 
     batch->beta = 1 / learner->settings.value[LOSS_TAU];
     batch->dim = learner->dim;
     batch->z = learner->v;
     batch->extra.z = learner->v + 2 * batch->b * learner->dim;
-    rc = negatives->weigh(negatives->self, batch, &exchange->weights,
-                          &exchange->without_service, err);
-    if (rc > 0 && learner->spec.objective->cross_weights_only)
+    rc =
+        spec->negatives->weigh(spec->negatives->self, batch, &exchange->weights,
+                               &exchange->without_service, err);
+    if (rc > 0 && spec->on_weights)
+        spec->on_weights(spec->tool, batch, &exchange->weights);
+    if (rc > 0 && spec->objective->cross_weights_only)
         rc = check_cross(batch->b, &exchange->weights, err);
     return rc > 0 ? take_outside_rows(learner, batch, &exchange->weights, err)
                   : rc;
-}
-
-/* Returns 1 if the encoder computes the similarities of a step. */
-static int
-encoder_makes_products(struct train_learner *learner)
-{
-    const struct train_learner_spec *spec = &learner->spec;
-
-    return spec->objective->run && !spec->objective->aux_columns &&
-           !spec->encoder[1] && !learner->outside &&
-           train_encoder_products(spec->encoder[0], &learner->s, &learner->w);
 }
 
 /* The sample of each row, and its group. */
@@ -251,13 +389,14 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     struct loss_batch loss = {
         .b = batch->b, .extra = batch->extra.n, .dim = learner->dim};
 
-    if (!encoder_makes_products(learner))
-        learner->s = learner->w = NULL;
+    if (!spec->objective->run || spec->objective->aux_columns ||
+        spec->encoder[1] || learner->outside ||
+        !train_encoder_products(spec->encoder[0], &learner->s, &learner->w))
+        learner->s = learner->w = NULL; // computed here
     learner->encoder_has_dz = learner->w || spec->objective->by_encoder;
-    if (train_learner_embed(learner, batch, NN_TRAIN, err))
+    if (embed_batch(learner, batch, NN_TRAIN, err))
         return -1;
-    if (spec->objective->needs_weights &&
-        !train_learner_finite(learner, batch)) {
+    if (spec->objective->needs_weights && !is_finite(learner, batch)) {
         report->value = NAN; // do not request weights for them
         return 1;
     }
@@ -276,7 +415,7 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     set_row_ids(learner, batch, &loss);
     if (find_loss(learner, batch, &loss, report, err))
         return -1;
-    return train_learner_backward(learner, batch, gradient, err) ? -1 : 1;
+    return find_gradients(learner, batch, gradient, err) ? -1 : 1;
 }
 
 /* Returns which part of the step is not finite, or NULL. */
@@ -288,7 +427,7 @@ find_nonfinite(struct train_learner *learner, const struct batch *batch,
 
     if (!isfinite(report->value))
         return "the loss is not finite";
-    if (spec->objective->by_encoder && !train_learner_finite(learner, batch))
+    if (spec->objective->by_encoder && !is_finite(learner, batch))
         return "an embedding is not finite"; // the loss may still be finite
     if (!isfinite(gradient))
         return "the gradient is not finite";
@@ -330,17 +469,6 @@ reject_step(struct train_learner *learner)
                                                       : TRAIN_ROLLBACK;
 }
 
-/* Returns 1 if the weights after this batch are part of the mean. */
-static int
-is_averaged(const struct train_learner_spec *spec, const struct batch *batch)
-{
-    const double steps = (double)batch->steps,
-                 all = (double)batch->epochs * steps;
-
-    return (double)batch->epoch * steps + (double)batch->step + 1 >
-           (1 - spec->average) * all;
-}
-
 static enum train_outcome
 apply_step(struct train_learner *learner, const struct batch *batch,
            double rate, const struct exchange *exchange,
@@ -348,13 +476,15 @@ apply_step(struct train_learner *learner, const struct batch *batch,
 {
     const struct train_learner_spec *spec = &learner->spec;
     struct train_state *state = spec->state;
+    const double steps = (double)batch->steps;
+    const int is_averaged =
+        (double)batch->epoch * steps + (double)batch->step + 1 >
+        (1 - spec->average) * ((double)batch->epochs * steps);
 
-    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++) {
+    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
         if (train_encoder_update(spec->encoder[k], rate, err) ||
-            (is_averaged(spec, batch) &&
-             train_encoder_average(spec->encoder[k], err)))
+            (is_averaged && train_encoder_average(spec->encoder[k], err)))
             return TRAIN_FAILED;
-    }
     if (spec->scalars)
         train_scalars_update(spec->scalars, report, rate);
     train_samples_put(spec->samples, batch, learner->columns);
@@ -379,34 +509,6 @@ advance_state(struct train_state *state, const struct batch *batch)
     }
 }
 
-static void
-list_weights(struct values *values, const struct weights *weights)
-{
-    values_add(values, "accepted", weights->accepted);
-    values_count(values, "moved", (int64_t)weights->moved);
-    values_join(values, &weights->values);
-}
-
-/* Values of every objective of foil's own. */
-static void
-list_spread(struct values *values, const struct loss_report *loss)
-{
-    values_add(values, "infonce", loss->infonce);
-    values_add(values, "positive", loss->positive);
-    values_add(values, "cosine", loss->cosine);
-    values_add(values, "deviation", loss->deviation);
-}
-
-/* The anchor's class: its share of the weight, and of the negatives. */
-static void
-list_share(struct values *values, const struct loss_share *share)
-{
-    values_add(values, "same_class_weight",
-               share->same_group_weight / share->all);
-    values_add(values, "same_class_share",
-               (double)share->same_group / (double)share->negatives);
-}
-
 /* Adds a number, unless the program of the objective reports one by that
  * name. */
 static void
@@ -424,23 +526,35 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     const struct param *own = learner->spec.objective->params;
     const struct train_schedules *schedules = &learner->spec.schedules;
     const struct loss_report *loss = &result->loss;
+    const struct loss_share *share = &loss->share;
     struct values *values = &result->values;
 
     values_add(values, "loss", loss->value);
-    if (!learner->spec.objective->by_encoder)
-        list_spread(values, loss);
-    if (loss->share.all > 0)
-        list_share(values, &loss->share);
+    if (!learner->spec.objective->by_encoder) {
+        values_add(values, "infonce", loss->infonce);
+        values_add(values, "positive", loss->positive);
+        values_add(values, "cosine", loss->cosine);
+        values_add(values, "deviation", loss->deviation);
+    }
+    if (share->all > 0) { // the anchor's class
+        values_add(values, "same_class_weight",
+                   share->same_group_weight / share->all);
+        values_add(values, "same_class_share",
+                   (double)share->same_group / (double)share->negatives);
+    }
     values_join(values, &loss->more);
     add_unless_reported(values, "grad_norm", gradient);
     add_unless_reported(values, "lr", rate);
     for (size_t i = 0; own[i].name; i++)
         if (i == LOSS_TAU || schedules->value[i].kind != NN_SCHEDULE_CONSTANT)
             values_add(values, own[i].name, learner->settings.value[i]);
-    if (learner->spec.objective->needs_weights && !exchange->without_service)
-        list_weights(values, &exchange->weights);
-    if (exchange->without_service)
+    if (exchange->without_service) {
         values_count(values, "without_service", 1);
+    } else if (learner->spec.objective->needs_weights) {
+        values_add(values, "accepted", exchange->weights.accepted);
+        values_count(values, "moved", (int64_t)exchange->weights.moved);
+        values_join(values, &exchange->weights.values);
+    }
 }
 
 enum train_outcome
@@ -488,8 +602,27 @@ int
 train_learner_encode(struct train_learner *learner, const struct batch *batch,
                      struct err *err)
 {
-    if (train_learner_embed(learner, batch, NN_ENCODE, err))
+    if (embed_batch(learner, batch, NN_ENCODE, err))
         return -1;
     advance_state(learner->spec.state, batch);
-    return train_learner_finite(learner, batch);
+    return is_finite(learner, batch);
+}
+
+void
+train_learner_prefetch(struct train_learner *learner, const struct batch *batch)
+{
+    struct train_encoder *const *encoder = learner->spec.encoder;
+    const uint8_t *images = batch->pixels;
+
+    if (learner->table_rows || batch->b > learner->spec.images ||
+        (batch->extra.n && !encoder[1]))
+        return;
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
+        const struct nn_input input = {
+            .n = encoder[1] ? batch->b : 2 * batch->b, .images = images};
+
+        if (encoder[k]->kind == NN_IMAGES)
+            train_encoder_prefetch(encoder[k], &input);
+        images += batch->b * encoder[k]->image;
+    }
 }

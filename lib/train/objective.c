@@ -138,44 +138,32 @@ check_batch(struct train_objective *o,
                : 0;
 }
 
-/* The batch as train_samples_get() takes it. */
-static struct batch
-batch_of(const struct train_objective_batch *batch)
-{
-    return (struct batch){
-        .b = batch->b, .ids = batch->ids, .captions = batch->captions};
-}
-
-static void
-make_work(struct train_objective *o, size_t floats)
-{
-    if (floats <= o->work_room)
-        return;
-    free(o->work);
-    o->work = mem_aligned(floats, sizeof *o->work);
-    o->work_room = floats;
-}
-
 int
 train_objective_step(struct train_objective *o,
                      const struct train_objective_batch *batch, float *dz,
                      double *value, struct err *err)
 {
-    const struct batch rows = batch_of(batch);
+    const struct batch rows = {
+        .b = batch->b, .ids = batch->ids, .captions = batch->captions};
     const struct loss_batch of = {.b = batch->b,
                                   .extra = batch->extra,
                                   .constant = batch->constant,
                                   .dim = batch->dim,
                                   .weights = batch->weights,
                                   .scale = batch->scale};
-    size_t states, gradients;
+    size_t states, gradients, floats;
 
     if (check_batch(o, batch, err))
         return -1;
     states = loss_objective_states(o->row, batch->b) * o->row->columns;
     gradients = (2 * batch->b + batch->extra - batch->constant) * batch->dim;
     mem_grow(&o->columns, &o->columns_room, states + 1, sizeof *o->columns);
-    make_work(o, loss_objective_size(o->row, &of));
+    floats = loss_objective_size(o->row, &of);
+    if (floats > o->work_room) {
+        free(o->work);
+        o->work = mem_aligned(floats, sizeof *o->work);
+        o->work_room = floats;
+    }
     train_samples_get(&o->samples, &rows, o->columns);
     loss_objective_run(o->row, &o->settings, &of, batch->z, o->columns, dz,
                        o->work, &o->report);
@@ -287,7 +275,7 @@ int
 train_objective_save(const struct train_objective *o, const char *folder,
                      struct err *err)
 {
-    return train_samples_save(&o->samples, folder, err);
+    return train_samples_save((void *)&o->samples, folder, err);
 }
 
 int

@@ -9,8 +9,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "process.h"
-
 /* Offsets of an encoder's arrays in the shared memory. */
 struct place {
     size_t input[2], z, dz, params, statistics, s, ids, weights, scale,
@@ -20,7 +18,8 @@ struct place {
 struct process {
     struct train_program *program;
     const char *tower;
-    struct train_slot form; /* layout of its input */
+    enum nn_input_kind kind;
+    size_t rows, image, context; /* largest number; of an image; tokens */
     size_t dim;
     struct train_tensors tensors;
     struct place at;
@@ -60,6 +59,41 @@ request_ok(struct process *e, char *line, struct err *err)
 
 /* ----------------------------------------------------------------- a step */
 
+/* Bytes of a batch in the memory, foil-encoder(5). */
+static size_t
+input_bytes(const struct process *e)
+{
+    if (e->kind == NN_TOKENS)
+        return (e->rows + 1) * sizeof(int64_t) +
+               e->rows * e->context * sizeof(int32_t);
+    return e->rows * (e->kind == NN_IDS ? sizeof(int32_t) : e->image);
+}
+
+static void
+put_tokens(struct process *e, const struct nn_input *input, int64_t *offset)
+{
+    const size_t first = input->offsets[0];
+    const size_t n = input->offsets[input->n] - first;
+
+    REQUIRE(n <= e->rows * e->context);
+    for (size_t i = 0; i <= input->n; i++)
+        offset[i] = (int64_t)(input->offsets[i] - first);
+    memcpy(offset + e->rows + 1, input->ids + first, n * sizeof *input->ids);
+}
+
+static void
+write_input(struct process *e, const struct nn_input *input, int slot)
+{
+    void *to = memory_at(e, e->at.input[slot]);
+
+    if (e->kind == NN_TOKENS)
+        put_tokens(e, input, to);
+    else if (e->kind == NN_IDS)
+        memcpy(to, input->ids, input->n * sizeof *input->ids);
+    else
+        memcpy(to, input->images, input->n * e->image);
+}
+
 /* Skips the copy if the batch was sent ahead. */
 static int
 process_take(void *self, const struct nn_input *input, struct err *err)
@@ -73,7 +107,7 @@ process_take(void *self, const struct nn_input *input, struct err *err)
     if (expected)
         e->slot = !e->slot;
     else
-        train_slot_put(&e->form, input, memory_at(e, e->at.input[e->slot]));
+        write_input(e, input, e->slot);
     e->next = NULL;
     return 0;
 }
@@ -104,9 +138,9 @@ process_prefetch(void *self, const struct nn_input *input)
 {
     struct process *e = self;
 
-    if (e->form.kind != NN_IMAGES || e->next)
+    if (e->kind != NN_IMAGES || e->next)
         return;
-    train_slot_put(&e->form, input, memory_at(e, e->at.input[!e->slot]));
+    write_input(e, input, !e->slot);
     e->next = input->images;
     e->n_next = input->n;
     train_program_send(e->program, mem_format("expect %s slot=%d n=%zu",
@@ -307,7 +341,7 @@ blocks_of(const struct process *e)
         .n = e->tensors.n,
         .params = memory_at(e, e->at.params),
         .statistics = memory_at(e, e->at.statistics),
-        .texts = e->form.kind == NN_TOKENS,
+        .texts = e->kind == NN_TOKENS,
     };
 }
 
@@ -403,24 +437,6 @@ process_save(void *self, const char *folder, struct err *err)
     return rc;
 }
 
-/* Returns the first of two blocks' tensors that differs, or NULL. */
-static const char *
-find_changed(const struct process *e, const float *params,
-             const float *statistics)
-{
-    const struct nn_weights now = blocks_of(e);
-
-    for (size_t i = 0; i < now.n; i++) {
-        const struct nn_tensor *t = now.tensor + i;
-
-        if (memcmp((t->statistic ? now.statistics : now.params) + t->offset,
-                   (t->statistic ? statistics : params) + t->offset,
-                   t->count * sizeof(float)) != 0)
-            return t->name;
-    }
-    return NULL;
-}
-
 /* Fails if the program has changed, for example rounded, the weights of a
  * checkpoint: the run would differ from the saved one. */
 static int
@@ -430,14 +446,21 @@ check_put(struct process *e, struct err *err)
     const size_t params = e->tensors.params,
                  all = params + e->tensors.statistics;
     float *copy = mem_array(all, sizeof *copy);
-    const char *changed;
+    const char *changed = NULL;
     int rc;
 
     memcpy(copy, put.params, params * sizeof *copy);
     memcpy(copy + params, put.statistics, (all - params) * sizeof *copy);
     e->known = 0;
     rc = fetch_blocks(e, "weights", &e->steps, err);
-    changed = rc ? NULL : find_changed(e, copy, copy + params);
+    for (size_t i = 0; i < put.n && !rc && !changed; i++) {
+        const struct nn_tensor *t = put.tensor + i;
+
+        if (memcmp((t->statistic ? put.statistics : put.params) + t->offset,
+                   copy + (t->statistic ? params : 0) + t->offset,
+                   t->count * sizeof *copy) != 0)
+            changed = t->name;
+    }
     free(copy);
     if (changed) {
         err_set(err,
@@ -522,10 +545,10 @@ describe_input(const struct process *e, const struct nn_spec *net)
 {
     const float *m = net->mean, *d = net->deviation;
 
-    if (e->form.kind == NN_TOKENS)
+    if (e->kind == NN_TOKENS)
         return mem_format("input=tokens context=%ld vocabulary=%ld",
                           net->context, net->vocabulary);
-    if (e->form.kind == NN_IDS)
+    if (e->kind == NN_IDS)
         return mem_format("input=ids ids=%ld", net->samples * net->views);
     return mem_format("input=pixels height=%zu width=%zu channels=%zu "
                       "mean=%.9g,%.9g,%.9g deviation=%.9g,%.9g,%.9g",
@@ -545,7 +568,7 @@ describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
         "threads=%ld precision=%s accumulate=%ld optim=%s momentum=%.9g "
         "nesterov=%d "
         "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g%s",
-        e->tower, input, e->form.rows, e->frozen, e->mean, e->loss,
+        e->tower, input, e->rows, e->frozen, e->mean, e->loss,
         (unsigned long long)spec->seed, threads,
         spec->net.bf16 ? "bf16" : "f32", o->accumulate, o->name, o->momentum,
         o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay,
@@ -595,10 +618,10 @@ take_open(struct process *e, const char *ok, struct err *err)
 static int
 lay_out_memory(struct process *e, struct err *err)
 {
-    const size_t rows = e->form.rows;
+    const size_t rows = e->rows;
     const size_t of_z = rows * e->dim * sizeof(float);
-    const size_t bytes[] = {train_slot_bytes(&e->form),
-                            train_slot_bytes(&e->form),
+    const size_t bytes[] = {input_bytes(e),
+                            input_bytes(e),
                             of_z,
                             of_z,
                             e->tensors.params * sizeof(float),
@@ -649,35 +672,32 @@ open_encoder(struct process *e, const struct train_encoder_spec *spec,
     return rc ? train_program_fail(e->program, err) : 0;
 }
 
-static enum nn_input_kind
-kind_of(const struct nn_spec *net)
-{
-    return net->vocabulary                       ? NN_TOKENS
-           : nn_encoder_reads(net->arch, NN_IDS) ? NN_IDS
-                                                 : NN_IMAGES;
-}
-
 int
 train_process_open(struct train_encoder *encoder, struct train_program *program,
                    const struct train_encoder_spec *spec, long threads,
                    struct err *err)
 {
+    const struct nn_spec *net = &spec->net;
     struct process *e = mem_array(1, sizeof *e);
 
     train_encoder_init(encoder, spec);
     *e = (struct process){
         .program = program,
-        .form = {.kind = kind_of(&spec->net),
-                 .rows = encoder->rows,
-                 .image = encoder->image,
-                 .context = (size_t)spec->net.context},
+        .kind = nn_encoder_reads(net->arch, NN_IDS) ? NN_IDS : NN_IMAGES,
+        .rows = encoder->rows,
+        .image = encoder->image,
+        .context = (size_t)net->context,
+        .tower = "image",
         .mean = spec->average && !spec->frozen,
         .frozen = spec->frozen,
         .features = spec->features,
         .loss = spec->loss,
         .weighed = spec->weighed,
     };
-    e->tower = e->form.kind == NN_TOKENS ? "text" : "image";
+    if (net->vocabulary) {
+        e->kind = NN_TOKENS;
+        e->tower = "text";
+    }
     if (open_encoder(e, spec, threads, err)) {
         process_close(e);
         *encoder = (struct train_encoder){0};
@@ -685,7 +705,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
     }
     encoder->ops = &ops;
     encoder->self = e;
-    encoder->kind = e->form.kind;
+    encoder->kind = e->kind;
     encoder->dim = e->dim;
     encoder->features = e->features;
     encoder->parameters = e->tensors.params;

@@ -105,7 +105,6 @@ train_samples_put(struct train_samples *samples, const struct batch *batch,
                columns * sizeof *state);
 }
 
-/* Records the samples that were replaced. */
 void
 train_samples_quarantine(struct train_samples *samples,
                          const struct batch *batch)
@@ -167,21 +166,6 @@ list_column(const struct train_samples *samples, size_t k,
     free(name);
 }
 
-/* Lists the tables of a sampler as arrays; returns their number. */
-static size_t
-list_sampler_tables(const struct sample_store *store, struct nn_array *array)
-{
-    for (size_t i = 0; i < store->n; i++) {
-        const struct sample_table *table = &store->table[i];
-        char *name = mem_format("%s%s", table_prefix, table->name);
-
-        nn_array_init(array + i, name, "U8", 2,
-                      (size_t[]){table->rows, table->width}, table->bytes);
-        free(name);
-    }
-    return store->n;
-}
-
 /* The sampler of the tables, as JSON; NULL without a sampler. */
 static json_t *
 describe_sampler(const struct train_samples *samples)
@@ -196,13 +180,13 @@ describe_sampler(const struct train_samples *samples)
 }
 
 int
-train_samples_save(const struct train_samples *samples, const char *folder,
-                   struct err *err)
+train_samples_save(void *self, const char *folder, struct err *err)
 {
+    const struct train_samples *samples = self;
+    const struct sample_store *store = &samples->store;
     const struct loss_objective *o = samples->objective;
     const size_t columns = sides_of(o) * o->columns;
-    struct nn_array *array =
-        mem_array(columns + samples->store.n + 1, sizeof *array);
+    struct nn_array *array = mem_array(columns + store->n + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
     json_t *about = describe_sampler(samples);
     size_t n = 0;
@@ -210,7 +194,14 @@ train_samples_save(const struct train_samples *samples, const char *folder,
 
     for (size_t k = 0; k < columns; k++)
         list_column(samples, k, array + n++);
-    n += list_sampler_tables(&samples->store, array + n);
+    for (size_t i = 0; i < store->n; i++) {
+        const struct sample_table *table = &store->table[i];
+        char *name = mem_format("%s%s", table_prefix, table->name);
+
+        nn_array_init(array + n++, name, "U8", 2,
+                      (size_t[]){table->rows, table->width}, table->bytes);
+        free(name);
+    }
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
     rc = nn_arrays_write(path, array, n, about, err);
@@ -240,15 +231,22 @@ find_array(const struct nn_array *array, size_t n, const char *path,
 
 /* Reads the tables of a sampler: all arrays with the prefix. */
 static int
-take_tables(struct train_samples *samples, const char *path,
-            const struct nn_array *array, size_t n, const char *sampler,
-            struct err *err)
+take_sampler(struct train_samples *samples, const char *path,
+             const struct nn_array *array, size_t n, const json_t *about,
+             struct err *err)
 {
+    const char *sampler = json_string_value(json_object_get(about, "sampler"));
     const size_t prefix = strlen(table_prefix);
     struct table_rows rows[TABLES_MAX];
     struct err why;
     size_t tables = 0;
 
+    if (!sampler || strlen(sampler) >= SAMPLER_NAME_MAX)
+        return err_set(err,
+                       "'%s' names no sampler: it was written before version 2 "
+                       "of the protocol, when samplers had other tables; use "
+                       "that version of foil, or start a new run",
+                       path);
     for (size_t i = 0; i < n; i++) {
         const struct nn_array *a = &array[i];
 
@@ -268,22 +266,6 @@ take_tables(struct train_samples *samples, const char *path,
         return err_set(err, "'%s': %s", path, why.msg);
     sample_store_write(&samples->store, sampler, tables, rows);
     return 0;
-}
-
-static int
-take_sampler(struct train_samples *samples, const char *path,
-             const struct nn_array *array, size_t n, const json_t *about,
-             struct err *err)
-{
-    const char *sampler = json_string_value(json_object_get(about, "sampler"));
-
-    if (!sampler || strlen(sampler) >= SAMPLER_NAME_MAX)
-        return err_set(err,
-                       "'%s' names no sampler: it was written before version 2 "
-                       "of the protocol, when samplers had other tables; use "
-                       "that version of foil, or start a new run",
-                       path);
-    return take_tables(samples, path, array, n, sampler, err);
 }
 
 /* Reads a column of the file; one of captions must have the same number of
@@ -341,9 +323,9 @@ take_samples(struct train_samples *samples, const char *path,
 }
 
 int
-train_samples_load(struct train_samples *samples, const char *folder,
-                   struct err *err)
+train_samples_load(void *self, const char *folder, struct err *err)
 {
+    struct train_samples *samples = self;
     char *path = mem_format("%s/%s", folder, file_name);
     struct nn_array *array;
     json_t *about = NULL;
@@ -380,23 +362,11 @@ samples_revert(void *self, const char *folder, struct err *err)
     return 0;
 }
 
-static int
-samples_save(void *self, const char *folder, struct err *err)
-{
-    return train_samples_save(self, folder, err);
-}
-
-static int
-samples_load(void *self, const char *folder, struct err *err)
-{
-    return train_samples_load(self, folder, err);
-}
-
 struct train_part
 train_samples_part(struct train_samples *samples)
 {
     return (struct train_part){.self = samples,
-                               .save = samples_save,
-                               .load = samples_load,
+                               .save = train_samples_save,
+                               .load = train_samples_load,
                                .revert = samples_revert};
 }

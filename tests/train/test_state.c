@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "t.h"
-#include "train/state.h"
+#include "train/config.h"
 
 int
 main(void)

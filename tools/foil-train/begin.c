@@ -4,7 +4,7 @@
 #include "num/dnn.h"
 #include "num/threads.h"
 #include "train.h"
-#include "train/external.h"
+#include "train/process.h"
 #include "train/shards.h"
 #include "util/file.h"
 #include "util/lock.h"
@@ -42,13 +42,13 @@ open_learner(struct train *t, struct err *err)
         .group = t->labels,
         .average = o->average,
         .nonfinite = o->nonfinite,
-        .prefetch = t->program || t->ranks ? t->prefetch : NULL,
+        .prefetch = t->program || t->ranks ? train_prefetch_next : NULL,
+        .on_weights = train_top_negatives_take,
         .tool = t,
     };
 
     if (o->sampler == TRAIN_SERVICE) {
-        t->negatives = train_top_negatives_wrap(&t->top_negatives,
-                                                train_service_negatives(t));
+        t->negatives = train_service_negatives(t);
     } else {
         struct sample_settings settings;
 
@@ -56,8 +56,7 @@ open_learner(struct train *t, struct err *err)
             return -1;
         train_local_sampler_init(&t->local, &t->samples, &settings,
                                  train_draws_outside(o));
-        t->negatives = train_top_negatives_wrap(
-            &t->top_negatives, train_local_sampler_negatives(&t->local));
+        t->negatives = train_local_sampler_negatives(&t->local);
     }
     return train_schedules_check(o, &spec.schedules, err)
                ? -1
@@ -65,27 +64,19 @@ open_learner(struct train *t, struct err *err)
 }
 
 static int
-open_scalars(struct train *t, struct err *err)
-{
-    struct train_encoder_spec spec;
-
-    return train_encoder_spec(t->options, &t->shape, &spec, err) ||
-                   train_scalars_open(&t->scalars, t->objective,
-                                      &t->options->loss, &spec.optim, err)
-               ? -1
-               : 0;
-}
-
-static int
 build_encoders(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     const size_t size = (size_t)t->shape.size;
+    struct train_encoder_spec spec;
 
     if (o->labels &&
         !(t->labels = train_labels_read(o->labels, &t->shape, err)))
         return -1;
-    if (train_encoders_open(t, err) || open_scalars(t, err) ||
+    if (train_encoders_open(t, err) ||
+        train_encoder_spec(o, &t->shape, 0, &spec, err) ||
+        train_scalars_open(&t->scalars, t->objective, &o->loss, &spec.optim,
+                           err) ||
         train_basis_set(&t->basis, &t->encoder, err))
         return -1;
     train_samples_init(&t->samples, t->objective, size, t->shape.captions,
@@ -104,35 +95,12 @@ begin_new(struct train *t, struct err *err)
         train_basis_read(&t->basis, t->options->basis, err) ||
         train_rows_width(t->options->arch, t->options->rows, &t->shape.basis,
                          err) ||
-        (t->options->text &&
-         train_texts_read(&t->texts, t->options->vocabulary, err)))
+        (t->options->text && train_texts_read(&t->texts, t->options->vocabulary,
+                                              &t->shape.vocabulary, err)))
         return -1;
     if (t->basis.n)
         t->shape.basis = t->basis.n;
     return 0;
-}
-
-/* Reads the vocabulary of a checkpoint. */
-static int
-read_texts(struct train *t, const char *folder, struct err *err)
-{
-    char *path = mem_format("%s/vocabulary.txt", folder);
-    const int rc =
-        t->options->text ? train_texts_read(&t->texts, path, err) : 0;
-
-    free(path);
-    return rc;
-}
-
-static int
-check_table(struct train *t, struct err *err)
-{
-    char *table = train_encoder_table(&t->encoder);
-    const int rc =
-        train_config_check_table(t->config, table, train_overridden, err);
-
-    free(table);
-    return rc;
 }
 
 /* Adds to the error of a damaged checkpoint how to resume without it. */
@@ -158,6 +126,9 @@ add_resume_hint(const char *run, const char *folder, struct err *err)
 static int
 resume_run(struct train *t, const char *folder, struct err *err)
 {
+    char *path = NULL, *table = NULL;
+    int rc = -1;
+
     if (nn_checkpoint_verify(folder, err))
         return add_resume_hint(t->options->stage.run, folder, err);
     t->config = nn_checkpoint_config(folder, err);
@@ -165,10 +136,23 @@ resume_run(struct train *t, const char *folder, struct err *err)
         train_options_take(json_object_get(t->config, "options"), err) ||
         train_config_get(t->config, &t->shape, &t->state, err) ||
         train_config_check_processor(t->config, train_overridden, err) ||
-        prepare_run(t, err) || read_texts(t, folder, err) ||
-        build_encoders(t, err) || check_table(t, err))
-        return -1;
-    return train_checkpoints_load(&t->checkpoints, folder, t->state.total, err);
+        prepare_run(t, err))
+        goto out;
+    path = mem_format("%s/vocabulary.txt", folder);
+    if ((t->options->text &&
+         train_texts_read(&t->texts, path, &t->shape.vocabulary, err)) ||
+        build_encoders(t, err))
+        goto out;
+    table = train_encoder_table(&t->encoder);
+    rc = train_config_check_table(t->config, table, train_overridden, err);
+    if (!rc)
+        rc = train_checkpoints_load(&t->checkpoints, folder, t->state.total,
+                                    err);
+
+out:
+    free(path);
+    free(table);
+    return rc;
 }
 
 /* Prints the choice of --precision auto. */
@@ -196,19 +180,6 @@ take_run(const char *run, struct err *err)
         err_set(err, "another foil-train has '%s'", run);
     free(path);
     return rc > 0 ? 0 : -1;
-}
-
-int
-train_check_free(const char *run, struct err *err)
-{
-    char *path = mem_format("%s/lock", run);
-    struct lock lock;
-    int rc = lock_look(path, &lock, err);
-
-    if (!rc && lock.held)
-        rc = err_set(err, "another foil-train has '%s'", run);
-    free(path);
-    return rc;
 }
 
 int
@@ -242,12 +213,66 @@ train_begin(struct train *t, struct err *err)
 }
 
 int
-train_dry_run(struct train *t, struct err *err)
+train_build(struct train *t, const struct wire_batch *b, struct err *err)
+{
+    const struct train_options *o = t->options;
+
+    if (!t->state.total && train_warmup_check(o, (double)b->batch.epochs, err))
+        return -1;
+    if (!t->encoder.ops &&
+        (build_encoders(t, err) || train_rows_read(&t->encoder, o->rows, err) ||
+         train_init_read(&t->encoder, &o->init, err) ||
+         (o->text && train_init_read(&t->text_encoder, &o->init, err))))
+        return -1;
+    if (train_service_open(t, err))
+        return -1;
+    train_journal_begin(&t->journal,
+                        o->steps ? o->steps : b->batch.epochs * b->batch.steps);
+    log_message(
+        "%s%s%s of %zu parameters, %ld thread%s; up to %ld batches of %zu "
+        "images wait, %.1f MB each",
+        o->arch, o->text ? " and " : "", o->text ? o->text : "",
+        t->encoder.parameters + t->text_encoder.parameters, o->threads,
+        plural((size_t)o->threads), o->window, t->shape.images,
+        (double)wire_msg_bytes(b->msg) * 1e-6);
+    train_cost_print(t, b, t->journal.progress.total - (double)t->state.total);
+    return 0;
+}
+
+/* ------------------------------------------------- --list and --dry-run */
+
+static void
+print_objectives(void)
+{
+    for (size_t i = 0; loss_objectives[i]; i++) {
+        const struct loss_objective *o = loss_objectives[i];
+        json_t *state = json_array();
+
+        for (size_t k = 0; k < o->columns; k++)
+            json_array_append_new(state, json_string(o->column[k]));
+        json_print(json_pack(
+            "{s:s, s:s, s:s?, s:b, s:b, s:o, s:o, s:s}", "name", o->name,
+            "summary", o->summary, "negatives", o->needs_weights, "outside",
+            o->needs_outside, "inside", o->draws_inside, "state", state,
+            "defaults", param_list(o->params), "head", o->head));
+    }
+}
+
+/* Checks what train_begin() checks, and writes nothing. */
+static int
+check_begin(struct train *t, struct err *err)
 {
     const char *run = t->options->stage.run;
-    char *newest = NULL;
-    int rc = file_exists(run) ? nn_checkpoint_find(run, &newest, err) : 0;
+    char *path = mem_format("%s/lock", run), *newest = NULL;
+    struct lock lock;
+    int rc = lock_look(path, &lock, err);
 
+    free(path);
+    if (rc)
+        return rc;
+    if (lock.held)
+        return err_set(err, "another foil-train has '%s'", run);
+    rc = file_exists(run) ? nn_checkpoint_find(run, &newest, err) : 0;
     if (rc > 0 && !t->options->resume)
         rc = err_set(err, "'%s' holds a run: --resume continues it", run);
     else if (rc >= 0)
@@ -256,38 +281,26 @@ train_dry_run(struct train *t, struct err *err)
     return rc;
 }
 
-static void
-print_size(struct train *t, const struct wire_batch *b)
+void
+train_print_plan(struct train *t)
 {
     const struct train_options *o = t->options;
-    log_message(
-        "%s%s%s of %zu parameters, %ld thread%s; up to %ld batches of %zu "
-        "images wait, %.1f MB each",
-        o->arch, o->text ? " and " : "", o->text ? o->text : "",
-        t->encoder.parameters + t->text_encoder.parameters, o->threads,
-        plural((size_t)o->threads), o->window, t->shape.images,
-        (double)wire_msg_bytes(b->msg) * 1e-6);
-}
+    const struct train_state *s = &t->state;
+    const char *method;
+    struct err err;
 
-int
-train_build(struct train *t, const struct wire_batch *b, struct err *err)
-{
-    if (!t->state.total &&
-        train_warmup_check(t->options, (double)b->batch.epochs, err))
-        return -1;
-    if (!t->encoder.ops &&
-        (build_encoders(t, err) ||
-         train_rows_read(&t->encoder, t->options->rows, err) ||
-         train_init_read(&t->encoder, &t->options->init, err) ||
-         (t->options->text &&
-          train_init_read(&t->text_encoder, &t->options->init, err))))
-        return -1;
-    if (train_service_open(t, err))
-        return -1;
-    train_journal_begin(&t->journal, t->options->steps
-                                         ? t->options->steps
-                                         : b->batch.epochs * b->batch.steps);
-    print_size(t, b);
-    train_cost_print(t, b, t->journal.progress.total - (double)t->state.total);
-    return 0;
+    if (o->list >= 0) {
+        print_objectives();
+        return;
+    }
+    if (check_begin(t, &err))
+        die("%s", err.msg);
+    method = o->sampler == TRAIN_SERVICE ? t->objective->needs_weights : NULL;
+    json_print(json_pack(
+        "{s:s, s:s, s:s?, s:b, s:I, s:I, s:I, s:I, s:b}", "objective",
+        o->objective, "precision", o->bf16 ? "bf16" : "f32", "negatives",
+        method, "outside", method && t->objective->needs_outside, "views",
+        (json_int_t)train_views_wanted(o), "epoch", (json_int_t)s->epoch,
+        "step", (json_int_t)s->step, "total", (json_int_t)s->total, "enough",
+        o->steps && s->total >= o->steps));
 }

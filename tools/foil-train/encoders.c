@@ -9,42 +9,41 @@
 #include "train/shards.h"
 #include "util/mem.h"
 
-static int
-open_program(struct train *t, struct err *err)
-{
-    if (!t->options->encoder)
-        return 0;
-    setenv("FOIL_DIGEST", t->shape.digest, 1); // foil-encoder(5)
-    if (run_origin_note(t->options->stage.run, "train --encoder",
-                        t->options->encoder, err))
-        log_message("%s", err->msg);
-    t->program = train_program_open(t->options->encoder, t->options->limit,
-                                    log_line, err);
-    return t->program ? 0 : -1;
-}
-
 /* Opens an encoder: in a program, by shards, or in this process. */
 static int
-open_encoder(struct train *t, struct train_encoder *encoder,
-             const struct train_encoder_spec *spec, struct err *err)
+open_encoder(struct train *t, int texts, struct err *err)
 {
+    struct train_encoder *encoder = texts ? &t->text_encoder : &t->encoder;
+    struct train_encoder_spec spec;
+
+    if (train_encoder_spec(t->options, &t->shape, texts, &spec, err))
+        return -1;
     if (t->program)
-        return train_process_open(encoder, t->program, spec,
+        return train_process_open(encoder, t->program, &spec,
                                   t->options->threads, err);
-    return spec->shards > 1
-               ? train_shards_open(encoder, spec, t->ranks,
-                                   encoder == &t->text_encoder, err)
-               : train_native_open(encoder, spec, err);
+    return spec.shards > 1
+               ? train_shards_open(encoder, &spec, t->ranks, texts, err)
+               : train_native_open(encoder, &spec, err);
 }
 
 static int
-open_text(struct train *t, struct err *err)
+open_both(struct train *t, struct err *err)
 {
-    struct train_encoder_spec spec;
+    const struct train_options *o = t->options;
 
-    if (train_text_encoder_spec(t->options, &t->shape, t->texts.size, &spec,
-                                err) ||
-        open_encoder(t, &t->text_encoder, &spec, err))
+    if (o->encoder) {
+        setenv("FOIL_DIGEST", t->shape.digest, 1); // foil-encoder(5)
+        if (run_origin_note(o->stage.run, "train --encoder", o->encoder, err))
+            log_message("%s", err->msg);
+        t->program = train_program_open(o->encoder, o->limit, log_line, err);
+        if (!t->program)
+            return -1;
+    }
+    if (open_encoder(t, 0, err))
+        return -1;
+    if (!o->text)
+        return 0;
+    if (open_encoder(t, 1, err))
         return -1;
     train_checkpoints_add(&t->checkpoints,
                           train_encoder_part(&t->text_encoder));
@@ -52,29 +51,15 @@ open_text(struct train *t, struct err *err)
     return 0;
 }
 
-static int
-open_both(struct train *t, struct err *err)
-{
-    struct train_encoder_spec spec;
-
-    if (open_program(t, err) ||
-        train_encoder_spec(t->options, &t->shape, &spec, err) ||
-        open_encoder(t, &t->encoder, &spec, err))
-        return -1;
-    return t->options->text ? open_text(t, err) : 0;
-}
-
 int
 train_encoders_open(struct train *t, struct err *err)
 {
-    const struct train_ranks_run run = {
-        .shape = t->shape, .size = t->options->text ? t->texts.size : 0};
     struct err none;
     char *table;
     int rc;
 
     if (t->ranks)
-        train_ranks_lead(t->ranks, &run);
+        train_ranks_lead(t->ranks, &t->shape);
     rc = open_both(t, err);
     if (!t->ranks)
         return rc;

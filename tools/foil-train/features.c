@@ -23,7 +23,8 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
 int
 train_features_open(struct train *t, struct err *err)
 {
-    struct flow_server_config config = {
+    const struct flow_server_config config = {
+        .endpoint = stage_endpoint(&t->stage, t->options->features, "features"),
         .edge = WIRE_EDGE_FEATURES,
         .hello = stage_hello("train", t->shape.digest, t->shape.size),
         .check = check_peer,
@@ -32,8 +33,6 @@ train_features_open(struct train *t, struct err *err)
 
     if (!t->options->keep_features)
         return 0;
-    config.endpoint =
-        stage_endpoint(&t->stage, t->options->features, "features");
     t->features.server = flow_server_open(t->stage.wire, &config, err);
     return t->features.server ? 0 : -1;
 }
@@ -42,29 +41,7 @@ void
 train_features_close(struct train_features *f)
 {
     flow_server_close(f->server);
-    free(f->z);
-    free(f->half);
-    free(f->ids);
-}
-
-static void
-set_mode(struct wire_features *features, int eval)
-{
-    snprintf(features->mode, sizeof features->mode, "%s",
-             eval ? "eval" : "train");
-}
-
-/* Allocates an answer, once the width of features is known. */
-static void
-allocate_answer(struct train_features *f, size_t dim)
-{
-    if (f->z)
-        return;
-    f->most = PIECE / (VIEWS * dim * sizeof *f->z);
-    f->most = f->most ? f->most : 1;
-    f->z = mem_array(VIEWS * f->most * dim, sizeof *f->z);
-    f->half = mem_array(VIEWS * f->most * dim, sizeof *f->half);
-    f->ids = mem_array(f->most, sizeof *f->ids);
+    arena_release(&f->arrays);
 }
 
 static struct wire_msg *
@@ -94,34 +71,46 @@ static struct wire_msg *
 answer_fetch(struct train *t, const struct wire_features_request *fetch)
 {
     const struct train_history *history = &t->history;
-    struct train_features *f = &t->features;
+    struct arena *arrays = &t->features.arrays;
     const struct train_epoch *epoch;
     struct wire_features piece = {.id = fetch->id};
     struct batch *batch = &piece.batch;
+    size_t most, n;
+    int64_t *ids;
+    float *z;
 
     if (!history->past || fetch->epoch >= t->state_before.epoch)
         return make_refusal("the epoch has not ended yet", fetch->id, 0);
     if (fetch->epoch + (int64_t)history->keep < t->state_before.epoch)
         return refuse_missing(t, fetch);
-    allocate_answer(f, history->dim);
+    most = PIECE / (VIEWS * history->dim * sizeof *z);
+    most = most ? most : 1;
+    n = VIEWS * most * history->dim;
+    arena_begin(arrays);
+    ids = arena_take(arrays, most, sizeof *ids);
+    z = arena_take(arrays, n, sizeof *z);
     epoch = train_history_find(history, fetch->epoch);
     if (epoch && (size_t)fetch->from < history->size)
-        piece.next_id =
-            (int64_t)train_history_copy(history, epoch, (size_t)fetch->from,
-                                        f->most, f->ids, f->z, &batch->b);
+        piece.next_id = (int64_t)train_history_copy(
+            history, epoch, (size_t)fetch->from, most, ids, z, &batch->b);
     if (!batch->b)
         return make_refusal("no features of that epoch are stored", fetch->id,
                             1);
-    set_mode(&piece, epoch->about[TRAIN_EPOCH_EVAL] != 0);
+    snprintf(piece.mode, sizeof piece.mode, "%s",
+             epoch->about[TRAIN_EPOCH_EVAL] ? "eval" : "train");
     batch->epoch = fetch->epoch;
     batch->step = epoch->about[TRAIN_EPOCH_STEPS];
     batch->v = VIEWS;
     batch->dim = history->dim;
-    batch->ids = f->ids;
-    batch->z = fetch->half ? NULL : f->z;
-    piece.half = f->half;
-    if (fetch->half)
-        half_round(VIEWS * batch->b * batch->dim, f->z, f->half);
+    batch->ids = ids;
+    if (fetch->half) {
+        uint16_t *half = arena_take(arrays, n, sizeof *half);
+
+        half_round(VIEWS * batch->b * batch->dim, z, half);
+        piece.half = half;
+    } else {
+        batch->z = z;
+    }
     return wire_features_put(&piece);
 }
 

@@ -4,8 +4,8 @@
 #include "data/features.h"
 #include "data/npy.h"
 #include "data/set.h"
-#include "init_files.h"
 #include "num/vec.h"
+#include "train.h"
 #include "train/native.h"
 #include "util/file.h"
 

@@ -2,12 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "init_files.h"
 #include "nn/net.h"
-#include "options.h"
 #include "run/settings.h"
-#include "spec.h"
-#include "train/external.h"
+#include "train.h"
 #include "train/process.h"
 #include "train/shards.h"
 #include "util/mem.h"

@@ -108,28 +108,20 @@ train_ranks_table(const struct train_encoder *encoder,
 
 /* ----------------------------------------------------------------- rank 0 */
 
-/* Sends the options of a run. */
-static void
-give_options(const struct ranks *ranks)
+void
+train_ranks_lead(const struct ranks *ranks, const struct train_shape *shape)
 {
+    struct train_shape copy = *shape;
     json_t *options = train_options_put();
     char *text = json_text(options, 0);
     size_t length = strlen(text);
 
+    train_shards_order(ranks, TRAIN_ORDER_OPEN);
+    ranks->bcast(ranks->self, &copy, sizeof copy);
     ranks->bcast(ranks->self, &length, sizeof length);
     ranks->bcast(ranks->self, text, length);
     free(text);
     json_decref(options);
-}
-
-void
-train_ranks_lead(const struct ranks *ranks, const struct train_ranks_run *run)
-{
-    struct train_ranks_run copy = *run;
-
-    train_shards_order(ranks, TRAIN_ORDER_OPEN);
-    ranks->bcast(ranks->self, &copy, sizeof copy);
-    give_options(ranks);
 }
 
 /* ------------------------------------------------------------ other ranks */
@@ -156,20 +148,17 @@ take_options(const struct ranks *ranks, struct err *err)
 
 static int
 open_encoders(const struct ranks *ranks, const struct train_options *o,
-              const struct train_ranks_run *run, struct train_encoder *encoder,
+              const struct train_shape *shape, struct train_encoder *encoder,
               struct err *err)
 {
     struct train_encoder_spec spec;
     char *table;
 
     num_threads((int)o->threads);
-    if (train_encoder_spec(o, &run->shape, &spec, err) ||
-        train_shards_open(encoder, &spec, ranks, 0, err))
-        return -1;
-    if (run->size &&
-        (train_text_encoder_spec(o, &run->shape, run->size, &spec, err) ||
-         train_shards_open(encoder + 1, &spec, ranks, 1, err)))
-        return -1;
+    for (int texts = 0; texts <= (o->text != NULL); texts++)
+        if (train_encoder_spec(o, shape, texts, &spec, err) ||
+            train_shards_open(encoder + texts, &spec, ranks, texts, err))
+            return -1;
     table = train_ranks_table(encoder, encoder + 1);
     train_ranks_agree(ranks, table, err);
     free(table);
@@ -185,11 +174,11 @@ train_ranks_follow(const struct ranks *ranks, struct train_options *o,
     int rc = 0;
 
     while (!rc && train_shards_follow(encoder, ranks) == TRAIN_ORDER_OPEN) {
-        struct train_ranks_run run;
+        struct train_shape shape;
 
-        ranks->bcast(ranks->self, &run, sizeof run);
+        ranks->bcast(ranks->self, &shape, sizeof shape);
         options = take_options(ranks, err);
-        rc = options ? open_encoders(ranks, o, &run, encoder, err) : -1;
+        rc = options ? open_encoders(ranks, o, &shape, encoder, err) : -1;
     }
     train_encoder_close(encoder);
     train_encoder_close(encoder + 1);

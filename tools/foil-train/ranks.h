@@ -3,8 +3,6 @@
 
 #include "options.h"
 #include "ranks/ranks.h"
-#include "spec.h"
-#include "train/encoder.h"
 
 /*
  * Ranks of a trainer, foil-ranks(7).  Rank 0 is the trainer; the others compute
@@ -49,15 +47,9 @@ char *train_ranks_start(const struct train_options *o, char **argv);
  * train_ranks_lead() is called on rank 0: all ranks open the encoders of these
  * options; call train_ranks_agree() on their tables next. train_ranks_follow()
  * does the work of another rank until the run ends.
- *   size  of the vocabulary; 0: there are no texts
  */
-struct train_ranks_run {
-    struct train_shape shape;
-    size_t size;
-};
-
 void train_ranks_lead(const struct ranks *ranks,
-                      const struct train_ranks_run *run);
+                      const struct train_shape *shape);
 int train_ranks_follow(const struct ranks *ranks, struct train_options *o,
                        struct err *err);
 

@@ -43,30 +43,22 @@ train_report_open(struct train *t, struct err *err)
                : -1;
 }
 
-/* Records the batch of a finished step. */
-static void
-record_batch(struct train *t, const struct wire_batch *from)
-{
-    const struct run_batch_record record = {
-        .total = t->state.total, .plan = from->plan, .batch = from->batch};
-    struct err why;
-
-    if (run_batches_put(&t->batches, &record, t->shape.extra, t->shape.digest,
-                        t->view_options, &why) &&
-        tally_add(&t->unrecorded, &why))
-        log_message("%s", why.msg);
-}
-
 void
 train_report_step(struct train *t, const struct wire_batch *from,
                   const struct batch *batch, const struct train_result *result)
 {
+    const struct run_batch_record record = {
+        .total = t->state.total, .plan = from->plan, .batch = from->batch};
     struct train_plan plan;
     const int first = batch->step == 0 &&
                       train_features_plan(&t->features, batch->epoch, &plan);
+    struct err why;
 
-    if (result->outcome != TRAIN_ROLLBACK)
-        record_batch(t, from);
+    if (result->outcome != TRAIN_ROLLBACK &&
+        run_batches_put(&t->batches, &record, t->shape.extra, t->shape.digest,
+                        t->view_options, &why) &&
+        tally_add(&t->unrecorded, &why))
+        log_message("%s", why.msg);
     if (t->ranks)
         t->journal.slowest =
             train_shards_slowest(&t->encoder, &t->text_encoder);
@@ -86,17 +78,4 @@ train_report_event(struct train *t, const char *what, const char *path,
     snprintf(event.path, sizeof event.path, "%s", path);
     snprintf(event.reason, sizeof event.reason, "%s", reason);
     wire_feed_event(t->feed, &event);
-}
-
-void
-train_report_features(struct train *t, const struct batch *batch)
-{
-    struct wire_features features = {.batch = *batch};
-
-    features.batch.v = 2;
-    features.batch.dim = t->learner.dim;
-    features.batch.z = t->learner.v;
-    snprintf(features.mode, sizeof features.mode, "%s",
-             batch->encode_only ? "eval" : "train");
-    wire_feed_features(t->feed, &features);
 }

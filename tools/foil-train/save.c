@@ -13,9 +13,8 @@ save_config(void *self, const char *folder, struct err *err)
     struct nn_spec spec, text;
     int rc = -1;
 
-    if (train_spec(t->options, &t->shape, &spec, err) ||
-        (t->options->text &&
-         train_text_spec(t->options, t->texts.size, &text, err)))
+    if (train_spec(t->options, &t->shape, 0, &spec, err) ||
+        (t->options->text && train_spec(t->options, &t->shape, 1, &text, err)))
         goto out;
     config.encoder = &spec;
     config.text = t->options->text ? &text : NULL;

@@ -4,40 +4,60 @@
 
 #include "train.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/mem.h"
 #include "util/stop.h"
 
 /* Seconds without an augmenter after which a finished plan has ended. */
 static const double absent_s = 10;
 
-/* Refuses a peer with another data set than the checkpoint's. */
-static int
-check_digest(struct train_shape *shape, const struct wire_hello *hello,
-             struct err *err)
+enum { DIGITS = 32 };
+
+int
+train_session(struct train *t, struct err *err)
 {
-    if (!shape->digest[0] || !hello->digest[0] ||
-        !strcmp(shape->digest, hello->digest))
-        return 0;
-    if (!train_overridden("dataset") || shape->size != hello->size)
-        return err_set(err,
-                       "'%s' has a data set of %jd images, digest %.8s; the "
-                       "checkpoint is of %jd, digest %.8s%s",
-                       hello->peer, (intmax_t)hello->size, hello->digest,
-                       (intmax_t)shape->size, shape->digest,
-                       shape->size == hello->size
-                           ? "; --override dataset continues anyway"
-                           : "");
-    memcpy(shape->digest, hello->digest, sizeof shape->digest);
-    return 0;
+    char *path = mem_format("%s/session", t->options->stage.run);
+    size_t len;
+    char *last = file_read(path, DIGITS, &len, err), text[DIGITS];
+    const int64_t before = last ? strtoll(last, NULL, 10) : 0;
+    int n, rc;
+
+    free(last);
+    t->session =
+        wire_session_begin(before > 0 ? before : 0, (int64_t)clock_wall());
+    if (before > t->session)
+        log_message(
+            "the clock of this machine is days behind the last session of "
+            "'%s': set the clock, here or where stages refuse the session",
+            t->options->stage.run);
+    n = snprintf(text, sizeof text, "%jd\n", (intmax_t)t->session);
+    rc = file_write(path, text, (size_t)n, err);
+    free(path);
+    return rc;
 }
 
+/* Refuses a peer with another data set than the checkpoint's, or another
+ * vocabulary. */
 static int
 check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
     struct train *t = self;
+    struct train_shape *shape = &t->shape;
 
-    if (check_digest(&t->shape, hello, err) ||
-        train_texts_check_recipe(&t->texts, hello->recipe, err))
+    if (*shape->digest && *hello->digest &&
+        strcmp(shape->digest, hello->digest)) {
+        if (!train_overridden("dataset") || shape->size != hello->size)
+            return err_set(err,
+                           "'%s' has a data set of %jd images, digest %.8s; "
+                           "the checkpoint is of %jd, digest %.8s%s",
+                           hello->peer, (intmax_t)hello->size, hello->digest,
+                           (intmax_t)shape->size, shape->digest,
+                           shape->size == hello->size
+                               ? "; --override dataset continues anyway"
+                               : "");
+        memcpy(shape->digest, hello->digest, sizeof shape->digest);
+    }
+    if (train_texts_check_recipe(&t->texts, hello->recipe, err))
         return -1;
     if (*hello->view_options)
         memcpy(t->view_options, hello->view_options, sizeof t->view_options);
@@ -102,19 +122,6 @@ train_source_restart(struct train *t, struct err *err)
     flow_consumer_begin(t->source.inlet->consumer, &at);
     t->source.ended_at = 0;
     return 0;
-}
-
-/* Sends the augmenters our place, and the plan of its epoch. */
-static void
-set_place(struct train *t)
-{
-    const struct train_state *s = &t->state;
-    const struct wire_place at = train_at(t);
-    struct flow_consumer *consumer = t->source.inlet->consumer;
-
-    flow_consumer_set_place(consumer, &at);
-    flow_consumer_set_plan(consumer, s->step ? s->plan : "",
-                           s->step ? s->order : "");
 }
 
 void
@@ -236,26 +243,15 @@ check_item(const struct train_shape *shape, const struct wire_batch *b,
     return 0;
 }
 
-/* Sends a peer an error, on which it exits. */
-static void
-refuse_peer(struct flow_server *server, uint64_t peer, const struct err *why)
-{
-    struct wire_error error = {.id = -1};
-    struct wire_msg *msg;
-
-    memcpy(error.reason, why->msg, sizeof error.reason);
-    msg = wire_error_put(&error);
-    flow_server_send(server, peer, msg);
-    wire_msg_free(msg);
-}
-
 static void
 take_batch(struct train *t, struct flow_news *news)
 {
     struct train_source *s = &t->source;
     struct flow_server *server = s->inlet->server;
     struct wire_batch batch, *held;
+    struct wire_error error = {.id = -1};
     struct wire_place at;
+    struct wire_msg *msg;
     struct err why;
 
     if (wire_batch_get(&batch, news->msg, flow_server_hello(server)->size,
@@ -264,22 +260,21 @@ take_batch(struct train *t, struct flow_news *news)
         return;
     }
     at = wire_place_of(batch.session, &batch.batch);
-    if (!flow_consumer_wants(s->inlet->consumer, &at)) {
-        wire_batch_release(&batch); // late, or a second time
-        return;
-    }
+    if (!flow_consumer_wants(s->inlet->consumer, &at))
+        goto out; // late, or a second time
     if (check_batch(t, &batch, &why)) {
         log_message("an augmenter was refused: %s", why.msg);
-        refuse_peer(server, news->peer, &why);
-        wire_batch_release(&batch);
-        return;
+        memcpy(error.reason, why.msg, sizeof error.reason);
+        msg = wire_error_put(&error); // on which it exits
+        flow_server_send(server, news->peer, msg);
+        wire_msg_free(msg);
+        goto out;
     }
     if (check_item(&t->shape, &batch, &news->why)) {
         if (flow_server_refuse(server, news))
             log_message("epoch %jd, step %jd: %s", (intmax_t)at.epoch,
                         (intmax_t)at.step, news->why.msg);
-        wire_batch_release(&batch);
-        return;
+        goto out;
     }
     if (!s->largest)
         flow_consumer_resize(s->inlet->consumer, (size_t)t->options->window);
@@ -290,6 +285,10 @@ take_batch(struct train *t, struct flow_news *news)
     held = mem_array(1, sizeof *held);
     *held = batch;
     release_batch(flow_consumer_hold(s->inlet->consumer, &at, held));
+    return;
+
+out:
+    wire_batch_release(&batch);
 }
 
 /* Reads all messages. */
@@ -335,38 +334,30 @@ waited_s(const struct train *t, double now)
 }
 
 /*
- * Returns 1 if the plan had ended when the checkpoint was made, and no peer has
- * a longer one: an augmenter sends that no items are left, or none is connected
- * for a while, or no batch comes until the deadline.
- */
-static int
-was_plan_over(const struct train *t, enum flow_ended ended, double now)
-{
-    const struct train_state *state = &t->state;
-    const double until = flow_server_peers(t->source.inlet->server)
-                             ? t->options->deadline
-                             : absent_s;
-
-    return state->epochs && state->epoch >= state->epochs &&
-           (ended != FLOW_NONE_ENDED || waited_s(t, now) >= until);
-}
-
-/*
  * Returns 1 if no items are left: all augmenters must send so for as long as it
  * takes to notice that one was killed and to restart it.
+ *
+ * If the plan had ended when the checkpoint was made, it is enough that no peer
+ * has a longer one: an augmenter sends that no items are left, or none is
+ * connected for a while, or no batch comes until the deadline.
  */
 static int
 is_plan_over(struct train *t, double now)
 {
+    const struct train_state *state = &t->state;
     struct train_source *s = &t->source;
     const enum flow_ended ended = flow_consumer_ended(s->inlet->consumer);
+    const double absent =
+        flow_server_peers(s->inlet->server) ? t->options->deadline : absent_s;
 
     if (ended != FLOW_ALL_ENDED)
         s->ended_at = 0;
     else if (!s->ended_at)
         s->ended_at = now;
-    return was_plan_over(t, ended, now) ||
-           (s->ended_at && now - s->ended_at >= WIRE_SILENCE);
+    if (state->epochs && state->epoch >= state->epochs &&
+        (ended != FLOW_NONE_ENDED || waited_s(t, now) >= absent))
+        return 1;
+    return s->ended_at && now - s->ended_at >= WIRE_SILENCE;
 }
 
 /* Describes what the augmenters wait for, or the augmenter that the trainer
@@ -428,22 +419,6 @@ train_source_waits_for(void *self, struct stage_waiting *waiting, double now,
     return 1;
 }
 
-/* Fails when no batch has come until the deadline. */
-static int
-check_deadline(const struct train *t, double now, struct err *err)
-{
-    const size_t peers = flow_server_peers(t->source.inlet->server);
-    const double lasted = waited_s(t, now);
-
-    return lasted < t->options->deadline
-               ? 0
-               : err_set(err,
-                         "no batch for epoch %jd, step %jd in %.0f seconds, "
-                         "%zu augmenters connected: given up%s",
-                         (intmax_t)t->state.epoch, (intmax_t)t->state.step,
-                         lasted, peers, peers ? "" : again);
-}
-
 /* Before the first batch the trainer only exchanges hellos with the service,
  * which may refuse its data set. */
 static int
@@ -462,52 +437,38 @@ greet_service(struct train *t, struct err *err)
                           : train_service_greet(t, err);
 }
 
-/* Takes the batch of the next step: returns 1, or 0 if it has not come. */
-static int
-take_next(struct train *t, struct wire_batch *batch)
-{
-    struct flow_inlet *inlet = t->source.inlet;
-    struct wire_batch *next = flow_consumer_take(inlet->consumer);
-
-    if (!next)
-        return 0;
-    *batch = *next;
-    free(next);
-    flow_inlet_send_snapshots(inlet);
-    return 1;
-}
-
-/* If the clock was set back by more than a day, peers refuse the session; they
- * accept a new one by the present clock. */
-static int
-renew_session(struct train *t, struct err *err)
-{
-    struct err why;
-
-    if (!wire_session_check(t->session, &why))
-        return 0;
-    log_message("%s: a new session begins", why.msg);
-    return train_source_restart(t, err);
-}
-
 int
 train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 {
+    const struct train_state *s = &t->state;
     const struct wire_place at = train_at(t);
+    struct flow_consumer *consumer = t->source.inlet->consumer;
+    struct wire_batch *next;
+    struct err why;
     double now = clock_now();
 
     stage_waiting_moved(&t->stage.waiting, &at, now);
     if (!t->source.is_idle) { // the last call took a batch, or is the first
         t->state_before = t->state;
-        set_place(t);
+        flow_consumer_set_place(consumer, &at);
+        flow_consumer_set_plan(consumer, s->step ? s->plan : "",
+                               s->step ? s->order : "");
     }
-    if (renew_session(t, err))
-        return -1;
+    // if the clock was set back by more than a day, peers refuse the session
+    if (wire_session_check(t->session, &why)) {
+        log_message("%s: a new session begins", why.msg);
+        if (train_source_restart(t, err))
+            return -1;
+    }
     read_peers(t);
     now = clock_now();
-    t->source.is_idle = stop_requested() || !take_next(t, batch);
-    if (t->source.is_idle)
+    next = stop_requested() ? NULL : flow_consumer_take(consumer);
+    t->source.is_idle = !next;
+    if (!next)
         return 0;
+    *batch = *next;
+    free(next);
+    flow_inlet_send_snapshots(t->source.inlet);
     train_status_send(t, 0);
     t->journal.waited += waited_s(t, now);
     return 1;
@@ -516,14 +477,24 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 int
 train_source_idle(struct train *t, struct err *err)
 {
-    const double now = clock_now();
+    const double now = clock_now(), lasted = waited_s(t, now);
+    size_t peers;
 
     if (is_plan_over(t, now))
         return 0;
-    train_status_send(t, waited_s(t, now));
+    train_status_send(t, lasted);
     flow_consumer_mark_waiting(t->source.inlet->consumer, now);
     flow_inlet_send_snapshots(t->source.inlet);
-    return greet_service(t, err) || check_deadline(t, now, err) ? -1 : 1;
+    if (greet_service(t, err))
+        return -1;
+    if (lasted < t->options->deadline)
+        return 1;
+    peers = flow_server_peers(t->source.inlet->server);
+    return err_set(err,
+                   "no batch for epoch %jd, step %jd in %.0f seconds, %zu "
+                   "augmenters connected: given up%s",
+                   (intmax_t)t->state.epoch, (intmax_t)t->state.step, lasted,
+                   peers, peers ? "" : again);
 }
 
 double

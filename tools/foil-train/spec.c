@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec.h"
-#include "train/external.h"
+#include "options.h"
 #include "train/process.h"
 #include "train/shards.h"
 
@@ -38,31 +37,41 @@ stem_of(const struct train_options *o, const struct train_shape *shape)
     return shape->height > SMALL || shape->width > SMALL ? "imagenet" : "small";
 }
 
-static const char *const norms[] = {[TRAIN_NORM_BATCH] = "batch",
-                                    [TRAIN_NORM_GROUP] = "group",
-                                    [TRAIN_NORM_NONE] = "none"};
-
 int
 train_spec(const struct train_options *o, const struct train_shape *shape,
-           struct nn_spec *spec, struct err *err)
+           int texts, struct nn_spec *spec, struct err *err)
 {
+    static const char *const norms[] = {[TRAIN_NORM_BATCH] = "batch",
+                                        [TRAIN_NORM_GROUP] = "group",
+                                        [TRAIN_NORM_NONE] = "none"};
+
+    *spec = (struct nn_spec){
+        .arch = texts ? o->text : o->arch,
+        .stem = texts ? "small" : stem_of(o, shape),
+        .norm = norms[o->norm],
+        .head = o->head,
+        .bf16 = o->bf16,
+    };
+    if (texts) {
+        spec->vocabulary = (long)shape->vocabulary;
+        spec->context = o->context;
+        spec->quick_gelu = o->quick_gelu;
+        return nn_encoder_reads(o->text, NN_TOKENS) ||
+                       !strcmp(o->text, nn_arch_program)
+                   ? 0
+                   : err_set(err, "--text %s: want one of %s", o->text,
+                             nn_encoder_names(1));
+    }
     if (nn_encoder_reads(o->arch, NN_TOKENS))
         return err_set(err, "--arch %s reads texts: want one of %s", o->arch,
                        nn_encoder_names(0));
-    *spec = (struct nn_spec){
-        .arch = o->arch,
-        .stem = stem_of(o, shape),
-        .norm = norms[o->norm],
-        .head = o->head,
-        .width = o->width,
-        .hidden = o->hidden,
-        .basis = (long)shape->basis,
-        .height = shape->height,
-        .image_width = shape->width,
-        .channels = shape->channels,
-        .bf16 = o->bf16,
-        .direct = o->direct,
-    };
+    spec->width = o->width;
+    spec->hidden = o->hidden;
+    spec->basis = (long)shape->basis;
+    spec->height = shape->height;
+    spec->image_width = shape->width;
+    spec->channels = shape->channels;
+    spec->direct = o->direct;
     if (nn_encoder_reads(o->arch, NN_IDS)) {
         spec->samples = shape->size;
         spec->views = (long)shape->views;
@@ -86,7 +95,6 @@ optim_spec(const struct train_options *o)
         [TRAIN_ADAMW] = "adamw",
         [TRAIN_LARS] = o->lars_b ? "lars-b" : "lars-a",
     };
-
     struct nn_optim_spec spec = o->optimiser;
 
     spec.name = name[o->optim];
@@ -126,70 +134,33 @@ train_draws_outside(const struct train_options *o)
            o->scores == SAMPLE_FRESH && !o->outside;
 }
 
-/* The common part of both encoders. */
-static struct train_encoder_spec
-encoder_spec(const struct train_options *o, const struct train_shape *shape,
-             size_t rows, int frozen)
+int
+train_encoder_spec(const struct train_options *o,
+                   const struct train_shape *shape, int texts,
+                   struct train_encoder_spec *spec, struct err *err)
 {
     struct err none;
     const struct loss_objective *objective =
         train_find_objective(o->objective, &none);
-    struct train_encoder_spec spec = {.optim = optim_spec(o),
-                                      .rows = rows,
-                                      .micro = (size_t)o->micro,
-                                      .shards = (size_t)o->shards,
-                                      .whole = o->whole,
-                                      .seed = (uint64_t)o->seed,
-                                      .frozen = frozen,
-                                      .average = o->average > 0};
+    const size_t images = shape->images, extra = shape->extra;
+    size_t rows = images + extra;
 
-    spec.loss = objective && objective->by_encoder;
-    if (spec.loss && objective->needs_weights)
-        spec.weighed = 2 * shape->images + shape->extra;
-    return spec;
-}
-
-int
-train_encoder_spec(const struct train_options *o,
-                   const struct train_shape *shape,
-                   struct train_encoder_spec *spec, struct err *err)
-{
-    const size_t rows =
-        o->text ? shape->images : 2 * shape->images + shape->extra;
-
-    *spec = encoder_spec(o, shape, rows, o->freeze == TRAIN_FREEZE_IMAGE);
-    return train_spec(o, shape, &spec->net, err);
-}
-
-int
-train_text_spec(const struct train_options *o, size_t vocabulary,
-                struct nn_spec *spec, struct err *err)
-{
-    if (!nn_encoder_reads(o->text, NN_TOKENS) &&
-        strcmp(o->text, nn_arch_program))
-        return err_set(err, "--text %s: want one of %s", o->text,
-                       nn_encoder_names(1));
-    *spec = (struct nn_spec){
-        .arch = o->text,
-        .stem = "small",
-        .norm = norms[o->norm],
-        .head = o->head,
-        .vocabulary = (long)vocabulary,
-        .context = o->context,
-        .quick_gelu = o->quick_gelu,
-        .bf16 = o->bf16,
+    if (!texts)
+        rows = o->text ? images : 2 * images + extra;
+    *spec = (struct train_encoder_spec){
+        .optim = optim_spec(o),
+        .rows = rows,
+        .micro = (size_t)o->micro,
+        .shards = (size_t)o->shards,
+        .whole = o->whole,
+        .seed = (uint64_t)o->seed,
+        .frozen = o->freeze == (texts ? TRAIN_FREEZE_TEXT : TRAIN_FREEZE_IMAGE),
+        .average = o->average > 0,
+        .loss = objective && objective->by_encoder,
     };
-    return 0;
-}
-
-int
-train_text_encoder_spec(const struct train_options *o,
-                        const struct train_shape *shape, size_t vocabulary,
-                        struct train_encoder_spec *spec, struct err *err)
-{
-    *spec = encoder_spec(o, shape, shape->images + shape->extra,
-                         o->freeze == TRAIN_FREEZE_TEXT);
-    return train_text_spec(o, vocabulary, &spec->net, err);
+    if (spec->loss && objective->needs_weights)
+        spec->weighed = 2 * images + extra;
+    return train_spec(o, shape, texts, &spec->net, err);
 }
 
 /* Parses the text of a schedule from `base` to `end`. */
@@ -281,6 +252,7 @@ any_shape(const struct train_options *o)
                                 .width = 32,
                                 .channels = 3,
                                 .views = 2,
+                                .vocabulary = 1,
                                 .basis =
                                     *o->basis || nn_encoder_looks_up(o->arch)};
 }
@@ -289,27 +261,20 @@ int
 train_bf16_faster(const struct train_options *o)
 {
     struct train_options halves = *o;
-    struct train_shape any = any_shape(o);
-    struct nn_spec spec;
-    struct err none;
-    int faster;
+    const struct train_shape any = any_shape(o);
+    int faster = 0;
 
     halves.bf16 = 1;
-    if (train_spec(&halves, &any, &spec, &none) || nn_net_check(&spec, &none))
-        return 0;
-    faster = nn_net_bf16_faster(&spec);
-    if (!o->text)
-        return faster;
-    if (train_text_spec(&halves, 1, &spec, &none) || nn_net_check(&spec, &none))
-        return 0;
-    return faster || nn_net_bf16_faster(&spec);
-}
+    for (int texts = 0; texts <= (o->text != NULL); texts++) {
+        struct nn_spec spec;
+        struct err none;
 
-/* Checks that there is such an encoder; that of a program is not checked. */
-static int
-check_net(const struct nn_spec *spec, struct err *err)
-{
-    return strcmp(spec->arch, nn_arch_program) ? nn_net_check(spec, err) : 0;
+        if (train_spec(&halves, &any, texts, &spec, &none) ||
+            nn_net_check(&spec, &none))
+            return 0;
+        faster |= nn_net_bf16_faster(&spec);
+    }
+    return faster;
 }
 
 /* Checks --shards and --micro-batch. */
@@ -335,16 +300,19 @@ train_check(const struct train_options *o, struct err *err)
     const struct nn_optim_spec optim = optim_spec(o);
     const struct loss_objective *objective =
         train_find_objective(o->objective, err);
-    struct nn_spec spec;
     struct nn_optim *made;
 
     if (!objective || check_parts(o, err) ||
         loss_objective_check(objective, &o->loss, 0, 0, err) ||
-        train_schedules_check(o, NULL, err) ||
-        train_spec(o, &any, &spec, err) || check_net(&spec, err))
+        train_schedules_check(o, NULL, err))
         return -1;
-    if (o->text && (train_text_spec(o, 1, &spec, err) || check_net(&spec, err)))
-        return -1;
+    for (int texts = 0; texts <= (o->text != NULL); texts++) {
+        struct nn_spec spec;
+
+        if (train_spec(o, &any, texts, &spec, err) ||
+            (strcmp(spec.arch, nn_arch_program) && nn_net_check(&spec, err)))
+            return -1;
+    }
     made = nn_optim_new(&optim, NULL, 0, 0, err);
     nn_optim_free(made);
     return made ? 0 : -1;

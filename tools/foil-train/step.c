@@ -30,8 +30,16 @@ store_features(struct train *t, const struct batch *batch, int good)
 {
     if (good)
         train_top_negatives_send(&t->top_negatives, t->feed);
-    if (good && wire_feed_has_subscribers(t->feed, WIRE_FEATURES))
-        train_report_features(t, batch);
+    if (good && wire_feed_has_subscribers(t->feed, WIRE_FEATURES)) {
+        struct wire_features features = {.batch = *batch};
+
+        features.batch.v = 2;
+        features.batch.dim = t->learner.dim;
+        features.batch.z = t->learner.v;
+        snprintf(features.mode, sizeof features.mode, "%s",
+                 batch->encode_only ? "eval" : "train");
+        wire_feed_features(t->feed, &features);
+    }
     if (!t->history.keep)
         return;
     if (good)

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "text/vocabulary.h"
-#include "texts.h"
+#include "train.h"
 #include "util/digest.h"
 #include "util/file.h"
 #include "util/mem.h"
 
 int
-train_texts_read(struct train_texts *texts, const char *path, struct err *err)
+train_texts_read(struct train_texts *texts, const char *path, size_t *size,
+                 struct err *err)
 {
     struct text_vocabulary *vocabulary = text_vocabulary_open(path, err);
     char hex[DIGEST_HEX];
@@ -19,7 +20,7 @@ train_texts_read(struct train_texts *texts, const char *path, struct err *err)
     snprintf(texts->digest, sizeof texts->digest, "%.8s",
              digest_hex(text_vocabulary_digest(vocabulary), hex));
     texts->file = text_vocabulary_text(vocabulary, &texts->bytes);
-    texts->size = text_vocabulary_size(vocabulary);
+    *size = text_vocabulary_size(vocabulary);
     texts->end = text_vocabulary_end(vocabulary);
     text_vocabulary_free(vocabulary);
     return 0;
@@ -81,11 +82,11 @@ train_texts_check(const struct train_texts *texts,
         return 0;
     if (!b->tokens)
         return err_set(err, "a batch without captions: this run has --text");
-    if ((size_t)b->vocabulary != texts->size)
+    if ((size_t)b->vocabulary != shape->vocabulary)
         return err_set(err,
                        "captions by a vocabulary of %jd tokens: this run has "
                        "one of %zu",
-                       (intmax_t)b->vocabulary, texts->size);
+                       (intmax_t)b->vocabulary, shape->vocabulary);
     if ((size_t)b->batch.most_captions != shape->captions)
         return err_set(err,
                        "samples of up to %jd captions: this run has up to %zu",

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "top_negatives.h"
+#include "train.h"
 #include "util/clock.h"
 
 static const double record_every_s = .25; // seconds
@@ -23,66 +23,29 @@ take_arrays(struct train_top_negatives *d, size_t rows)
     h->effective = arena_take(&d->arrays, rows, sizeof *h->effective);
 }
 
-static int
-pass_draw(void *self, const struct batch *step, struct batch_extra *extras,
-          struct err *err)
+void
+train_top_negatives_begin(struct train_top_negatives *d, int followed)
 {
-    const struct train_top_negatives *d = self;
-
-    return d->negatives.draw(d->negatives.self, step, extras, err);
+    d->known = 0;
+    d->wanted = followed && clock_now() - d->sent_at >= record_every_s;
 }
 
-static int
-weigh_rows(void *self, const struct batch *step, struct weights *weights,
-           int *without_service, struct err *err)
+void
+train_top_negatives_take(void *train, const struct batch *step,
+                         const struct weights *weights)
 {
-    struct train_top_negatives *d = self;
-    const int rc = d->negatives.weigh(d->negatives.self, step, weights,
-                                      without_service, err);
+    struct train *t = train;
+    struct train_top_negatives *d = &t->top_negatives;
 
-    d->known = rc > 0 && d->wanted;
-    if (!d->known)
-        return rc;
+    if (!d->wanted)
+        return;
+    d->known = 1;
     take_arrays(d, step->v * step->b);
     sample_heaviest(step, weights, &d->message.heaviest);
     d->message.batch = *step;
     d->message.columns = weights->columns;
     snprintf(d->message.sampler, sizeof d->message.sampler, "%s",
              weights->sampler ? weights->sampler : "");
-    return rc;
-}
-
-static void
-pass_undo(void *self)
-{
-    const struct train_top_negatives *d = self;
-
-    if (d->negatives.undo)
-        d->negatives.undo(d->negatives.self);
-}
-
-struct train_negatives
-train_top_negatives_wrap(struct train_top_negatives *d,
-                         struct train_negatives negatives)
-{
-    d->negatives = negatives;
-    return (struct train_negatives){.self = d,
-                                    .draw = negatives.draw ? pass_draw : NULL,
-                                    .weigh = weigh_rows,
-                                    .undo = pass_undo};
-}
-
-void
-train_top_negatives_release(struct train_top_negatives *d)
-{
-    arena_release(&d->arrays);
-}
-
-void
-train_top_negatives_begin(struct train_top_negatives *d, int followed)
-{
-    d->known = 0;
-    d->wanted = followed && clock_now() - d->sent_at >= record_every_s;
 }
 
 void

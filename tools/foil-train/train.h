@@ -1,25 +1,20 @@
 #ifndef FOIL_TRAIN_H
 #define FOIL_TRAIN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "flow/handover.h"
 #include "flow/inlet.h"
-#include "init_files.h"
 #include "options.h"
 #include "ranks.h"
 #include "run/batches.h"
 #include "run/results.h"
 #include "run/stages.h"
-#include "spec.h"
+#include "sample/heaviest.h"
 #include "stage/io_thread.h"
-#include "texts.h"
-#include "top_negatives.h"
 #include "train/checkpoints.h"
 #include "train/history.h"
 #include "train/journal.h"
 #include "train/process.h"
+#include "util/arena.h"
 #include "wire/batch.h"
 #include "wire/features.h"
 #include "wire/feed.h"
@@ -32,12 +27,12 @@
  *   spec.c        options as settings of encoder, optimiser and schedules
  *   init_files.c  files from which an encoder begins
  *   texts.c       the vocabulary, and the captions of a batch
- *   begin.c       begins or resumes a run: makes all objects in their order
+ *   begin.c       begins or resumes a run: makes all objects in their order;
+ *                 --list and --dry-run
  *   encoders.c    the encoders, computed here or by a program
  *   ranks.c       other processes that compute a part of them
  *   alone.c       foil-train, without ranks
  *   mpi.c         foil-train-mpi, with ranks of MPI
- *   session.c     the number of a session, which rises in a run
  *   cost.c        memory and time that a run will take
  *   source.c      batches from augmenters, in the order of the plan
  *   plan.c        the plan of an epoch
@@ -48,8 +43,124 @@
  *   save.c        checkpoints
  *   report.c      steps and events, printed and published
  *   status.c      state of the stages, published
- *   print_plan.c  --list and --dry-run
  */
+
+/* init_files.c: files that an encoder starts with.
+ * basis=FILE: the fixed basis that "linear" projects pixels to. */
+struct train_basis {
+    const char *path;
+    float *rows;     /* [n + 1,width], or NULL: there is none */
+    size_t n, width; /* rows of the basis; numbers of an image */
+};
+
+/* train_basis_read() reads a file; there is no basis if the path is "". */
+int train_basis_read(struct train_basis *basis, const char *path,
+                     struct err *err);
+void train_basis_release(struct train_basis *basis);
+
+/* train_basis_set() passes the basis to the encoder, if there is one. */
+int train_basis_set(struct train_basis *basis, struct train_encoder *encoder,
+                    struct err *err);
+
+/*
+ * train_rows_width() sets *width to the numbers of a row that an encoder looks
+ * up (rows=FILE), before it is built; for other encoders it changes nothing.
+ * train_rows_read() reads these rows, or the initial rows of a "table", unless
+ * the path is "".
+ */
+int train_rows_width(const char *arch, const char *path, size_t *width,
+                     struct err *err);
+int train_rows_read(struct train_encoder *encoder, const char *path,
+                    struct err *err);
+
+/*
+ * --labels: the classes of all samples, from an index or a file of whole
+ * numbers.  train_labels_read() returns them, and the caller frees them; it
+ * returns NULL with an error message, also if the index is of another data set.
+ */
+int64_t *train_labels_read(const char *path, const struct train_shape *shape,
+                           struct err *err);
+
+/*
+ * --init: files of initial weights, "image=FILE" or FILE, and "text=FILE".
+ * train_init_check() refuses a file for texts without a text encoder, and two
+ * files for an encoder; train_init_find() refuses a missing file.
+ * train_init_read() loads the file of an encoder, if any, and prints a message.
+ */
+int train_init_check(const struct opt_list *files, int texts, struct err *err);
+int train_init_find(const struct opt_list *files, struct err *err);
+int train_init_read(struct train_encoder *encoder, const struct opt_list *files,
+                    struct err *err);
+
+/*
+ * Captions of images (--text): the vocabulary of a run, and the captions of its
+ * batches.  Without --text these functions do nothing.
+ */
+struct train_texts {
+    char *file; /* content of vocabulary.txt; NULL: there are no texts */
+    size_t bytes;
+    char digest[9]; /* first digits of the vocabulary's digest */
+    int32_t end;    /* the token that ends a text */
+
+    /* of the present batch */
+    size_t *offsets;
+    int32_t *tokens;
+    struct arena arrays;
+};
+
+/* train_texts_read() reads the vocabulary from --vocabulary or a checkpoint;
+ * *size is the number of its tokens. */
+int train_texts_read(struct train_texts *texts, const char *path,
+                     size_t *size, struct err *err);
+void train_texts_release(struct train_texts *texts);
+
+/* train_texts_check_recipe() refuses augmenters whose recipe names another
+ * vocabulary.
+ */
+int train_texts_check_recipe(const struct train_texts *texts,
+                             const char *recipe, struct err *err);
+
+/* train_texts_check() refuses a batch with texts that do not fit the run. */
+int train_texts_check(const struct train_texts *texts,
+                      const struct train_options *options,
+                      const struct train_shape *shape,
+                      const struct wire_batch *batch, struct err *err);
+
+/*
+ * train_texts_pack() packs the captions of a batch and then its extra texts for
+ * the learner, by batch_captions().
+ */
+void train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
+                      struct batch *batch);
+
+/* train_texts_part() returns vocabulary.txt as a part of a checkpoint. */
+struct train_part train_texts_part(struct train_texts *texts);
+
+/*
+ * top_negatives.c: the negatives with the largest weights in a step, for
+ * subscribers of top_negatives; it costs nothing without one.
+ */
+enum { TRAIN_TOP_NEGATIVES = 8 }; /* of each anchor */
+
+struct train_top_negatives {
+    int wanted; /* 1: needed for this step */
+    double sent_at;
+    int known; /* 1: `message` is of the last step that was weighed */
+    struct wire_top_negatives message;
+    struct arena arrays; /* of `message` */
+};
+
+/*
+ * train_top_negatives_begin() begins a step.  With a subscriber, one step per
+ * quarter of a second is recorded: at b = 128 that costs .84 ms.
+ * train_top_negatives_take() takes the weights of a step, as on_weights() of a
+ * learner; train_top_negatives_send() publishes the record, once.
+ */
+void train_top_negatives_begin(struct train_top_negatives *top, int followed);
+void train_top_negatives_take(void *train, const struct batch *step,
+                              const struct weights *weights);
+void train_top_negatives_send(struct train_top_negatives *top,
+                              struct wire_feed *feed);
 
 /* The source of batches. */
 struct train_source {
@@ -64,12 +175,9 @@ struct train_source {
 /* Features of past epochs for selectors, and the plans that selectors sent. */
 struct train_features {
     struct flow_server *server; /* NULL: without --keep-features */
-    size_t most;                /* rows of an answer */
-    int64_t *ids;
-    float *z;
-    uint16_t *half;           /* of z */
-    struct wire_plan plan[2]; /* of epoch e at e % 2: this epoch and the next;
-                                 id 0: none */
+    struct arena arrays;        /* of an answer */
+    struct wire_plan plan[2];   /* of epoch e at e % 2: this epoch and the next;
+                                   id 0: none */
 };
 
 /* Weights from the negatives service, foil-negatives(1). */
@@ -123,11 +231,9 @@ struct train {
     struct train_service service;
     struct train_local_sampler local; /* with --sampler trainer */
     struct train_top_negatives top_negatives;
-    struct train_negatives
-        negatives;   /* service or local, wrapped by top_negatives */
+    struct train_negatives negatives; /* of service or local */
     int64_t *labels; /* of all samples; NULL: no --labels */
     struct train_learner learner;
-    void (*prefetch)(void *train); /* train_prefetch_next() */
     struct train_checkpoints checkpoints;
 };
 
@@ -141,8 +247,10 @@ struct train {
  * train_source_serve() reads and answers messages without waiting.
  * train_source_find() returns the batch of a later place, or NULL if it has not
  * come.  train_at() is the place of the next step.  train_source_restart()
- * begins a new session and drops batches of the old one.  train_views_wanted()
- * is the number of views of each image in a batch.
+ * begins a new session, as train_session() does, and drops batches of the old
+ * one.  train_session() begins a session above the last one of the run, and
+ * writes it into the run directory.  train_views_wanted() is the number of views
+ * of each image in a batch.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
@@ -155,6 +263,7 @@ void train_source_serve(void *train);
 struct wire_place train_at(const struct train *t);
 const struct wire_batch *train_source_find(const struct train *t,
                                            const struct wire_place *at);
+int train_session(struct train *t, struct err *err);
 int train_source_restart(struct train *t, struct err *err);
 void train_source_close(struct train *t);
 size_t train_views_wanted(const struct train_options *options);
@@ -178,14 +287,14 @@ int train_plan_change(struct train *t, const struct wire_batch *batch,
  * begin.c: train_begin() takes the run directory and loads its newest
  * checkpoint, if there is one.  train_build() makes the objects that depend on
  * the shape of the first batch: encoder, samples, history, learner.
- * train_dry_run() checks what train_begin() checks, and writes nothing.
- * train_check_free() returns -1 if another trainer has the run directory.
+ * train_print_plan() prints all objectives, a line of JSON each (--list); or, as
+ * a line of JSON, what a run with these options needs and its place (--dry-run),
+ * and ends the tool if the run could not begin or resume.
  */
 int train_begin(struct train *t, struct err *err);
 int train_build(struct train *t, const struct wire_batch *batch,
                 struct err *err);
-int train_dry_run(struct train *t, struct err *err);
-int train_check_free(const char *run, struct err *err);
+void train_print_plan(struct train *t);
 
 /*
  * negatives.c: train_service_open() connects to the negatives service, if the
@@ -233,10 +342,6 @@ void train_encoders_close(struct train *t);
 void train_cost_print(const struct train *t, const struct wire_batch *batch,
                       double steps);
 
-/* session.c: train_session() begins a session above the last one of the run,
- * and writes it into the run directory. */
-int train_session(struct train *t, struct err *err);
-
 /*
  * step.c: train_step() trains a batch, or only encodes it, and reports it:
  * returns 1, or 0 if a signal came during it.  train_release_batch() releases
@@ -267,13 +372,6 @@ int train_save(struct train *t, struct err *err);
 void train_save_if_due(struct train *t);
 void train_save_finish(struct train *t, int wait);
 
-/*
- * print_plan.c: train_print_plan() prints all objectives, a line of JSON each
- * (--list); or, as a line of JSON, what a run with these options needs and its
- * place (--dry-run).  It ends the tool if the run could not begin or resume.
- */
-void train_print_plan(struct train *t);
-
 /* status.c: train_status_send() publishes the status of the trainer and of its
  * peers, once a second; `waits`: seconds of waiting for the next batch.
  * train_status_save() does so at the end, and writes RUN/stages.json.
@@ -291,6 +389,5 @@ void train_report_step(struct train *t, const struct wire_batch *from,
                        const struct train_result *result);
 void train_report_event(struct train *t, const char *what, const char *path,
                         const char *reason);
-void train_report_features(struct train *t, const struct batch *batch);
 
 #endif
