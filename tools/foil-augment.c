@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "foil-augment/maker.h"
+#include "foil-augment/augment.h"
 #include "util/opt.h"
 
 int

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "maker.h"
+#include "augment.h"
 #include "num/vec.h"
 #include "run/origin.h"
 #include "stage/stage.h"

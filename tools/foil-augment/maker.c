@@ -12,43 +12,7 @@
 #include "wire/batch.h"
 #include "wire/progress.h"
 
-#include "maker.h"
-
-/* Reads the vocabulary; ends the tool on error, or if no sample has a
- * caption. */
-static void
-open_text(struct augment_text *text, const struct augment_options *options,
-          const struct data_set *set)
-{
-    struct err err;
-
-    *text = (struct augment_text){.options = options, .set = set};
-    if (!options->vocabulary)
-        return;
-    text->vocabulary = text_vocabulary_open(options->vocabulary, &err);
-    if (!text->vocabulary)
-        die("%s", err.msg);
-    if (data_check(set, &err))
-        die("%s", err.msg);
-    text->most = data_captions_most(set);
-    if (!text->most)
-        die("'%s' has no captions", options->data);
-}
-
-static void
-close_text(struct augment_text *text)
-{
-    text_vocabulary_free(text->vocabulary);
-    arena_release(&text->arrays);
-}
-
-/* Removes unused columns: rows of `context` tokens get `len`. */
-static void
-drop_columns(int32_t *tokens, size_t n, size_t context, size_t len)
-{
-    for (size_t i = 1; i < n; i++)
-        memmove(tokens + i * len, tokens + i * context, len * sizeof *tokens);
-}
+#include "augment.h"
 
 static size_t
 longest_of(size_t n, const int32_t *lengths, size_t least)
@@ -59,90 +23,98 @@ longest_of(size_t n, const int32_t *lengths, size_t least)
     return least;
 }
 
-/* Chooses and encodes one caption of each sample. */
+/* Removes unused columns: rows of `context` tokens get `len`. */
 static void
-make_captions(struct augment_text *text, const struct batch *batch,
-              uint64_t seed)
+drop_columns(int32_t *tokens, size_t n, size_t context, size_t len)
 {
-    const struct text_captions_settings *how = &text->options->text;
-    const uint64_t epoch = (uint64_t)batch->epoch;
-
-    text->tokens = arena_take(&text->arrays, batch->b * how->context,
-                              sizeof *text->tokens);
-    text->lengths = arena_take(&text->arrays, batch->b, sizeof *text->lengths);
-    text->captions =
-        arena_take(&text->arrays, batch->b, sizeof *text->captions);
-    for (size_t i = 0; i < batch->b; i++) {
-        const size_t id = (size_t)batch->ids[i];
-        const size_t k = text_captions_draw(
-            how->caption, seed, id, epoch,
-            text_captions_count(data_caption(text->set, id)));
-
-        text->captions[i] = (int32_t)k;
-        text->lengths[i] = (int32_t)text_captions_row(
-            data_caption(text->set, id), id, k, how, seed, epoch,
-            text->vocabulary, text->tokens + i * how->context);
-    }
+    for (size_t i = 1; i < n; i++)
+        memmove(tokens + i * len, tokens + i * context, len * sizeof *tokens);
 }
 
-/* Converts the extra captions of an item to tokens. */
-static void
-make_extra(struct augment_text *text, const struct batch *batch, uint64_t seed)
+/* Converts n captions to tokens, [n,context]: those of pair [n,2] (sample,
+ * which of its captions). */
+static int32_t *
+encode_captions(struct augment_maker *maker, int64_t epoch, size_t n,
+                const int64_t *pair, int32_t *lengths)
 {
-    const struct text_captions_settings *how = &text->options->text;
-    const int all = how->caption == TEXT_CAPTION_ALL;
+    const struct text_captions_settings *how = &maker->options->text;
+    int32_t *tokens =
+        arena_take(&maker->arrays, n * how->context, sizeof *tokens);
 
-    text->extra_tokens =
-        arena_take(&text->arrays, batch->extra.n_texts * how->context,
-                   sizeof *text->extra_tokens);
-    text->extra_lengths = arena_take(&text->arrays, batch->extra.n_texts,
-                                     sizeof *text->extra_lengths);
-    for (size_t i = 0; i < batch->extra.n_texts; i++) {
-        const size_t id = (size_t)batch->extra.texts[2 * i],
-                     k = (size_t)batch->extra.texts[2 * i + 1],
-                     count = text_captions_count(data_caption(text->set, id));
+    for (size_t i = 0; i < n; i++)
+        lengths[i] = (int32_t)text_captions_row(
+            data_caption(maker->set, (size_t)pair[2 * i]), (size_t)pair[2 * i],
+            (size_t)pair[2 * i + 1], how, maker->seed, (uint64_t)epoch,
+            maker->vocabulary, tokens + i * how->context);
+    return tokens;
+}
+
+/* Refuses an item that names a caption which its sample does not have. */
+static void
+check_extra(const struct augment_maker *maker, const struct batch_extra *extra)
+{
+    const int all = maker->options->text.caption == TEXT_CAPTION_ALL;
+
+    for (size_t i = 0; i < extra->n_texts; i++) {
+        const size_t id = (size_t)extra->texts[2 * i],
+                     k = (size_t)extra->texts[2 * i + 1],
+                     count = text_captions_count(data_caption(maker->set, id));
 
         if (k >= (all && count ? 1 : count))
             die("an item wants caption %zu of sample '%s', which has %zu", k,
-                data_name(text->set, id), count);
-        text->extra_lengths[i] = (int32_t)text_captions_row(
-            data_caption(text->set, id), id, k, how, seed,
-            (uint64_t)batch->epoch, text->vocabulary,
-            text->extra_tokens + i * how->context);
+                data_name(maker->set, id), count);
     }
 }
 
 /* Adds one caption of each sample, and the extra ones of the item, to the
- * batch as tokens, valid until the next batch.  Ends the tool if the item names
- * a caption that its sample does not have. */
+ * batch as tokens, valid until the next batch. */
 static void
-make_text(struct augment_text *text, uint64_t seed, struct wire_batch *made)
+make_text(struct augment_maker *maker, struct wire_batch *made)
 {
-    const size_t context = text->options->text.context;
+    const struct text_captions_settings *how = &maker->options->text;
     struct batch *batch = &made->batch;
-    const size_t s = batch->extra.n_texts;
+    struct arena *arrays = &maker->arrays;
+    const size_t b = batch->b, s = batch->extra.n_texts;
+    int32_t *captions, *tokens, *extra_tokens, *lengths, *extra_lengths;
+    int64_t *drawn;
     size_t len;
 
-    if (!text->vocabulary) {
+    if (!maker->vocabulary) {
         batch->extra.n_texts = 0;
         batch->extra.texts = NULL;
         return;
     }
-    arena_begin(&text->arrays);
-    make_captions(text, batch, seed);
-    make_extra(text, batch, seed);
-    len = longest_of(batch->b, text->lengths, 0);
-    len = longest_of(s, text->extra_lengths, len);
-    drop_columns(text->tokens, batch->b, context, len);
-    drop_columns(text->extra_tokens, s, context, len);
-    batch->most_captions = (int64_t)text->most;
-    batch->captions = text->captions;
+    arena_begin(arrays);
+    drawn = arena_take(arrays, 2 * b, sizeof *drawn);
+    captions = arena_take(arrays, b, sizeof *captions);
+    for (size_t i = 0; i < b; i++) {
+        const size_t id = (size_t)batch->ids[i];
+        const size_t k = text_captions_draw(
+            how->caption, maker->seed, id, (uint64_t)batch->epoch,
+            text_captions_count(data_caption(maker->set, id)));
+
+        drawn[2 * i] = batch->ids[i];
+        drawn[2 * i + 1] = (int64_t)k;
+        captions[i] = (int32_t)k;
+    }
+    check_extra(maker, &batch->extra);
+    lengths = arena_take(arrays, b, sizeof *lengths);
+    extra_lengths = arena_take(arrays, s, sizeof *extra_lengths);
+    tokens = encode_captions(maker, batch->epoch, b, drawn, lengths);
+    extra_tokens = encode_captions(maker, batch->epoch, s, batch->extra.texts,
+                                   extra_lengths);
+    len = longest_of(b, lengths, 0);
+    len = longest_of(s, extra_lengths, len);
+    drop_columns(tokens, b, how->context, len);
+    drop_columns(extra_tokens, s, how->context, len);
+    batch->most_captions = (int64_t)maker->most_captions;
+    batch->captions = captions;
     made->n_tokens = len;
-    made->vocabulary = (int64_t)text_vocabulary_size(text->vocabulary);
-    made->tokens = text->tokens;
-    made->lengths = text->lengths;
-    made->extra_tokens = s ? text->extra_tokens : NULL;
-    made->extra_lengths = s ? text->extra_lengths : NULL;
+    made->vocabulary = (int64_t)text_vocabulary_size(maker->vocabulary);
+    made->tokens = tokens;
+    made->lengths = lengths;
+    made->extra_tokens = s ? extra_tokens : NULL;
+    made->extra_lengths = s ? extra_lengths : NULL;
 }
 
 /* Most seconds of a piece of work, unless an image is large; seconds between
@@ -167,12 +139,20 @@ augment_maker_open(struct augment_maker *maker,
         .keep_bytes = (size_t)options->cache << 20,
         .captioned = options->vocabulary != NULL,
     };
+    struct err err;
 
     maker->options = options;
     maker->set = data_open_parts_or_die(options->data);
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
-    open_text(&maker->text, options, maker->set);
+    if (options->vocabulary) {
+        maker->vocabulary = text_vocabulary_open(options->vocabulary, &err);
+        if (!maker->vocabulary || data_check(maker->set, &err))
+            die("%s", err.msg);
+        maker->most_captions = data_captions_most(maker->set);
+        if (!maker->most_captions)
+            die("'%s' has no captions", options->data);
+    }
     maker->stop = -1;
     if (options->command && !options->dry)
         maker->command = augment_command_open(options, maker->seed);
@@ -183,7 +163,8 @@ augment_maker_close(struct augment_maker *maker)
 {
     spare_close(maker->spare);
     augment_command_close(maker->command);
-    close_text(&maker->text);
+    text_vocabulary_free(maker->vocabulary);
+    arena_release(&maker->arrays);
     data_pool_free(maker->pool);
     data_close(maker->set);
     data_gather_release(&maker->gather);
@@ -215,24 +196,16 @@ void
 augment_maker_recipe(const struct augment_maker *maker,
                      char recipe[AUGMENT_RECIPE])
 {
-    const struct text_vocabulary *vocabulary = maker->text.vocabulary;
     char hex[DIGEST_HEX];
     size_t n;
 
     augment_recipe(recipe);
-    if (!vocabulary)
+    if (!maker->vocabulary)
         return;
     n = strlen(recipe);
     snprintf(recipe + n, AUGMENT_RECIPE - n, ",vocabulary=%.8s,%zu",
-             digest_hex(text_vocabulary_digest(vocabulary), hex),
+             digest_hex(text_vocabulary_digest(maker->vocabulary), hex),
              maker->options->text.context);
-}
-
-/* Returns the images in the batch of an item. */
-static size_t
-count_images(const struct augment_maker *maker, const struct wire_item *item)
-{
-    return (size_t)maker->options->views * item->batch.b + item->batch.extra.n;
 }
 
 int
@@ -240,7 +213,8 @@ augment_maker_fits(const struct augment_maker *maker,
                    const struct wire_item *item, size_t most, struct err *err)
 {
     const size_t size = maker->options->recipe.size, image = 3 * size * size,
-                 n = count_images(maker, item);
+                 n = (size_t)maker->options->views * item->batch.b +
+                     item->batch.extra.n;
 
     if (n <= most / image)
         return 0;
@@ -256,8 +230,9 @@ augment_maker_report(const struct augment_maker *maker,
                      const struct wire_item *item, size_t room)
 {
     const struct augment_options *options = maker->options;
-    const size_t size = options->recipe.size;
-    const size_t bytes = 3 * size * size * count_images(maker, item);
+    const size_t size = options->recipe.size,
+                 images = (size_t)options->views * item->batch.b +
+                          item->batch.extra.n;
     char recipe[AUGMENT_RECIPE];
 
     augment_maker_recipe(maker, recipe);
@@ -265,7 +240,8 @@ augment_maker_report(const struct augment_maker *maker,
         "up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
         room, options->views, item->batch.b, size, size,
-        (double)(room * bytes) / (1 << 20), options->cache, recipe);
+        (double)(room * 3 * size * size * images) / (1 << 20), options->cache,
+        recipe);
 }
 
 /* A bad sample got a substitute.  Too many bad ones end the run. */
@@ -390,6 +366,6 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
     make_views(maker, item->session, &made.batch);
     made.batch = maker->gather.batch;
     made.rejected = (int64_t)made.batch.n_substituted;
-    make_text(&maker->text, maker->seed, &made);
+    make_text(maker, &made);
     return wire_batch_put(&made);
 }

@@ -94,31 +94,23 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* A recipe's value of each field, in order of the table. */
-static json_t *
-list_fields(const struct image_recipe *recipe)
-{
-    json_t *all = json_object();
-    const struct image_field *field;
-
-    for (size_t i = 0; (field = image_recipe_field(i)); i++)
-        json_object_set_new(all, field->name,
-                            json_real(image_recipe_get(recipe, i)));
-    return all;
-}
-
 static void
 print_recipes(void)
 {
     const char *name;
+    const struct image_field *field;
     struct image_recipe recipe;
     struct err err;
 
     for (size_t i = 0; (name = image_recipe_name(i)); i++) {
+        json_t *fields = json_object();
+
         REQUIRE(!image_recipe_find(name, &recipe, &err));
+        for (size_t k = 0; (field = image_recipe_field(k)); k++)
+            json_object_set_new(fields, field->name,
+                                json_real(image_recipe_get(&recipe, k)));
         json_print(json_pack("{s:s, s:I, s:o}", "name", name, "size",
-                             (json_int_t)recipe.size, "fields",
-                             list_fields(&recipe)));
+                             (json_int_t)recipe.size, "fields", fields));
     }
 }
 
@@ -145,18 +137,6 @@ choose_recipe(struct image_recipe *recipe)
         recipe->size = (size_t)side;
 }
 
-/* Checks options that need, or exclude, --view-command. */
-static void
-check_command(void)
-{
-    if (!options.command && opt_is_set(&options.limit))
-        opt_misuse("--command-limit belongs to --view-command");
-    if (options.command && recipe_spec)
-        opt_misuse("--view-command and --recipe exclude each other");
-    if (options.command && options.sheet)
-        opt_misuse("--sheet draws views of a recipe");
-}
-
 const struct augment_options *
 augment_options_get(int argc, char **argv)
 {
@@ -179,7 +159,12 @@ augment_options_get(int argc, char **argv)
                    options.augmentations);
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves nothing to choose from");
-    check_command();
+    if (!options.command && opt_is_set(&options.limit))
+        opt_misuse("--command-limit belongs to --view-command");
+    if (options.command && recipe_spec)
+        opt_misuse("--view-command and --recipe exclude each other");
+    if (options.command && options.sheet)
+        opt_misuse("--sheet draws views of a recipe");
     if (!options.vocabulary &&
         (opt_is_set(&context) || opt_is_set(&options.text.caption) ||
          opt_is_set(&options.text.drop)))
@@ -208,24 +193,15 @@ augment_recipe(char hex[DIGEST_HEX])
     digest_hex(digest_end(stream), hex);
 }
 
-/* The absolute path of the data set, which the caller frees.  Links are not
- * resolved: the index is next to the path on the command line. */
-static char *
-data_path(void)
+void
+augment_view_options(char *view_options, size_t room)
 {
+    // links are not resolved: the index is next to the path that was given
     char *folder = *options.data == '/' ? mem_text("") : getcwd(NULL, 0);
     char *path =
         folder ? mem_format("%s%s%s", folder, *folder ? "/" : "", options.data)
                : NULL;
-
-    free(folder);
-    return path;
-}
-
-void
-augment_view_options(char *view_options, size_t room)
-{
-    char *path = data_path(), *text;
+    char *text;
     json_t *object = json_pack(
         "{s:s*, s:I, s:I, s:I, s:I, s:o*, s:s*, s:o*}", "recipe",
         options.command ? NULL : options.spec, "size",
@@ -244,5 +220,6 @@ augment_view_options(char *view_options, size_t room)
     snprintf(view_options, room, "%s", strlen(text) < room ? text : "");
     free(text);
     json_decref(object);
+    free(folder);
     free(path);
 }

@@ -13,7 +13,7 @@
 #include "wire/batch.h"
 #include "wire/error.h"
 
-#include "maker.h"
+#include "augment.h"
 
 enum {
     NAMED_BAD = 10, /* most bad samples named on stderr */
@@ -105,22 +105,6 @@ forward_next(struct augmenter *a)
             a->relay, stage_send(a->plan, wire_want_put(&next)), now);
 }
 
-/* The trainer refuses a batch because of its item: returns the item to the
- * stage that sent it. */
-static void
-forward_refusal(struct augmenter *a, const struct flow_news *news)
-{
-    struct wire_error error = {.id = -1,
-                               .of = {.kind = "item", .at = news->at},
-                               .count = ++a->refused};
-
-    snprintf(error.reason, sizeof error.reason, "%s",
-             *news->why.msg ? news->why.msg : "the trainer refuses its batch");
-    stage_send(a->plan, wire_error_put(&error));
-    if (*news->why.msg)
-        log_message("%s", news->why.msg);
-}
-
 /* Handles the trainer's snapshot.  A restarted trainer has an older session
  * only if its clock was set back.  If the newest session is invalid by this
  * machine's clock, it is forgotten. */
@@ -177,8 +161,18 @@ read_trainer(struct augmenter *a)
             flow_relay_on_reconnect(a->relay);
         if (news.what == FLOW_MESSAGE)
             take_snapshot(a, news.want);
-        if (news.what == FLOW_ITEM_REFUSED)
-            forward_refusal(a, &news);
+        if (news.what == FLOW_ITEM_REFUSED) { // back to the stage that sent it
+            struct wire_error error = {.id = -1,
+                                       .of = {.kind = "item", .at = news.at},
+                                       .count = ++a->refused};
+
+            snprintf(error.reason, sizeof error.reason, "%s",
+                     *news.why.msg ? news.why.msg
+                                   : "the trainer refuses its batch");
+            stage_send(a->plan, wire_error_put(&error));
+            if (*news.why.msg)
+                log_message("%s", news.why.msg);
+        }
         a->trainer_over |= news.what == FLOW_OVER;
     }
     drop_stale(a);
@@ -209,29 +203,21 @@ is_wanted(void *data)
     return flow_relay_consumer_waits(a->relay);
 }
 
-/* Refuses an item if its batch is too large for the trainer: 1. */
-static int
-is_too_large(struct augmenter *a, const struct wire_item *item)
-{
-    const int64_t most = flow_client_binder_hello(a->batches)->max_batch;
-    struct err why;
-
-    if (!augment_maker_fits(a->maker, item,
-                            most ? (size_t)most : WIRE_BATCH_PART, &why))
-        return 0;
-    if (flow_client_refuse(a->plan, &why))
-        log_message("%s", why.msg);
-    return 1;
-}
-
+/* Takes an item, or refuses it if its batch is too large for the trainer. */
 static void
 take_item(struct augmenter *a, const struct wire_item *received)
 {
+    const int64_t most = flow_client_binder_hello(a->batches)->max_batch;
     struct wire_item *item;
     struct wire_place at;
+    struct err why;
 
-    if (is_too_large(a, received))
+    if (augment_maker_fits(a->maker, received,
+                           most ? (size_t)most : WIRE_BATCH_PART, &why)) {
+        if (flow_client_refuse(a->plan, &why))
+            log_message("%s", why.msg);
         return;
+    }
     item = mem_array(1, sizeof *item);
     *item = *received;
     item->msg = wire_msg_hold(item->msg);
@@ -352,21 +338,6 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
     return n;
 }
 
-/* Sends the selector that the run is over; waits for a lost selector for
- * send_over_s seconds. */
-static void
-send_over(struct augmenter *a)
-{
-    const struct wire_end end = {flow_relay_place(a->relay), 1};
-    const double until = clock_now() + send_over_s;
-
-    if (end.at.session < 0)
-        return;
-    while (!stage_send(a->plan, wire_end_put(&end)) && !a->selector_over &&
-           clock_now() < until && stage_wait(a->stage, 1))
-        read_selector(a);
-}
-
 static double
 choose_pause(void *self)
 {
@@ -399,7 +370,9 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
                           .relay = flow_relay_new((size_t)o->room),
                           .received = clock_now()};
     void *item, *batch;
+    struct wire_end end = {.over = 1};
     struct err err;
+    double until;
 
     maker->watcher = (struct augment_watcher){report_substitute, keep_contact,
                                               is_wanted, &a};
@@ -414,8 +387,13 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
     stage_run(stage, &handlers, &a);
     progress_clear(&a.progress);
     log_stopped();
-    if (a.trainer_over)
-        send_over(&a);
+    // a lost selector may come back
+    end.at = flow_relay_place(a.relay);
+    until = clock_now() + send_over_s;
+    if (a.trainer_over && end.at.session >= 0)
+        while (!stage_send(a.plan, wire_end_put(&end)) && !a.selector_over &&
+               clock_now() < until && stage_wait(stage, 1))
+            read_selector(&a);
     flow_client_close(a.batches);
     flow_client_close(a.plan);
     while (flow_relay_drop(a.relay, &item, &batch))

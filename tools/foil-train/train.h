@@ -8,7 +8,7 @@
 #include "run/batches.h"
 #include "run/results.h"
 #include "run/stages.h"
-#include "sample/heaviest.h"
+#include "sample/source.h"
 #include "stage/io_thread.h"
 #include "train/checkpoints.h"
 #include "train/history.h"
