@@ -149,17 +149,6 @@ put_table(void *of)
     return 1;
 }
 
-static void
-put_request(const struct weigher *w, const struct batch *p, char line[REQUEST])
-{
-    snprintf(line, REQUEST,
-             "weigh rows=%zu columns=%zu dims=%zu z=%zu owner=%zu views=%zu "
-             "batch=%zu beta=%.9g epoch=%" PRId64 " step=%" PRId64
-             " keep=%zu bytes=%zu",
-             w->rows, w->columns, w->dim, w->z, w->owner, p->v, p->b, p->beta,
-             p->epoch, p->step, w->keep, w->table_bytes);
-}
-
 /* -------------------------------------------------------------- an answer */
 
 static int
@@ -210,41 +199,40 @@ take_values(const struct weigher *w, const char *words, struct values *values,
                          w->line, word + strspn(word, " "), WIRE_VALUES_MAX);
 }
 
-/* Takes the table if the program has changed it. */
-static void
-take_table(struct weigher *w, struct weights *weights)
-{
-    const char *now = w->memory + w->keep;
-
-    w->store.n = memcmp(w->table, now, w->table_bytes) != 0;
-    memcpy(w->table, now, w->table_bytes);
-    weights->tables = &w->store;
-    weights->n_tables = w->table_bytes > 0;
-}
-
 int
 weigher_weigh(struct weigher *w, const struct wire_weights_request *request,
               struct weights *weights, struct err *err)
 {
+    const struct batch *p = &request->batch;
     struct stage_answer answer = {.retry = put_table, .of = w};
-    char line[REQUEST];
+    char line[REQUEST], *now;
     int rc;
 
     *weights = (struct weights){.accepted = 1};
     if (put_step(w, request, err))
         return -1;
     put_table(w);
-    put_request(w, &request->batch, line);
+    snprintf(line, REQUEST,
+             "weigh rows=%zu columns=%zu dims=%zu z=%zu owner=%zu views=%zu "
+             "batch=%zu beta=%.9g epoch=%" PRId64 " step=%" PRId64
+             " keep=%zu bytes=%zu",
+             w->rows, w->columns, w->dim, w->z, w->owner, p->v, p->b, p->beta,
+             p->epoch, p->step, w->keep, w->table_bytes);
     rc = stage_command_ask(w->program, line, w->stop, &answer, err);
     if (!rc)
         rc = check_weights(w, err);
     if (!rc)
         rc = take_values(w, answer.ok, &weights->values, err);
     free(answer.ok);
-    if (!rc)
-        take_table(w, weights);
+    if (rc)
+        return rc;
+    now = w->memory + w->keep;
+    w->store.n = memcmp(w->table, now, w->table_bytes) != 0;
+    memcpy(w->table, now, w->table_bytes);
+    weights->tables = &w->store;
+    weights->n_tables = w->table_bytes > 0;
     weights->rows = w->rows;
     weights->columns = w->columns;
     weights->w = (const float *)(void *)w->memory;
-    return rc;
+    return 0;
 }

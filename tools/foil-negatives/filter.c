@@ -54,15 +54,6 @@ open_items(struct filter *filter)
                  (int64_t)clock_wall());
 }
 
-/* A trainer was started: drops all items. */
-static void
-begin_session(struct filter *filter, const struct wire_place *at)
-{
-    passage_begin(&filter->passage, at);
-    filter->ended = filter->over = 0;
-    filter->begin_at = 0;
-}
-
 /* Starts the sampler for a new run, which needs no state.  If the last trainer
  * has just ended and its connection has not, a later attempt succeeds. */
 static void
@@ -146,22 +137,12 @@ forward_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
     return 0;
 }
 
-/* Forwards to the selector, once, that the run has ended, when all augmenters
- * have sent so. */
-static void
-forward_over(struct filter *filter)
-{
-    const struct wire_end end = {flow_producer_place(filter->items->producer),
-                                 1};
-
-    if (!filter->over && flow_outlet_is_over(filter->items))
-        filter->over = stage_send(filter->plan, wire_end_put(&end));
-}
-
-/* Forwards what augmenters send to the selector. */
+/* Forwards what augmenters send to the selector; when all of them have sent
+ * that the run has ended, that too, once. */
 static void
 read_augmenters(struct filter *filter)
 {
+    struct wire_end end = {.over = 1};
     struct flow_news news;
 
     while (stage_outlet_next(filter->items, &news)) {
@@ -171,7 +152,9 @@ read_augmenters(struct filter *filter)
                 stage_refuse(filter->items->server, &news);
             break;
         case FLOW_NEW_SESSION:
-            begin_session(filter, &news.at);
+            passage_begin(&filter->passage, &news.at);
+            filter->ended = filter->over = 0;
+            filter->begin_at = 0;
             break;
         case FLOW_REWOUND:
             passage_begin(&filter->passage, &news.at);
@@ -181,42 +164,40 @@ read_augmenters(struct filter *filter)
             break;
         }
     }
-    forward_over(filter);
+    if (!filter->over && flow_outlet_is_over(filter->items)) {
+        end.at = flow_producer_place(filter->items->producer);
+        filter->over = stage_send(filter->plan, wire_end_put(&end));
+    }
 }
 
-/* With --augmentations: chooses the fixed views of an item. */
-static void
-choose_variants(struct filter *filter, struct batch *batch)
-{
-    const size_t A = (size_t)filter->options->augmentations;
-
-    if (!A)
-        return;
-    mem_grow(&filter->variant, &filter->variant_room, VIEWS * batch->b,
-             sizeof *filter->variant);
-    data_variants(filter->seed, (uint64_t)batch->epoch, batch->b, batch->ids, A,
-                  VIEWS, filter->variant);
-    batch->fixed = (int64_t)A;
-    batch->view_of = filter->variant;
-}
-
-/* Draws extra samples for the next item; NULL if there is none. */
+/* Draws extra samples for the next item, and with --augmentations its fixed
+ * views; NULL if there is none. */
 static struct passage_item *
 draw_item(struct filter *filter)
 {
     struct passage *passage = &filter->passage;
     struct passage_item *due = passage_due(passage, filter->sampler);
+    const size_t A = (size_t)filter->options->augmentations;
+    struct batch *batch;
     struct wire_item item;
     struct err err;
 
     if (!due)
         return NULL;
     REQUIRE(!wire_item_get(&item, due->msg, (int64_t)passage->size, &err));
-    item.batch.v = VIEWS;
-    choose_variants(filter, &item.batch);
-    if (!item.batch.encode_only)
-        item.batch.extra = sample_source_draw(&filter->sampler->source,
-                                              &item.batch, passage->number);
+    batch = &item.batch;
+    batch->v = VIEWS;
+    if (A) {
+        mem_grow(&filter->variant, &filter->variant_room, VIEWS * batch->b,
+                 sizeof *filter->variant);
+        data_variants(filter->seed, (uint64_t)batch->epoch, batch->b,
+                      batch->ids, A, VIEWS, filter->variant);
+        batch->fixed = (int64_t)A;
+        batch->view_of = filter->variant;
+    }
+    if (!batch->encode_only)
+        batch->extra = sample_source_draw(&filter->sampler->source, batch,
+                                          passage->number);
     passage_pass(passage, wire_item_put(&item));
     wire_item_release(&item);
     return due;
@@ -380,24 +361,17 @@ filter_open(struct filter *filter, const struct negatives_options *o,
         die("%s", err.msg);
 }
 
-/* Returns 1 if augmenters may still send that the run has ended. */
-static int
-is_ending(const struct filter *filter)
-{
-    return filter->items && is_at_end(filter) && !filter->over &&
-           flow_server_peers(filter->items->server);
-}
-
 void
 filter_close(struct filter *filter)
 {
     const double until = clock_now() + part_s;
     struct err err;
 
-    filter_turn(filter);
-    while (is_ending(filter) && clock_now() < until &&
-           wire_wait(filter->stage->wire, -1, look_every_s, &err) > 0)
+    do
         filter_turn(filter);
+    while (filter->items && is_at_end(filter) && !filter->over &&
+           flow_server_peers(filter->items->server) && clock_now() < until &&
+           wire_wait(filter->stage->wire, -1, look_every_s, &err) > 0);
     passage_release(&filter->passage);
     flow_outlet_close(filter->items);
     flow_client_close(filter->plan);

@@ -101,23 +101,6 @@ print_list(void)
     }
 }
 
-/* Sets the sampler and its settings, or ends the tool. */
-static void
-choose_sampler(struct sample_settings *settings)
-{
-    struct err err;
-    const struct sample_sampler *sampler =
-        sample_sampler_find(opt_choice(&method), proposals, &err);
-
-    if (!sampler)
-        opt_misuse("%s", err.msg);
-    *settings = (struct sample_settings){.sampler = sampler,
-                                         .draws_outside = options.filter,
-                                         .most = (size_t)max_state << 30,
-                                         .seed = (uint64_t)options.seed};
-    param_set_get(&params, sampler->params, settings->value);
-}
-
 /* Checks --weigh-command: a program only weighs. */
 static void
 check_command(void)
@@ -136,7 +119,7 @@ check_command(void)
                    "options");
 }
 
-/* Checks options against the sampler. */
+/* Checks options against the chosen sampler. */
 static void
 check_sampler(const struct sample_settings *settings)
 {
@@ -159,10 +142,27 @@ check_sampler(const struct sample_settings *settings)
         opt_misuse("%s", err.msg);
 }
 
-/* Checks combinations of options. */
-static void
-check_options(const struct sample_settings *settings)
+const struct negatives_options *
+negatives_options_get(int argc, char **argv)
 {
+    struct sample_settings *settings = &options.settings;
+    const struct sample_sampler *sampler;
+    struct err err;
+
+    make_table();
+    opt_parse(&tool, argc, argv);
+    if (list >= 0) {
+        print_list();
+        exit(EXIT_OK);
+    }
+    sampler = sample_sampler_find(opt_choice(&method), proposals, &err);
+    if (!sampler)
+        opt_misuse("%s", err.msg);
+    *settings = (struct sample_settings){.sampler = sampler,
+                                         .draws_outside = options.filter,
+                                         .most = (size_t)max_state << 30,
+                                         .seed = (uint64_t)options.seed};
+    param_set_get(&params, sampler->params, settings->value);
     opt_together(&options.stage.keys, &options.stage.allow);
     if (!options.stage.run &&
         (!options.negatives ||
@@ -177,19 +177,6 @@ check_options(const struct sample_settings *settings)
     if (options.augmentations && !options.filter)
         opt_misuse("--augmentations chooses views of items: that needs "
                    "--filter");
-}
-
-const struct negatives_options *
-negatives_options_get(int argc, char **argv)
-{
-    make_table();
-    opt_parse(&tool, argc, argv);
-    if (list >= 0) {
-        print_list();
-        exit(EXIT_OK);
-    }
-    choose_sampler(&options.settings);
-    check_options(&options.settings);
     if (dry) {
         json_print(json_pack("{s:s?, s:b}", "method",
                              options.command ? NULL : opt_choice(&method),

@@ -93,26 +93,20 @@ held_item(const struct passage *passage, size_t i)
     return flow_consumer_item(passage->consumer, i);
 }
 
-/* Moves from the end of an epoch to the next epoch. */
+/* Moves to a later place, and from the end of an epoch to the next epoch. */
 static void
-skip_epoch_end(struct passage *passage)
+advance_to(struct passage *passage, const struct wire_place *at)
 {
     struct wire_place *next = &passage->next;
 
+    if (wire_place_cmp(at, next) > 0)
+        *next = *at;
     for (size_t i = 0; i < flow_consumer_held(passage->consumer); i++) {
         const struct passage_item *item = held_item(passage, i);
 
         if (item->at.epoch == next->epoch && next->step >= item->steps)
             *next = (struct wire_place){next->session, next->epoch + 1, 0};
     }
-}
-
-static void
-advance_to(struct passage *passage, const struct wire_place *at)
-{
-    if (wire_place_cmp(at, &passage->next) > 0)
-        passage->next = *at;
-    skip_epoch_end(passage);
 }
 
 void

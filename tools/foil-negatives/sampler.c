@@ -51,21 +51,6 @@ name_of(const struct sampler *sampler, uint64_t peer)
     return who ? who->peer : "";
 }
 
-static struct batch
-batch_to_weigh(struct sampler *sampler,
-               const struct wire_weights_request *request)
-{
-    struct batch batch = request->batch;
-
-    if (batch.captions) {
-        mem_grow(&sampler->views, &sampler->views_room,
-                 batch_captions_size(&batch), sizeof *sampler->views);
-        batch_captions(&batch, sampler->views);
-        batch.extra.z = request->extra_text_z;
-    }
-    return batch;
-}
-
 /* Refuses rows that are not of unit length, as their products are no cosines.
  * The square may differ by the error of half precision; a row of zeros is
  * accepted. */
@@ -83,60 +68,34 @@ check_rows(size_t n, size_t d, const float *z, const char *what,
     return 0;
 }
 
-/* Checks that all rows have unit length. */
-static int
-check_request(const struct wire_weights_request *request, struct err *err)
-{
-    const struct batch *p = &request->batch;
-
-    if (check_rows(p->v * p->b, p->dim, p->z, "z", err) ||
-        check_rows(p->extra.n, p->dim, p->extra.z, "extra_z", err))
-        return -1;
-    return check_rows(p->extra.n_texts, p->dim, request->extra_text_z,
-                      "extra_text_z", err);
-}
-
-/* Advances the sampler's place and returns the weights. */
-static struct wire_msg *
-make_weights(struct sampler *sampler, uint64_t peer,
-             const struct wire_weights_request *p,
-             const struct wire_weights *weights)
-{
-    const struct wire_place at = wire_place_of(p->session, &p->batch);
-
-    flow_state_owner_advance(&sampler->owner_state, &at, peer,
-                             name_of(sampler, peer));
-    return wire_weights_put(weights);
-}
-
 struct wire_msg *
 sampler_weigh(struct sampler *sampler, uint64_t peer,
               const struct wire_weights_request *request, struct err *err)
 {
-    const struct batch batch = batch_to_weigh(sampler, request);
+    const struct batch *p = &request->batch;
+    const struct wire_place at = wire_place_of(request->session, p);
+    struct batch batch = *p;
     struct wire_weights answer = {.id = request->id};
 
-    if (check_request(request, err) ||
-        (sampler->weigher
-             ? weigher_weigh(sampler->weigher, request, &answer.weights, err)
-             : sample_source_weigh(&sampler->source, &batch, &answer.weights,
-                                   err)))
+    if (check_rows(p->v * p->b, p->dim, p->z, "z", err) ||
+        check_rows(p->extra.n, p->dim, p->extra.z, "extra_z", err) ||
+        check_rows(p->extra.n_texts, p->dim, request->extra_text_z,
+                   "extra_text_z", err))
         return NULL;
-    return make_weights(sampler, peer, request, &answer);
-}
-
-/* Adds the rows of a piece to the tables received so far. */
-static int
-add_piece(struct sampler *sampler, const struct wire_state *state,
-          struct err *err)
-{
-    for (size_t k = 0; k < state->n; k++)
-        state->tables[k].from = (size_t)state->from;
-    if (sample_store_check(&sampler->incoming, state->n, state->tables, err))
-        return -1;
-    sample_store_write(&sampler->incoming, state->sampler, state->n,
-                       state->tables);
-    return 0;
+    if (batch.captions) {
+        mem_grow(&sampler->views, &sampler->views_room,
+                 batch_captions_size(&batch), sizeof *sampler->views);
+        batch_captions(&batch, sampler->views);
+        batch.extra.z = request->extra_text_z;
+    }
+    if (sampler->weigher
+            ? weigher_weigh(sampler->weigher, request, &answer.weights, err)
+            : sample_source_weigh(&sampler->source, &batch, &answer.weights,
+                                  err))
+        return NULL;
+    flow_state_owner_advance(&sampler->owner_state, &at, peer,
+                             name_of(sampler, peer));
+    return wire_weights_put(&answer);
 }
 
 /* Loads the state after its last piece. */
@@ -180,10 +139,15 @@ sampler_load(struct sampler *sampler, uint64_t peer,
     }
     if (rc)
         sample_store_release(&sampler->incoming);
-    rc = add_piece(sampler, state, err);
-    if (!rc)
+    for (size_t k = 0; k < state->n; k++)
+        state->tables[k].from = (size_t)state->from;
+    rc = sample_store_check(&sampler->incoming, state->n, state->tables, err);
+    if (!rc) {
+        sample_store_write(&sampler->incoming, state->sampler, state->n,
+                           state->tables);
         flow_state_owner_add_piece(&sampler->owner_state, state, peer,
                                    name_of(sampler, peer));
+    }
     if (!rc && !state->last)
         return 0;
     if (!rc)

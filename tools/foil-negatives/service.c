@@ -121,35 +121,25 @@ take_request(struct service *service, uint64_t peer, struct wire_msg *msg,
     }
 }
 
-static void
-handle_news(struct service *service, struct flow_news *news)
-{
-    stage_report(news);
-    switch (news->what) {
-    case FLOW_JOINED:
-        flow_state_owner_on_hello(
-            &service->sampler->owner_state, news->peer,
-            flow_server_peer_hello(service->server, news->peer)->peer);
-        sampler_set_data(service->sampler, service->options,
-                         flow_server_hello(service->server));
-        break;
-    case FLOW_MESSAGE:
-        if (take_request(service, news->peer, news->msg, &news->why))
-            stage_refuse(service->server, news);
-        break;
-    default:
-        break;
-    }
-}
-
 int
 service_turn(void *self)
 {
     struct service *service = self;
     struct flow_news news;
 
-    while (flow_server_next(service->server, &news))
-        handle_news(service, &news);
+    while (flow_server_next(service->server, &news)) {
+        stage_report(&news);
+        if (news.what == FLOW_JOINED) {
+            flow_state_owner_on_hello(
+                &service->sampler->owner_state, news.peer,
+                flow_server_peer_hello(service->server, news.peer)->peer);
+            sampler_set_data(service->sampler, service->options,
+                             flow_server_hello(service->server));
+        }
+        if (news.what == FLOW_MESSAGE &&
+            take_request(service, news.peer, news.msg, &news.why))
+            stage_refuse(service->server, &news);
+    }
     return 1;
 }
 
