@@ -157,17 +157,24 @@ int stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news);
  * prints the 1st, 2nd, 4th, 8th ... time. */
 void stage_refuse(struct flow_server *server, struct flow_news *news);
 
-/* stage_refuse_answer() frees an answer of a service and refuses it with *why,
- * which it prints the 1st, 2nd, 4th ... time.  Then wait again: another answer
- * may arrive. */
-void stage_refuse_answer(struct flow_client *service, struct wire_msg *answer,
-                         struct err *why);
-
-/* stage_send() is flow_client_send() and stage_ask() is flow_client_ask();
- * both also free the message. */
+/* stage_send() is flow_client_send() that also frees the message. */
 int stage_send(struct flow_client *client, struct wire_msg *msg);
-void stage_ask(struct flow_client *service, struct wire_msg *request,
-               int64_t id);
+
+/*
+ * stage_ask() sends a request, which it frees, to a service, and waits until
+ * take() accepts an answer.  Returns as flow_client_wait(), but never
+ * FLOW_BAD_MESSAGE: it prints that and waits again.
+ *   id       of the request: flow_client_next_id()
+ *   session  of the request, or -1; FLOW_STOPPED once this machine's clock no
+ *            longer allows it, as the service always refuses it then
+ *   take     returns 0, or -1 with the reason to refuse the answer, printed the
+ *            1st, 2nd, 4th ... time; another answer may arrive
+ */
+enum flow_answer
+stage_ask(struct flow_client *service, int stop, struct wire_msg *request,
+          int64_t id, int64_t session,
+          int (*take)(void *self, struct wire_msg *answer, struct err *why),
+          void *self, struct err *err);
 
 /*
  * stage_outlet_waits() returns 1 and describes the peer that an outlet waits

@@ -205,15 +205,6 @@ stage_refuse(struct flow_server *server, struct flow_news *news)
         log_message("%s", news->why.msg);
 }
 
-void
-stage_refuse_answer(struct flow_client *service, struct wire_msg *answer,
-                    struct err *why)
-{
-    wire_msg_free(answer);
-    if (flow_client_refuse(service, why))
-        log_message("%s", why->msg);
-}
-
 int
 stage_send(struct flow_client *client, struct wire_msg *msg)
 {
@@ -223,11 +214,36 @@ stage_send(struct flow_client *client, struct wire_msg *msg)
     return sent;
 }
 
-void
-stage_ask(struct flow_client *service, struct wire_msg *request, int64_t id)
+enum flow_answer
+stage_ask(struct flow_client *service, int stop, struct wire_msg *request,
+          int64_t id, int64_t session,
+          int (*take)(void *self, struct wire_msg *answer, struct err *why),
+          void *self, struct err *err)
 {
+    struct wire_msg *answer;
+    enum flow_answer what;
+    struct err old;
+    int rc;
+
     flow_client_ask(service, request, id);
     wire_msg_free(request);
+    for (;;) {
+        what = flow_client_wait(service, stop, &answer, err);
+        if (what == FLOW_BAD_MESSAGE) {
+            log_message("%s", err->msg);
+            if (session >= 0 && wire_session_check(session, &old))
+                return FLOW_STOPPED;
+            continue;
+        }
+        if (what != FLOW_ANSWERED)
+            return what;
+        rc = take(self, answer, err);
+        wire_msg_free(answer);
+        if (!rc)
+            return what;
+        if (flow_client_refuse(service, err))
+            log_message("%s", err->msg);
+    }
 }
 
 int

@@ -13,46 +13,6 @@
 
 enum { VIEWS = 2 };
 
-static void
-add_hint(struct err *why)
-{
-    const struct err was = *why;
-
-    err_set(why,
-            "%.300s: start the trainer with --keep-features, so that it sends "
-            "features",
-            was.msg);
-}
-
-/* Waits for the result of a request. */
-static enum select_fetched
-wait_for_trainer(struct flow_client *service, int stop,
-                 struct wire_msg **answer, struct err *why)
-{
-    enum flow_answer what;
-
-    while ((what = flow_client_wait(service, stop, answer, why)) ==
-           FLOW_BAD_MESSAGE)
-        log_message("%s", why->msg);
-    switch (what) {
-    case FLOW_ANSWERED:
-        return FETCH_DONE;
-    case FLOW_STOPPED:
-        return FETCH_STOPPED;
-    case FLOW_NO_STATE:
-        return FETCH_NONE;
-    case FLOW_REFUSED:
-        return FETCH_FAILED;
-    case FLOW_FAILED:
-    case FLOW_BAD_MESSAGE:
-        break;
-    case FLOW_UNREACHED:
-        add_hint(why);
-        break;
-    }
-    return FETCH_AGAIN;
-}
-
 void
 select_history_release(struct select_history *history)
 {
@@ -61,34 +21,47 @@ select_history_release(struct select_history *history)
     *history = (struct select_history){0};
 }
 
-static void
-allocate_history(struct select_history *history, size_t size, size_t d)
+/* Sends a request and waits for its answer, which take() gets. */
+static enum select_fetched
+ask_trainer(struct flow_client *service, int stop, struct wire_msg *request,
+            int64_t id,
+            int (*take)(void *self, struct wire_msg *answer, struct err *why),
+            void *self, struct err *why)
 {
-    history->rows = mem_aligned(VIEWS * size * d, sizeof *history->rows);
-    history->known = mem_array(size, 1);
-    history->features = (struct select_features){
-        d, history->rows, history->rows + size * d, history->known};
+    struct err was;
+
+    switch (stage_ask(service, stop, request, id, -1, take, self, why)) {
+    case FLOW_ANSWERED:
+        return FETCH_DONE;
+    case FLOW_STOPPED:
+        return FETCH_STOPPED;
+    case FLOW_NO_STATE:
+        return FETCH_NONE;
+    case FLOW_REFUSED:
+        return FETCH_FAILED;
+    case FLOW_UNREACHED:
+        was = *why;
+        err_set(why,
+                "%.300s: start the trainer with --keep-features, so that it "
+                "sends features",
+                was.msg);
+        break;
+    case FLOW_FAILED:
+    case FLOW_BAD_MESSAGE:
+        break;
+    }
+    return FETCH_AGAIN;
 }
 
-static void
-get_row(const struct wire_features *piece, size_t from, float *row)
-{
-    const struct batch *batch = &piece->batch;
+/* A request for features. */
+struct fetch {
+    struct wire_features_request request;
+    size_t size; // of the data set
+    struct select_history *history;
+};
 
-    if (batch->z)
-        memcpy(row, batch->z + from, batch->dim * sizeof *row);
-    else
-        half_widen(batch->dim, piece->half + from, row);
-}
-
-/* A diverged run may send any numbers; strategies need unit rows. */
-static int
-is_unit(size_t d, const float *row)
-{
-    return fabs(num_dot(d, row, row) - 1) < 0.01;
-}
-
-/* Stores a piece; samples without unit rows stay unknown. */
+/* Stores a piece; samples without unit rows stay unknown, as a diverged run may
+ * send any numbers and strategies need unit rows. */
 static int
 put_piece(struct select_history *history, const struct wire_features *piece,
           size_t size, struct err *why)
@@ -96,8 +69,12 @@ put_piece(struct select_history *history, const struct wire_features *piece,
     const struct batch *batch = &piece->batch;
     const size_t d = batch->dim;
 
-    if (!history->rows)
-        allocate_history(history, size, d);
+    if (!history->rows) {
+        history->rows = mem_aligned(VIEWS * size * d, sizeof *history->rows);
+        history->known = mem_array(size, 1);
+        history->features = (struct select_features){
+            d, history->rows, history->rows + size * d, history->known};
+    }
     if (d != history->features.d || batch->v != VIEWS)
         return err_set(why, "features of another shape than the first ones");
     for (size_t i = 0; i < batch->b; i++) {
@@ -105,10 +82,14 @@ put_piece(struct select_history *history, const struct wire_features *piece,
         uint8_t known = 1;
 
         for (size_t v = 0; v < VIEWS; v++) {
+            const size_t from = (v * batch->b + i) * d;
             float *row = history->rows + (v * size + id) * d;
 
-            get_row(piece, (v * batch->b + i) * d, row);
-            known &= is_unit(d, row);
+            if (batch->z)
+                memcpy(row, batch->z + from, d * sizeof *row);
+            else
+                half_widen(d, piece->half + from, row);
+            known &= fabs(num_dot(d, row, row) - 1) < 0.01;
         }
         history->n += known && !history->known[id];
         history->known[id] = known;
@@ -117,54 +98,28 @@ put_piece(struct select_history *history, const struct wire_features *piece,
     return 0;
 }
 
-/* Decodes a piece; -1 if it is malformed, or another piece. */
+/* Takes the requested piece, and requests the next one from now on. */
 static int
-get_piece(struct wire_features *piece, struct wire_msg *answer,
-          const struct wire_features_request *fetch, size_t size,
-          struct err *why)
+take_piece(void *self, struct wire_msg *answer, struct err *why)
 {
+    struct fetch *fetch = self;
+    struct wire_features piece;
+    int rc;
+
     if (wire_msg_kind(answer) != WIRE_FEATURES)
         return err_set(why, "features.get is answered with %s",
                        wire_kind_name(wire_msg_kind(answer)));
-    if (wire_features_get(piece, answer, (int64_t)size, why))
+    if (wire_features_get(&piece, answer, (int64_t)fetch->size, why))
         return -1;
-    if (piece->batch.epoch == fetch->epoch && piece->next_id > fetch->from)
-        return 0;
-    wire_features_release(piece);
-    return err_set(why, "features: not the requested piece");
-}
-
-/* Fetches the piece at *from, and sets *from to the start of the next. */
-static enum select_fetched
-next_piece(struct flow_client *service, int stop,
-           const struct wire_features_request *wanted, size_t size,
-           int64_t *from, struct select_history *history, struct err *why)
-{
-    struct wire_features_request fetch = *wanted;
-    struct wire_features piece;
-    struct wire_msg *answer;
-    enum select_fetched what;
-
-    fetch.id = flow_client_next_id(service);
-    fetch.from = *from;
-    stage_ask(service, wire_features_request_put(&fetch), fetch.id);
-    while ((what = wait_for_trainer(service, stop, &answer, why)) ==
-           FETCH_DONE) {
-        int rc = get_piece(&piece, answer, &fetch, size, why);
-
-        if (!rc) {
-            rc = put_piece(history, &piece, size, why);
-            *from = piece.next_id;
-            wire_features_release(&piece);
-        }
-        if (!rc) {
-            wire_msg_free(answer);
-            break;
-        }
-        *from = fetch.from;
-        stage_refuse_answer(service, answer, why);
-    }
-    return what;
+    if (piece.batch.epoch != fetch->request.epoch ||
+        piece.next_id <= fetch->request.from)
+        rc = err_set(why, "features: not the requested piece");
+    else
+        rc = put_piece(fetch->history, &piece, fetch->size, why);
+    if (!rc)
+        fetch->request.from = piece.next_id;
+    wire_features_release(&piece);
+    return rc;
 }
 
 enum select_fetched
@@ -172,36 +127,38 @@ select_fetch(struct flow_client *service, int stop,
              const struct wire_features_request *wanted, size_t size,
              struct select_history *history, struct err *why)
 {
+    struct fetch fetch = {*wanted, size, history};
     enum select_fetched what = FETCH_DONE;
-    int64_t from = 0;
 
     *history = (struct select_history){0};
-    while (what == FETCH_DONE && from < (int64_t)size)
-        what = next_piece(service, stop, wanted, size, &from, history, why);
+    fetch.request.from = 0;
+    while (what == FETCH_DONE && fetch.request.from < (int64_t)size) {
+        fetch.request.id = flow_client_next_id(service);
+        what = ask_trainer(service, stop,
+                           wire_features_request_put(&fetch.request),
+                           fetch.request.id, take_piece, &fetch, why);
+    }
     if (what != FETCH_DONE)
         select_history_release(history);
     return what;
+}
+
+static int
+take_ok(void *self, struct wire_msg *answer, struct err *why)
+{
+    const enum wire_kind kind = wire_msg_kind(answer);
+
+    (void)self;
+    return kind == WIRE_OK
+               ? 0
+               : err_set(why, "plan is answered with %s", wire_kind_name(kind));
 }
 
 enum select_fetched
 select_send_plan(struct flow_client *service, int stop, struct wire_plan *about,
                  struct err *why)
 {
-    struct wire_msg *answer;
-    enum select_fetched what;
-
     about->id = flow_client_next_id(service);
-    stage_ask(service, wire_plan_put(about), about->id);
-    while ((what = wait_for_trainer(service, stop, &answer, why)) ==
-           FETCH_DONE) {
-        const enum wire_kind kind = wire_msg_kind(answer);
-
-        if (kind == WIRE_OK) {
-            wire_msg_free(answer);
-            break;
-        }
-        err_set(why, "plan is answered with %s", wire_kind_name(kind));
-        stage_refuse_answer(service, answer, why);
-    }
-    return what;
+    return ask_trainer(service, stop, wire_plan_put(about), about->id, take_ok,
+                       NULL, why);
 }

@@ -47,44 +47,22 @@ train_service_close(struct train_service *s)
     free(s->in_batch);
 }
 
-/* Waits for the answer to a request and prints refused messages.  If the clock
- * was set back, the service always refuses the session: returns FLOW_STOPPED,
- * and the step is repeated in a new session. */
-static enum flow_answer
-wait_for_answer(struct train *t, struct wire_msg **answer, struct err *err)
-{
-    enum flow_answer what;
-    struct err why;
-
-    while ((what = flow_client_wait(t->service.service, t->stage.stop, answer,
-                                    err)) == FLOW_BAD_MESSAGE) {
-        log_message("%s", err->msg);
-        if (wire_session_check(t->session, &why))
-            return FLOW_STOPPED;
-    }
-    return what;
-}
-
-/* Returns 1 if the answer confirms the state. */
+/* Takes an answer that confirms the state, struct wire_state. */
 static int
-is_taken(struct wire_msg *answer, const struct wire_state *state,
-         struct err *err)
+take_ok(void *self, struct wire_msg *answer, struct err *err)
 {
+    const struct wire_state *state = self;
     struct wire_ok ok;
-    int same;
 
-    if (wire_msg_kind(answer) != WIRE_OK) {
-        err_set(err, "state.put is answered with %s",
-                wire_kind_name(wire_msg_kind(answer)));
-        return 0;
-    }
+    if (wire_msg_kind(answer) != WIRE_OK)
+        return err_set(err, "state.put is answered with %s",
+                       wire_kind_name(wire_msg_kind(answer)));
     if (wire_ok_get(&ok, answer, err))
-        return 0;
-    same = ok.session == state->session && ok.epoch == state->epoch &&
-           ok.step == state->step;
-    if (!same)
-        err_set(err, "state.ok has another place");
-    return same;
+        return -1;
+    return ok.session == state->session && ok.epoch == state->epoch &&
+                   ok.step == state->step
+               ? 0
+               : err_set(err, "state.ok has another place");
 }
 
 /* Sends one piece of the stored state. */
@@ -106,22 +84,11 @@ send_piece(struct train *t, const struct sample_piece *piece, int last,
         .last = last,
         .tables = tables,
     };
-    struct wire_msg *answer;
-    enum flow_answer what;
-    int taken = 0;
 
     memcpy(state.sampler, store->sampler, sizeof state.sampler);
     sample_store_piece(store, piece, tables);
-    stage_ask(t->service.service, wire_state_put(&state), state.id);
-    while (!taken &&
-           (what = wait_for_answer(t, &answer, err)) == FLOW_ANSWERED) {
-        taken = is_taken(answer, &state, err);
-        if (!taken)
-            stage_refuse_answer(t->service.service, answer, err);
-        else
-            wire_msg_free(answer);
-    }
-    return what;
+    return stage_ask(t->service.service, t->stage.stop, wire_state_put(&state),
+                     state.id, t->session, take_ok, &state, err);
 }
 
 /* Sends the service its stored state. */
@@ -139,16 +106,18 @@ send_state(struct train *t, struct err *err)
     return what;
 }
 
-/* Decodes the weights of a batch; returns -1 if they do not fit it. */
+/* Decodes the weights of the batch; returns -1 if they do not fit it. */
 static int
-get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
-            struct err *err)
+take_weights(void *self, struct wire_msg *answer, struct err *err)
 {
+    struct train *t = self;
+    const struct batch *step = t->service.asked;
     const size_t anchors = step->v * step->b, pairs = anchors + step->extra.n;
     const struct weights *w = &t->service.answer.weights;
     struct err why;
     int rc = 0;
 
+    wire_weights_release(&t->service.answer);
     if (wire_msg_kind(answer) != WIRE_WEIGHTS)
         return err_set(err, "weights.get is answered with %s",
                        wire_kind_name(wire_msg_kind(answer)));
@@ -168,41 +137,28 @@ get_weights(struct train *t, struct wire_msg *answer, const struct batch *step,
     return rc;
 }
 
-/* The request of a step; with captions, extra samples are texts. */
-static struct wire_msg *
-pairs_of(const struct train *t, const struct batch *batch, int64_t id)
-{
-    struct wire_weights_request request = {
-        .id = id, .session = t->session, .batch = *batch};
-
-    if (batch->tokens) {
-        snprintf(request.kind, sizeof request.kind, "pair");
-        request.extra_text_z = batch->extra.z;
-        batch_captions_undo(&request.batch);
-    }
-    return wire_weights_request_put(&request);
-}
-
-/* Requests the weights of a batch, once. */
+/* Requests the weights of a batch, once; with captions, extra samples are
+ * texts. */
 static enum flow_answer
 ask_weights(struct train *t, const struct batch *step, struct weights *weights,
             struct err *err)
 {
-    const int64_t id = flow_client_next_id(t->service.service);
-    struct wire_msg *answer;
+    struct flow_client *service = t->service.service;
+    struct wire_weights_request request = {
+        .id = flow_client_next_id(service), .session = t->session, .batch = *step};
     enum flow_answer what;
 
-    stage_ask(t->service.service, pairs_of(t, step, id), id);
-    while ((what = wait_for_answer(t, &answer, err)) == FLOW_ANSWERED) {
-        wire_weights_release(&t->service.answer);
-        if (!get_weights(t, answer, step, err)) {
-            wire_msg_free(answer);
-            *weights = t->service.answer.weights;
-            weights->sampler =
-                flow_client_binder_hello(t->service.service)->sampler;
-            break;
-        }
-        stage_refuse_answer(t->service.service, answer, err);
+    if (step->tokens) {
+        snprintf(request.kind, sizeof request.kind, "pair");
+        request.extra_text_z = step->extra.z;
+        batch_captions_undo(&request.batch);
+    }
+    t->service.asked = step;
+    what = stage_ask(service, t->stage.stop, wire_weights_request_put(&request),
+                     request.id, t->session, take_weights, t, err);
+    if (what == FLOW_ANSWERED) {
+        *weights = t->service.answer.weights;
+        weights->sampler = flow_client_binder_hello(service)->sampler;
     }
     return what;
 }
@@ -234,39 +190,31 @@ service_version(const struct train *t)
 }
 
 /* Sends the stored state to a service that lost it, and repeats the request. */
-static enum flow_answer
-ask_until_answered(struct train *t, const struct batch *step,
-                   struct weights *weights, struct err *err)
-{
-    enum flow_answer what;
-
-    do
-        what = t->service.state_copy.ready ? ask_weights(t, step, weights, err)
-                                           : send_state(t, err);
-    while (flow_state_copy_on_answer(&t->service.state_copy, what,
-                                     service_version(t)));
-    return what;
-}
-
 static int
 find_weights(struct train *t, const struct batch *step, struct weights *weights,
              int *without_service, struct err *err)
 {
+    struct train_service *s = &t->service;
+    const int asks = clock_now() >= s->retry_at;
     enum flow_answer what = FLOW_UNREACHED;
 
     *without_service = 0;
-    if (clock_now() >= t->service.retry_at)
-        what = ask_until_answered(t, step, weights, err);
+    if (asks)
+        do
+            what = s->state_copy.ready ? ask_weights(t, step, weights, err)
+                                       : send_state(t, err);
+        while (flow_state_copy_on_answer(&s->state_copy, what,
+                                         service_version(t)));
     if (what == FLOW_ANSWERED)
         return 1;
     if (what == FLOW_UNREACHED && t->options->in_batch) {
-        if (clock_now() >= t->service.retry_at) {
-            t->service.retry_at = clock_now() + ask_retry_s;
+        if (asks) {
+            s->retry_at = clock_now() + ask_retry_s;
             log_message("%s: training without it", err->msg);
         }
         in_batch(t, step, weights);
         *without_service = 1;
-        flow_state_copy_mark_stale(&t->service.state_copy);
+        flow_state_copy_mark_stale(&s->state_copy);
         return 1;
     }
     return what == FLOW_STOPPED ? 0 : -1;

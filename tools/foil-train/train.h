@@ -110,8 +110,8 @@ struct train_texts {
 
 /* train_texts_read() reads the vocabulary from --vocabulary or a checkpoint;
  * *size is the number of its tokens. */
-int train_texts_read(struct train_texts *texts, const char *path,
-                     size_t *size, struct err *err);
+int train_texts_read(struct train_texts *texts, const char *path, size_t *size,
+                     struct err *err);
 void train_texts_release(struct train_texts *texts);
 
 /* train_texts_check_recipe() refuses augmenters whose recipe names another
@@ -183,8 +183,9 @@ struct train_features {
 /* Weights from the negatives service, foil-negatives(1). */
 struct train_service {
     struct flow_client *service; /* NULL until it is opened */
-    struct wire_weights answer;  /* the last */
-    float *in_batch;             /* weights of a batch without the service */
+    const struct batch *asked;    /* whose weights were requested */
+    struct wire_weights answer;   /* the last */
+    float *in_batch;              /* weights of a batch without the service */
     size_t in_batch_room;
     struct flow_state_copy state_copy;
     uint64_t greetings; /* of the service, when its state was checked last */
@@ -232,7 +233,7 @@ struct train {
     struct train_local_sampler local; /* with --sampler trainer */
     struct train_top_negatives top_negatives;
     struct train_negatives negatives; /* of service or local */
-    int64_t *labels; /* of all samples; NULL: no --labels */
+    int64_t *labels;                  /* of all samples; NULL: no --labels */
     struct train_learner learner;
     struct train_checkpoints checkpoints;
 };
@@ -249,8 +250,8 @@ struct train {
  * come.  train_at() is the place of the next step.  train_source_restart()
  * begins a new session, as train_session() does, and drops batches of the old
  * one.  train_session() begins a session above the last one of the run, and
- * writes it into the run directory.  train_views_wanted() is the number of views
- * of each image in a batch.
+ * writes it into the run directory.  train_views_wanted() is the number of
+ * views of each image in a batch.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
@@ -287,9 +288,9 @@ int train_plan_change(struct train *t, const struct wire_batch *batch,
  * begin.c: train_begin() takes the run directory and loads its newest
  * checkpoint, if there is one.  train_build() makes the objects that depend on
  * the shape of the first batch: encoder, samples, history, learner.
- * train_print_plan() prints all objectives, a line of JSON each (--list); or, as
- * a line of JSON, what a run with these options needs and its place (--dry-run),
- * and ends the tool if the run could not begin or resume.
+ * train_print_plan() prints all objectives, a line of JSON each (--list); or,
+ * as a line of JSON, what a run with these options needs and its place
+ * (--dry-run), and ends the tool if the run could not begin or resume.
  */
 int train_begin(struct train *t, struct err *err);
 int train_build(struct train *t, const struct wire_batch *batch,
