@@ -70,17 +70,6 @@ open_outlet(struct selector *s)
 }
 
 static void
-open_command(struct selector *s)
-{
-    const struct wire_hello hello = make_hello(s);
-    struct err err;
-
-    s->command = select_command_open(s->options, hello.digest, &err);
-    if (!s->command)
-        die("%s", err.msg);
-}
-
-static void
 open_planner(struct selector *s)
 {
     const struct planner_config config = {
@@ -128,6 +117,7 @@ static void
 run_selector(struct selector *s)
 {
     const struct select_options *o = s->options;
+    struct err err;
     int planning;
 
     stage_open(&s->stage, &o->stage);
@@ -138,8 +128,11 @@ run_selector(struct selector *s)
             "pretrained one is better",
             data_size(s->set), plural(data_size(s->set)));
     open_outlet(s);
-    if (o->command)
-        open_command(s);
+    if (o->command) {
+        s->command = select_command_open(o, make_hello(s).digest, &err);
+        if (!s->command)
+            die("%s", err.msg);
+    }
     if (o->command || select_options_use_features(o, o->strategy))
         open_planner(s);
     select_serve(s);
@@ -150,21 +143,6 @@ run_selector(struct selector *s)
         _Exit(EXIT_OK);
 }
 
-/* --list and --dry-run. */
-static int
-print_only(struct selector *s)
-{
-    if (s->options->list >= 0) {
-        select_print_list(s->options);
-    } else {
-        open_data(s);
-        select_print_needs(s->options, &s->task);
-        release_selector(s);
-    }
-    close_stdout();
-    return EXIT_OK;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -172,9 +150,15 @@ main(int argc, char **argv)
 
     num_threads_sleep(argv);
     s.options = select_options_get(argc, argv);
-    if (s.options->list >= 0 || s.options->dry)
-        return print_only(&s);
-    if (s.options->score) {
+    if (s.options->list >= 0) {
+        select_print_list(s.options);
+        close_stdout();
+    } else if (s.options->dry) {
+        open_data(&s);
+        select_print_needs(s.options, &s.task);
+        release_selector(&s);
+        close_stdout();
+    } else if (s.options->score) {
         end_when_stopped();
         select_score_files(s.options);
     } else {

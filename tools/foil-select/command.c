@@ -166,19 +166,6 @@ put_features(struct select_command *c, const struct select_task *task,
     return 0;
 }
 
-static void
-put_request(const struct select_task *task, char line[REQUEST])
-{
-    const struct select_layout *layout = &task->layout;
-
-    snprintf(line, REQUEST,
-             "plan epoch=%" PRIu64 " seed=%" PRIu64
-             " samples=%zu batches=%zu size=%zu larger=%zu dims=%zu",
-             task->epoch, task->seed, layout->size, layout->steps,
-             layout->batch, layout->larger,
-             task->features ? task->features->d : 0);
-}
-
 /* See stage/program.h: no retry after a wrong answer. */
 static int
 retry_plan(void *of)
@@ -221,12 +208,6 @@ select_print_plan(FILE *file, const struct select_layout *layout,
     }
 }
 
-static char *
-path_of(const struct select_command *c, uint64_t epoch)
-{
-    return mem_format("%s/%" PRIu64, c->folder, epoch);
-}
-
 /* The digest of all that a plan depends on. */
 static void
 digest_request(const struct select_command *c, const struct select_task *task,
@@ -252,7 +233,8 @@ static int
 load_plan(struct select_command *c, uint64_t epoch, const char *key,
           struct plan_reader *t)
 {
-    char *path = path_of(c, epoch), *text, *line, *end;
+    char *path = mem_format("%s/%" PRIu64, c->folder, epoch);
+    char *text, *line, *end;
     struct err why;
     size_t len;
     int found;
@@ -278,7 +260,7 @@ save_plan(struct select_command *c, uint64_t epoch, const char *key,
           const struct plan_reader *t)
 {
     struct file_draft draft = {0};
-    char *path = path_of(c, epoch);
+    char *path = mem_format("%s/%" PRIu64, c->folder, epoch);
     struct err err;
     int rc = file_mkdir(c->folder, 0700, &err);
 
@@ -294,7 +276,7 @@ save_plan(struct select_command *c, uint64_t epoch, const char *key,
     free(path);
     if (epoch < PLANS_SAVED)
         return;
-    path = path_of(c, epoch - PLANS_SAVED);
+    path = mem_format("%s/%" PRIu64, c->folder, epoch - PLANS_SAVED);
     if (file_exists(path))
         file_remove(path, &err);
     free(path);
@@ -353,7 +335,11 @@ select_command_order(struct select_command *c, const struct select_task *task,
     t.most = c->options->partial ? 0 : wrap ? 2 : 1;
     t.seen = mem_array(n, sizeof *t.seen);
     t.last = mem_array(n, sizeof *t.last);
-    put_request(task, line);
+    snprintf(line, REQUEST,
+             "plan epoch=%" PRIu64 " seed=%" PRIu64
+             " samples=%zu batches=%zu size=%zu larger=%zu dims=%zu",
+             task->epoch, task->seed, n, task->layout.steps, task->layout.batch,
+             task->layout.larger, task->features ? task->features->d : 0);
     digest_request(c, task, line, key);
     if (!c->folder || !load_plan(c, task->epoch, key, &t)) {
         rc = task->features ? put_features(c, task, err) : 0;

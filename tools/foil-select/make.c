@@ -71,20 +71,6 @@ select_measure(struct wire_plan *about, const char *prefix,
     add_number(about, prefix, "weight", all.weight);
 }
 
-/* Adds the hardness of the plan, and of a random one. */
-static void
-compare_hardness(struct wire_plan *about, const struct select_task *task,
-                 const int64_t *ids)
-{
-    int64_t *random =
-        mem_array(select_layout_total(&task->layout), sizeof *random);
-
-    select_measure(about, "", task, ids);
-    select_shuffle(task, random);
-    select_measure(about, "random_", task, random);
-    free(random);
-}
-
 struct planner_plan
 select_make(const struct planner_config *config,
             const struct select_making *making, struct err *why)
@@ -93,9 +79,10 @@ select_make(const struct planner_config *config,
     struct planner_plan made = {.epoch = making->epoch};
     struct wire_plan *about = &made.about;
     const double start = clock_now(), wall = (double)clock_wall() * 1e-9;
+    const size_t total = select_layout_total(&task.layout);
     double seconds;
 
-    made.ids = mem_array(select_layout_total(&task.layout), sizeof *made.ids);
+    made.ids = mem_array(total, sizeof *made.ids);
     task.epoch = (uint64_t)making->epoch;
     task.features = making->by_features ? &making->history.features : NULL;
     if (!config->command) {
@@ -111,12 +98,17 @@ select_make(const struct planner_config *config,
              task.features || config->command ? config->strategy->name
                                               : "shuffle");
     if (task.features) {
+        int64_t *random = mem_array(total, sizeof *random);
+
         add_number(about, "", "from", (double)making->from);
         add_number(about, "", "stale", (double)(making->epoch - making->from));
         add_number(about, "", "with_features",
                    (double)making->history.n / (double)task.layout.size);
         add_number(about, "", "eval", making->history.eval);
-        compare_hardness(about, &task, made.ids);
+        select_measure(about, "", &task, made.ids);
+        select_shuffle(&task, random);
+        select_measure(about, "random_", &task, random);
+        free(random);
     }
     add_number(about, "", "seconds", seconds);
     add_number(about, "", "waited", making->waited);

@@ -240,17 +240,6 @@ send_report(struct planner *p)
         p->reporting = 0;
 }
 
-/* Sleeps until there is work, or it is time to check the second thread; the
- * lock is held. */
-static void
-sleep_on_work(struct planner *p)
-{
-    if (p->job && p->urgent)
-        clock_cond_wait(&p->work, &p->lock, check_s);
-    else
-        pthread_cond_wait(&p->work, &p->lock);
-}
-
 static void *
 run_planner(void *arg)
 {
@@ -268,8 +257,10 @@ run_planner(void *arg)
             start_plan(p);
         else if (must_take_over(p))
             compute_plan(p, &p->first);
+        else if (p->job && p->urgent) // check the second thread later
+            clock_cond_wait(&p->work, &p->lock, check_s);
         else
-            sleep_on_work(p);
+            pthread_cond_wait(&p->work, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -293,47 +284,31 @@ work_low(void *arg)
     return NULL;
 }
 
-static struct flow_client *
-connect_to(struct planner *p, struct err *err)
-{
-    struct flow_client_config config = {
-        .endpoint = p->endpoint,
-        .role = "train",
-        .edge = WIRE_EDGE_FEATURES,
-        .hello = p->config.hello,
-        .deadline = answer_s,
-    };
-
-    return flow_client_open(p->wire, &config, err);
-}
-
-/* Copies the groups: the thread may outlive the caller's. */
-static void
-copy_groups(struct select_task *task)
-{
-    const size_t n = task->layout.size;
-    int64_t *group;
-
-    if (!task->group)
-        return;
-    group = mem_array(n, sizeof *group);
-    memcpy(group, task->group, n * sizeof *group);
-    task->group = group;
-}
-
 struct planner *
 planner_open(const struct planner_config *config, struct err *err)
 {
+    const size_t n = config->task.layout.size;
     struct planner *p = mem_array(1, sizeof *p);
+    int64_t *group;
+    struct flow_client_config client = {
+        .role = "train",
+        .edge = WIRE_EDGE_FEATURES,
+        .hello = config->hello,
+        .deadline = answer_s,
+    };
 
     p->config = *config;
-    copy_groups(&p->config.task);
-    p->endpoint = mem_text(config->endpoint);
+    if (config->task.group) { // a thread may outlive the caller's
+        group = mem_array(n, sizeof *group);
+        memcpy(group, config->task.group, n * sizeof *group);
+        p->config.task.group = group;
+    }
+    client.endpoint = p->endpoint = mem_text(config->endpoint);
     pthread_mutex_init(&p->lock, NULL);
     clock_cond_init(&p->work);
     pthread_cond_init(&p->low_work, NULL);
     p->wire = wire_open(config->keys, err);
-    p->service = p->wire ? connect_to(p, err) : NULL;
+    p->service = p->wire ? flow_client_open(p->wire, &client, err) : NULL;
     if (!p->service)
         return NULL;
     if (pipe(p->wake) || fcntl(p->wake[0], F_SETFL, O_NONBLOCK) ||

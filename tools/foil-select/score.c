@@ -106,23 +106,6 @@ print_score(const struct select_options *o, const struct select_task *task,
     free(random);
 }
 
-static void
-make_order(const struct select_options *o, const struct select_task *task,
-           int64_t *ids)
-{
-    struct select_command *command;
-    struct err err;
-
-    if (!o->command) {
-        select_strategy_order(o->strategy, task, ids);
-        return;
-    }
-    command = select_command_open(o, "", &err);
-    if (!command || select_command_order(command, task, ids, &err))
-        die("%s", err.msg);
-    select_command_close(command);
-}
-
 void
 select_score_files(const struct select_options *o)
 {
@@ -131,8 +114,10 @@ select_score_files(const struct select_options *o)
     float *u = read_rows(o->operand[0], &n, &d);
     float *v = read_rows(second, &n_second, &d_second);
     const struct select_features features = {d, u, v, NULL};
+    struct select_command *command = NULL;
     struct select_task task;
     int64_t *ids;
+    struct err err;
     double start;
 
     if (n != n_second || d != d_second)
@@ -143,7 +128,14 @@ select_score_files(const struct select_options *o)
     task.features = &features;
     ids = mem_array(select_layout_total(&task.layout), sizeof *ids);
     start = clock_now();
-    make_order(o, &task, ids);
+    if (o->command) {
+        command = select_command_open(o, "", &err);
+        if (!command || select_command_order(command, &task, ids, &err))
+            die("%s", err.msg);
+        select_command_close(command);
+    } else {
+        select_strategy_order(o->strategy, &task, ids);
+    }
     print_score(o, &task, ids, clock_now() - start);
     if (o->plan_out)
         write_plan(o->plan_out, &task.layout, ids);

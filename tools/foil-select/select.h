@@ -117,8 +117,6 @@ enum select_fetched {
 
 /* fetch.c: requests to the trainer's service of features.  select_fetch() sets
  * id and from of `wanted` itself. */
-struct flow_client;
-struct wire_features_request;
 enum select_fetched select_fetch(struct flow_client *service, int stop,
                                  const struct wire_features_request *wanted,
                                  size_t size, struct select_history *history,

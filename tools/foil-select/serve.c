@@ -66,19 +66,6 @@ select_check_place(void *tool, struct wire_want *next, struct err *why)
     return -1;
 }
 
-/* A trainer was started: all earlier items are void. */
-static void
-on_restart(struct selector *s, const struct wire_place *at)
-{
-    if (s->planner) {
-        planner_forget(s->planner);
-        select_plan_clear(s->plan);
-        s->asked = 0;
-    }
-    progress_start(&s->progress, "steps", steps_before(s, at),
-                   (double)s->options->epochs * (double)count_steps(s, -1));
-}
-
 static const int64_t *
 ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 {
@@ -106,24 +93,19 @@ has_plan(const struct selector *s, int64_t epoch)
  * it.
  */
 static int
-may_reject(const struct selector *s, const struct wire_place *at, uint64_t peer)
-{
-    const struct wire_place done = place_of(s);
-
-    return at->session == done.session &&
-           (flow_producer_holder(s->outlet->producer, at) == peer ||
-            (at->step < count_steps(s, at->epoch) &&
-             wire_place_cmp(at, &done) < 0 && has_plan(s, at->epoch)));
-}
-
-static int
 check_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
              struct err *err)
 {
+    const struct wire_place done = place_of(s);
+    const int was_trained = got->at.step < count_steps(s, got->at.epoch) &&
+                            wire_place_cmp(&got->at, &done) < 0 &&
+                            has_plan(s, got->at.epoch);
     const int64_t *ids;
     size_t n;
 
-    if (!may_reject(s, &got->at, peer))
+    if (got->at.session != done.session ||
+        (flow_producer_holder(s->outlet->producer, &got->at) != peer &&
+         !was_trained))
         return err_set(err, "reject: for an item that the peer does not have");
     ids = ids_of(s, &got->at, &n);
     for (size_t i = 0; i < got->n; i++) {
@@ -170,8 +152,14 @@ handle_news(struct selector *s, struct flow_news *news)
         if (take_reject(s, news->peer, news->msg, &news->why))
             stage_refuse(s->outlet->server, news);
         break;
-    case FLOW_NEW_SESSION:
-        on_restart(s, &news->at);
+    case FLOW_NEW_SESSION: // all earlier items are void
+        if (s->planner) {
+            planner_forget(s->planner);
+            select_plan_clear(s->plan);
+            s->asked = 0;
+        }
+        progress_start(&s->progress, "steps", steps_before(s, &news->at),
+                       (double)s->options->epochs * (double)count_steps(s, -1));
         break;
     case FLOW_REWOUND:
         // the place moved back, or was wrong: the planner may work for a
@@ -191,23 +179,6 @@ report_plan(struct selector *s, const struct wire_plan *about)
 {
     if (s->options->features != FEATURES_NONE)
         planner_report(s->planner, about);
-}
-
-static void
-take_plan(struct selector *s)
-{
-    struct planner_plan planned;
-
-    if (!planner_take(s->planner, &planned))
-        return;
-    if (planned.epoch >= place_of(s).epoch && !has_plan(s, planned.epoch)) {
-        select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
-        report_plan(s, &planned.about);
-        free(s->previous);
-        s->previous = planned.ids;
-    } else {
-        free(planned.ids); // too late
-    }
 }
 
 /*
@@ -280,6 +251,7 @@ is_planned(struct selector *s, int64_t epoch)
 static void
 poll_planner(struct selector *s)
 {
+    struct planner_plan planned;
     struct err why;
     int trouble;
 
@@ -291,7 +263,16 @@ poll_planner(struct selector *s)
     if (trouble)
         log_message("%s", why.msg);
     planner_set_urgent(s->planner, s->starved);
-    take_plan(s);
+    if (planner_take(s->planner, &planned)) {
+        if (planned.epoch >= place_of(s).epoch && !has_plan(s, planned.epoch)) {
+            select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
+            report_plan(s, &planned.about);
+            free(s->previous);
+            s->previous = planned.ids;
+        } else {
+            free(planned.ids); // too late
+        }
+    }
     ask_plan(s);
 }
 
@@ -362,35 +343,6 @@ send_items(struct selector *s)
     flow_outlet_send_end(s->outlet);
 }
 
-static void
-show_progress(struct selector *s)
-{
-    const size_t peers = flow_server_peers(s->outlet->server);
-    const struct wire_place done = place_of(s);
-    char more[64];
-
-    if (done.session < 0)
-        return;
-    snprintf(more, sizeof more, "%zu planned ahead, %zu augmenter%s",
-             flow_producer_out(s->outlet->producer), peers, plural(peers));
-    progress_show(&s->progress, steps_before(s, &done), more);
-}
-
-/* Describes the peer that the selector waits for: 1, or 0 if none. */
-static int
-describe_wait(const struct selector *s, const struct wire_place *at, double now,
-              struct err *who)
-{
-    if (stage_outlet_waits(s->outlet, now, who))
-        return 1;
-    if (flow_producer_short(s->outlet->producer))
-        return 0;
-    return err_set(who,
-                   "the trainer, which reports no progress and is at epoch "
-                   "%" PRId64 ", step %" PRId64,
-                   at->epoch, at->step) != 0;
-}
-
 /* See stage/stage.h: reported after twice the time of the trainer's longest
  * step so far. */
 static int
@@ -400,9 +352,16 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
     const struct selector *s = self;
     const struct wire_place at = place_of(s);
 
-    if (stage_waiting_moved(waiting, &at, now) ||
-        !describe_wait(s, &at, now, who))
+    if (stage_waiting_moved(waiting, &at, now))
         return 0;
+    if (!stage_outlet_waits(s->outlet, now, who)) {
+        if (flow_producer_short(s->outlet->producer))
+            return 0;
+        err_set(who,
+                "the trainer, which reports no progress and is at epoch "
+                "%" PRId64 ", step %" PRId64,
+                at.epoch, at.step);
+    }
     return at.session < 0 || now - waiting->since >= 2 * waiting->longest ? 1
                                                                           : -1;
 }
@@ -419,14 +378,23 @@ static int
 take_turn(void *self)
 {
     struct selector *s = self;
+    struct wire_place done;
     struct flow_news news;
+    size_t peers;
+    char more[64];
 
     while (stage_outlet_next(s->outlet, &news))
         handle_news(s, &news);
     s->over = flow_outlet_is_over(s->outlet);
     poll_planner(s);
     send_items(s);
-    show_progress(s);
+    done = place_of(s);
+    if (done.session >= 0) {
+        peers = flow_server_peers(s->outlet->server);
+        snprintf(more, sizeof more, "%zu planned ahead, %zu augmenter%s",
+                 flow_producer_out(s->outlet->producer), peers, plural(peers));
+        progress_show(&s->progress, steps_before(s, &done), more);
+    }
     return !s->over;
 }
 
