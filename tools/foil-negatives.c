@@ -7,14 +7,13 @@
 #include "num/threads.h"
 
 static struct sampler sampler;
-static struct service service = {.sampler = &sampler};
 static struct filter filter = {.sampler = &sampler};
 
 /* The turn of a stage with --filter. */
 static int
 turn_both(void *self)
 {
-    service_turn(&service);
+    sampler_turn(&sampler);
     filter_turn(self);
     return 1;
 }
@@ -22,7 +21,7 @@ turn_both(void *self)
 int
 main(int argc, char **argv)
 {
-    static const struct stage_handlers alone = {.turn = service_turn},
+    static const struct stage_handlers alone = {.turn = sampler_turn},
                                        both = {filter_pause, turn_both,
                                                filter_waits};
     const struct negatives_options *o = negatives_options_get(argc, argv);
@@ -30,9 +29,8 @@ main(int argc, char **argv)
 
     // normal priority, unlike other stages: the trainer waits for the answer
     num_threads(1);
-    sampler_init(&sampler);
     stage_open(&stage, &o->stage);
-    service_open(&service, o, &stage);
+    sampler_open(&sampler, o, &stage);
     if (o->command)
         sampler.weigher = weigher_open(o, stage.stop);
     if (o->filter) {
@@ -40,11 +38,9 @@ main(int argc, char **argv)
         stage_run(&stage, &both, &filter);
         filter_close(&filter);
     } else {
-        stage_run(&stage, &alone, &service);
+        stage_run(&stage, &alone, &sampler);
     }
     log_stopped();
-    flow_server_close(service.server);
-    weigher_close(sampler.weigher);
     sampler_release(&sampler);
     stage_close(&stage);
     return EXIT_OK;

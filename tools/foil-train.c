@@ -32,36 +32,6 @@ is_finished(const struct train *t)
            (t->trained && s->epoch >= s->epochs);
 }
 
-/* Trains a batch and releases it, or begins a new session if it is of another
- * plan: returns 1, 0 if a signal came during it, -1 on error. */
-static int
-train_or_skip(struct train *t, struct wire_batch *batch, struct err *err)
-{
-    int rc = -1;
-
-    if (!train_plan_fits(t, batch)) {
-        rc = train_plan_change(t, batch, err) ? -1 : 1;
-    } else {
-        train_plan_note(t, batch);
-        if (t->trained || !train_build(t, batch, err))
-            rc = train_step(t, batch, err);
-        if (rc > 0) {
-            t->trained = 1;
-            if (!batch->batch.encode_only)
-                train_save_if_due(t);
-        }
-        if (!rc && !stop_requested())
-            rc = 1; // the step is repeated, in a new session
-    }
-    train_release_batch(t, batch);
-    return rc > 0 && lock_removed()
-               ? err_set(err,
-                         "'%s' was removed during training: nothing more can "
-                         "be saved there",
-                         t->options->stage.run)
-               : rc;
-}
-
 /* Trains all batches that are next in the plan, without a wait. */
 static int
 train_turn(void *self)
@@ -71,7 +41,7 @@ train_turn(void *self)
     int rc;
 
     while ((rc = train_source_next(t, &batch, t->err)) > 0) {
-        rc = train_or_skip(t, &batch, t->err);
+        rc = train_batch(t, &batch, t->err);
         if (rc <= 0 || is_finished(t))
             return rc < 0 ? -1 : 0;
     }

@@ -45,19 +45,6 @@ print_message(struct train_journal *journal, const struct err *text)
     journal->listener.message(journal->listener.self, text->msg);
 }
 
-/* One line, one write: a reader never sees half of one. */
-static void
-write_line(struct train_journal *journal, json_t *object)
-{
-    char *line = json_line(object);
-    struct err why;
-
-    if (file_append(journal->file, line, strlen(line), "metrics.jsonl", &why) &&
-        tally_add(&journal->unwritten, &why))
-        print_message(journal, &why);
-    free(line);
-}
-
 /* Adds a number to the line, if it is finite, and to the list. */
 static void
 add_value(json_t *line, struct values *values, const char *name, double x)
@@ -159,6 +146,8 @@ train_journal_step(struct train_journal *journal, const struct batch *batch,
     const struct train_listener *listener = &journal->listener;
     struct values values = {0};
     json_t *line = json_object();
+    struct err why;
+    char *text;
 
     if (result->outcome == TRAIN_APPLIED)
         journal->last = result->loss;
@@ -189,7 +178,12 @@ train_journal_step(struct train_journal *journal, const struct batch *batch,
     }
     add_value(line, &values, "time", (double)clock_wall() * 1e-9);
     journal->waited = 0;
-    write_line(journal, line);
+    text = json_line(line);
+    // one write: a reader never sees half of a line
+    if (file_append(journal->file, text, strlen(text), "metrics.jsonl", &why) &&
+        tally_add(&journal->unwritten, &why))
+        print_message(journal, &why);
+    free(text);
     json_decref(line);
     if (listener->line)
         listener->line(listener->self, &values);

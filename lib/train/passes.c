@@ -360,54 +360,33 @@ add_gradients(struct train_shards *s, size_t from, size_t to, size_t level,
     num_axpy(s->params, 1, s->sums[level], grads);
 }
 
-/* Handles a piece that the pass of the first shard has completed: adds the sums
- * of the other shards in the tree's order, then sends it to other ranks. */
-static void
-send_piece(struct train_shards *s, size_t from)
-{
-    float *grads = nn_net_grads(s->native->net) + from;
-
-    for (size_t level = s->levels; level-- > 0;)
-        num_axpy(s->sent_from - from, 1, s->sums[level] + from, grads);
-    if (s->busy.size > 1)
-        ranks_pieces_begin(&s->pieces, grads, s->sent_from - from);
-    s->sent_from = from;
-}
-
-/* Called after each operator of a backward pass. */
+/* Called after each operator of a backward pass.  To a piece that the pass of
+ * the first shard has completed, adds the sums of the other shards in the
+ * tree's order, then sends it to other ranks. */
 static void
 on_operator(void *self, size_t from)
 {
     struct train_shards *s = self;
+    float *grads = nn_net_grads(s->native->net) + from;
 
-    if (s->last && (s->sent_from - from >= s->piece || (!from && s->sent_from)))
-        send_piece(s, from);
+    if (s->last &&
+        (s->sent_from - from >= s->piece || (!from && s->sent_from))) {
+        for (size_t level = s->levels; level-- > 0;)
+            num_axpy(s->sent_from - from, 1, s->sums[level] + from, grads);
+        if (s->busy.size > 1)
+            ranks_pieces_begin(&s->pieces, grads, s->sent_from - from);
+        s->sent_from = from;
+    }
     ranks_pieces_progress(&s->pieces);
     ranks_send_progress(&s->ahead);
-}
-
-/* Sums all shards except the first: the right half, the right half of the left
- * half, and so on. */
-static void
-add_others(struct train_shards *s, size_t first, size_t end, const float *dz)
-{
-    const float *grads = nn_net_grads(s->native->net);
-
-    for (s->levels = 0; end - first > 1; s->levels++) {
-        const size_t middle = (first + end) / 2;
-
-        add_gradients(s, middle, end, s->levels + 1, dz);
-        memcpy(sum_at(s, s->levels), grads, s->params * sizeof *grads);
-        end = middle;
-    }
 }
 
 /* Computes the gradient of all shards of this rank and sends it by pieces. */
 static void
 sum_shards(struct train_shards *s, const float *dz)
 {
-    const size_t first = first_shard(s, s->n, s->ranks.rank),
-                 end = first_shard(s, s->n, s->ranks.rank + 1);
+    const size_t first = first_shard(s, s->n, s->ranks.rank);
+    size_t end = first_shard(s, s->n, s->ranks.rank + 1);
 
     s->last = s->whole;
     s->levels = 0;
@@ -420,7 +399,15 @@ sum_shards(struct train_shards *s, const float *dz)
     if (s->whole) {
         nn_net_backward_parts(s->native->net, dz);
     } else {
-        add_others(s, first, end, dz);
+        // all but the first: the right half, that of the left half, and so on
+        for (; end - first > 1; s->levels++) {
+            const size_t middle = (first + end) / 2;
+
+            add_gradients(s, middle, end, s->levels + 1, dz);
+            memcpy(sum_at(s, s->levels), nn_net_grads(s->native->net),
+                   s->params * sizeof *dz);
+            end = middle;
+        }
         s->last = 1;
         add_gradients(s, first, first + 1, 0, dz);
     }

@@ -70,28 +70,25 @@ input_bytes(const struct process *e)
 }
 
 static void
-put_tokens(struct process *e, const struct nn_input *input, int64_t *offset)
-{
-    const size_t first = input->offsets[0];
-    const size_t n = input->offsets[input->n] - first;
-
-    REQUIRE(n <= e->rows * e->context);
-    for (size_t i = 0; i <= input->n; i++)
-        offset[i] = (int64_t)(input->offsets[i] - first);
-    memcpy(offset + e->rows + 1, input->ids + first, n * sizeof *input->ids);
-}
-
-static void
 write_input(struct process *e, const struct nn_input *input, int slot)
 {
     void *to = memory_at(e, e->at.input[slot]);
 
-    if (e->kind == NN_TOKENS)
-        put_tokens(e, input, to);
-    else if (e->kind == NN_IDS)
+    if (e->kind == NN_TOKENS) {
+        const size_t first = input->offsets[0];
+        const size_t n = input->offsets[input->n] - first;
+        int64_t *offset = to;
+
+        REQUIRE(n <= e->rows * e->context);
+        for (size_t i = 0; i <= input->n; i++)
+            offset[i] = (int64_t)(input->offsets[i] - first);
+        memcpy(offset + e->rows + 1, input->ids + first,
+               n * sizeof *input->ids);
+    } else if (e->kind == NN_IDS) {
         memcpy(to, input->ids, input->n * sizeof *input->ids);
-    else
+    } else {
         memcpy(to, input->images, input->n * e->image);
+    }
 }
 
 /* Skips the copy if the batch was sent ahead. */

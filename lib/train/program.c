@@ -140,14 +140,6 @@ train_program_fail(struct train_program *p, const struct err *err)
     return -1;
 }
 
-static int
-is_in_range(double x, const struct train_number *want)
-{
-    return !(x < want->low || x > want->high) &&
-           (isfinite(x) || isinf(want->high)) &&
-           (!want->whole || x == floor(x));
-}
-
 int
 train_program_number(struct train_program *p, const char *words,
                      const struct train_number *want, double *number,
@@ -155,6 +147,7 @@ train_program_number(struct train_program *p, const char *words,
 {
     const size_t n = strlen(want->name);
     char *end, range[64];
+    double x;
     int len;
 
     *number = 0;
@@ -165,9 +158,10 @@ train_program_number(struct train_program *p, const char *words,
     }
     if (!*words)
         return 0;
-    *number = strtod(words + n + 1, &end);
+    *number = x = strtod(words + n + 1, &end);
     if (end > words + n + 1 && (!*end || *end == ' ') &&
-        is_in_range(*number, want))
+        !(x < want->low || x > want->high) &&
+        (isfinite(x) || isinf(want->high)) && (!want->whole || x == floor(x)))
         return 1;
     len = (int)strcspn(words, " ");
     if (isinf(want->high))

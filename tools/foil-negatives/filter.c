@@ -48,7 +48,7 @@ open_items(struct filter *filter)
     if (digest_from_hex(&digest, selector->digest))
         die("the selector does not name its data set");
     filter->seed = (uint64_t)o->seed ^ digest_word(&digest);
-    sampler_set_data(filter->sampler, o, selector);
+    sampler_set_data(filter->sampler, selector);
     // serials of a restarted filter are above its earlier ones
     passage_init(&filter->passage, (size_t)selector->size,
                  (int64_t)clock_wall());

@@ -11,8 +11,7 @@
  * The parts of foil-negatives, one file each:
  *
  *   options.c   the command line
- *   sampler.c   the sampler, by messages
- *   service.c   requests of the trainer, and their answers
+ *   sampler.c   the sampler: requests of the trainer, and their answers
  *   filter.c    items on their way from the selector to the augmenters
  *   passage.c   order of items, and items in progress
  *   command.c   weights by a program of the user's
@@ -57,53 +56,26 @@ struct sampler {
     int known;                   /* 1: `source` is initialised */
     /* Its place, and the peer of `server` that owns it. */
     struct flow_state_owner owner_state;
-    struct flow_server *server;   /* of the service */
+    const struct negatives_options *options;
+    struct flow_server *server;
     struct sample_store incoming; /* pieces of a state so far */
     int64_t *views;               /* of the last request with captions */
     size_t views_room;
 };
 
 /*
- * sampler.c: sampler_init() makes a sampler without a place. sampler_set_data()
- * initialises it with a data set, once; sampler_begin() resets it for a new run
- * of a trainer, unless its owner is still connected.
+ * sampler.c: sampler_open() makes a sampler without a place and opens the
+ * endpoint for trainers.  sampler_set_data() initialises it with a data set,
+ * once; sampler_begin() resets it for a new run of a trainer, unless its owner
+ * is still connected.  sampler_turn() reads and answers messages; it returns 1,
+ * as a turn of a stage that continues (stage/stage.h).
  */
-void sampler_init(struct sampler *sampler);
-void sampler_set_data(struct sampler *sampler,
-                      const struct negatives_options *o,
-                      const struct wire_hello *hello);
-void sampler_begin(struct sampler *sampler, const struct wire_place *at);
-void sampler_release(struct sampler *sampler);
-
-/*
- * sampler_weigh() answers `weights.get` of a peer and advances by a step; on
- * error it returns NULL and nothing has changed.
- */
-struct wire_msg *sampler_weigh(struct sampler *sampler, uint64_t peer,
-                               const struct wire_weights_request *request,
-                               struct err *err);
-
-/*
- * sampler_load() takes a piece of the state that a trainer hands over.  The
- * last piece sets the sampler's place.  On error it returns -1, and the place
- * is unchanged; `again` is 1 if the trainer must start with the first piece.
- */
-int sampler_load(struct sampler *sampler, uint64_t peer,
-                 const struct wire_state *state, int *again, struct err *err);
-
-/* service.c */
-struct service {
-    const struct negatives_options *options;
-    struct sampler *sampler;
-    struct flow_server *server;
-};
-
-void service_open(struct service *service,
+void sampler_open(struct sampler *sampler,
                   const struct negatives_options *options, struct stage *stage);
-
-/* service_turn() reads and answers messages.  Returns 1, as a turn of a stage
- * that continues (stage/stage.h). */
-int service_turn(void *service);
+void sampler_set_data(struct sampler *sampler, const struct wire_hello *hello);
+void sampler_begin(struct sampler *sampler, const struct wire_place *at);
+int sampler_turn(void *sampler);
+void sampler_release(struct sampler *sampler);
 
 /* An item, from its arrival until its step is trained. */
 struct passage_item {

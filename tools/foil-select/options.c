@@ -1,10 +1,11 @@
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/npy.h"
 #include "select.h"
 #include "util/json.h"
+#include "util/mem.h"
 #include "util/opt.h"
 #include "wire/batch.h"
 
@@ -181,21 +182,9 @@ select_options_task(const struct select_options *options, size_t size)
     return task;
 }
 
-/* Appends text, cut to the room. */
-static void __attribute__((format(printf, 2, 3)))
-append_words(char text[256], const char *fmt, ...)
-{
-    const size_t len = strlen(text);
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text + len, 256 - len, fmt, ap);
-    va_end(ap);
-}
-
 /* Appends the parameters that differ from their defaults. */
 static void
-add_params(char text[256], const struct param *own, const double *value)
+add_params(char **text, const struct param *own, const double *value)
 {
     for (size_t i = 0; own[i].name; i++) {
         int length;
@@ -203,12 +192,12 @@ add_params(char text[256], const struct param *own, const double *value)
 
         if (value[i] == own[i].value)
             continue;
-        append_words(text, ",%s", own[i].name);
+        mem_append(text, ",%s", own[i].name);
         if (own[i].kind == OPT_CHOICE) {
             word = opt_word(own[i].arg, (int)value[i], &length);
-            append_words(text, "=%.*s", length, word);
+            mem_append(text, "=%.*s", length, word);
         } else if (own[i].kind != OPT_FLAG) {
-            append_words(text, "=%.12g", value[i]);
+            mem_append(text, "=%.12g", value[i]);
         }
     }
 }
@@ -216,20 +205,23 @@ add_params(char text[256], const struct param *own, const double *value)
 void
 select_options_print(const struct select_options *options, char text[256])
 {
-    *text = '\0';
+    char *all = NULL;
+
     if (options->command)
-        append_words(text, "--strategy-command '%s'", options->command);
+        mem_append(&all, "--strategy-command '%s'", options->command);
     else
-        append_words(text, "--strategy %s", options->strategy->name);
-    add_params(text, options->strategy->params, options->value);
-    append_words(text, " -b %ld -s %ld", options->batch, options->seed);
+        mem_append(&all, "--strategy %s", options->strategy->name);
+    add_params(&all, options->strategy->params, options->value);
+    mem_append(&all, " -b %ld -s %ld", options->batch, options->seed);
     if (options->remainder != SELECT_KEEP)
-        append_words(text, " --remainder %s", opt_choice(&o.remainder));
+        mem_append(&all, " --remainder %s", opt_choice(&o.remainder));
     if (options->avoid)
-        append_words(text, " --avoid %s", options->avoid);
+        mem_append(&all, " --avoid %s", options->avoid);
     if (select_options_use_features(options, options->strategy))
-        append_words(text, " --features %s --lag %ld", opt_choice(&o.features),
-                     options->lag);
+        mem_append(&all, " --features %s --lag %ld", opt_choice(&o.features),
+                   options->lag);
+    snprintf(text, 256, "%s", all);
+    free(all);
 }
 
 static json_t *

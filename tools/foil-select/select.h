@@ -13,13 +13,13 @@
  * The parts of foil-select, one file each:
  *
  *   options.c   the command line; --list and --dry-run
- *   serve.c     sends items: places, leases, late augmenters
+ *   serve.c     sends items: places, leases, late augmenters, the rest of an
+ *               epoch that another selector began
  *   planner.c   two threads that plan epochs from features
  *   make.c      one such plan, and how hard it is
  *   command.c   plans by a user's program
  *   fetch.c     fetches features from the trainer
  *   score.c     --score: a plan from files, without a trainer
- *   rest.c      the rest of an epoch that another selector began
  *   report.c    samples that could not be used
  */
 enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
@@ -263,17 +263,6 @@ struct selector {
 
     struct select_quarantine bad;
 };
-
-/*
- * rest.c: select_rest_find() prepares the rest of the epoch of a snapshot if it
- * began with another plan, and prints a message.  It can make an order
- * without features again, but not one by features or a command; then the
- * trainer ends the epoch.  select_rest_of() returns the rest of an epoch, or
- * NULL if the epoch has our plan.
- */
-void select_rest_find(struct selector *s, const struct wire_want *next);
-const struct select_rest *select_rest_of(const struct selector *s,
-                                         int64_t epoch);
 
 /* serve.c: checks the trainer's place in a peer's message; see flow/outlet.h.
  * `tool` is the selector.  Dies if the first such place is invalid. */

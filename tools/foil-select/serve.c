@@ -11,11 +11,88 @@
 /* Seconds between checks for a plan that the trainer waits for. */
 static const double poll_plan_s = 0.001;
 
+/* Reads the options of a plan, as select_options_print() writes them: returns
+ * the strategy, and sets seed and layout; NULL if that is not possible. */
+static const struct select_strategy *
+read_options(const char *options, struct select_task *task)
+{
+    static const char *const words[] = {[SELECT_DROP] = " --remainder drop",
+                                        [SELECT_WRAP] = " --remainder wrap"};
+    const char *at = strstr(options, " -b ");
+    enum select_remainder remainder = SELECT_KEEP;
+    long batch, seed;
+    char name[32];
+    struct err err;
+
+    if (!at || sscanf(at, " -b %ld -s %ld", &batch, &seed) != 2 || batch < 2 ||
+        sscanf(options, "--strategy %31[^, ]", name) != 1 ||
+        strstr(options, " --features eval"))
+        return NULL;
+    for (int i = SELECT_DROP; i <= SELECT_WRAP; i++)
+        if (strstr(at, words[i]))
+            remainder = (enum select_remainder)i;
+    task->seed = (uint64_t)seed;
+    return select_layout_make(task->layout.size, (size_t)batch, remainder,
+                              &task->layout, &err)
+               ? NULL
+               : select_strategy_find(name, &err);
+}
+
+/*
+ * Prepares the rest of the epoch of a snapshot if it began with another plan,
+ * and prints a message.  An order without features can be made again, but not
+ * one by features or a command; then the trainer ends the epoch.
+ */
+static void
+find_rest(struct selector *s, const struct wire_want *next)
+{
+    struct select_rest *rest = &s->rest;
+    struct select_task task = s->task;
+    const int64_t epoch = next->at.epoch;
+    const struct select_strategy *strategy;
+
+    if (!*next->order || !strcmp(next->plan, s->plan_options) ||
+        (epoch == rest->epoch && !strcmp(next->order, rest->order)))
+        return;
+    select_plan_free(rest->plan);
+    *rest = (struct select_rest){.epoch = epoch};
+    memcpy(rest->order, next->order, sizeof rest->order);
+    memcpy(rest->options, next->plan, sizeof rest->options);
+    task.group = NULL;
+    strategy = read_options(next->plan, &task);
+    if (strategy) {
+        rest->layout = task.layout;
+        rest->plan = select_plan_new(strategy, &task);
+        if (strcmp(select_plan_name(rest->plan, (uint64_t)epoch),
+                   rest->order) != 0) {
+            select_plan_free(rest->plan);
+            rest->plan = NULL;
+        }
+    }
+    if (rest->plan)
+        log_message("epoch %" PRId64 " began with another plan, '%.200s': from "
+                    "step %" PRId64 " on that plan is completed, and epoch "
+                    "%" PRId64 " has this one",
+                    epoch, rest->options, next->at.step, epoch + 1);
+    else
+        log_message("epoch %" PRId64 " began with another plan, '%.200s', "
+                    "which cannot be made again here, as it is by features or "
+                    "a program: the trainer ends the epoch at step %" PRId64,
+                    epoch, rest->options, next->at.step);
+}
+
+/* Returns the rest of an epoch, or NULL if the epoch has our plan. */
+static const struct select_rest *
+rest_of(const struct selector *s, int64_t epoch)
+{
+    return s->rest.plan && s->rest.epoch == epoch ? &s->rest : NULL;
+}
+
 /* Steps of an epoch, including those of an extra pass. */
 static int64_t
 count_steps(const struct selector *s, int64_t epoch)
 {
-    const struct select_rest *rest = select_rest_of(s, epoch);
+    const struct select_rest *rest = rest_of(s, epoch);
 
     return (int64_t)(rest ? rest->layout.steps
                           : s->task.layout.steps + s->eval_pass.steps);
@@ -46,7 +123,7 @@ select_check_place(void *tool, struct wire_want *next, struct err *why)
     const long epochs = s->options->epochs;
     int64_t steps;
 
-    select_rest_find(s, next);
+    find_rest(s, next);
     steps = count_steps(s, at->epoch);
     if (at->step == steps) {
         at->epoch++;
@@ -69,7 +146,7 @@ select_check_place(void *tool, struct wire_want *next, struct err *why)
 static const int64_t *
 ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 {
-    const struct select_rest *rest = select_rest_of(s, at->epoch);
+    const struct select_rest *rest = rest_of(s, at->epoch);
     const size_t step = (size_t)at->step, trained = s->task.layout.steps;
 
     if (rest)
@@ -83,7 +160,7 @@ ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 static int
 has_plan(const struct selector *s, int64_t epoch)
 {
-    return select_rest_of(s, epoch) ||
+    return rest_of(s, epoch) ||
            select_plan_has(s->plan, (uint64_t)epoch);
 }
 
@@ -238,7 +315,7 @@ is_planned(struct selector *s, int64_t epoch)
 {
     const int waits = s->options->policy == POLICY_WAIT;
 
-    if (!s->planner || select_rest_of(s, epoch))
+    if (!s->planner || rest_of(s, epoch))
         return 1;
     if (select_plan_has(s->plan, (uint64_t)epoch))
         return !waits || planner_reported(s->planner);
@@ -279,7 +356,7 @@ poll_planner(struct selector *s)
 static struct wire_msg *
 item_of(struct selector *s, const struct wire_place *at)
 {
-    const struct select_rest *rest = select_rest_of(s, at->epoch);
+    const struct select_rest *rest = rest_of(s, at->epoch);
     struct wire_item item = {
         .session = at->session,
         .size = (int64_t)s->task.layout.size,

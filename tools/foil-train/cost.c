@@ -38,17 +38,6 @@ rows_of(const struct wire_batch *b)
     return (double)(b->batch.v * b->batch.b + b->batch.extra.n);
 }
 
-/* Bytes of encoders, of waiting batches and of the similarities of rows. */
-static double
-bytes_needed(const struct train *t, const struct wire_batch *b)
-{
-    const double rows = rows_of(b);
-
-    return base + memory_of(&t->encoder) + memory_of(&t->text_encoder) +
-           (double)t->options->window * (double)wire_msg_bytes(b->msg) +
-           3 * rows * rows * sizeof(float);
-}
-
 /*
  * Seconds of a step, from forward passes of some rows of the batch, repeated
  * for `length` seconds, at least once, scaled to the rows of a rank; backward
@@ -81,33 +70,29 @@ seconds_of_step(const struct train *t, const struct wire_batch *b,
     return passes * taken / times * rows_of(b) / (double)(input.n * ranks);
 }
 
-/* Adds a hint if the machine has less memory. */
-static void
-compare_memory(double bytes, char text[128])
-{
-    const double there =
-        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-
-    *text = 0;
-    if (there > 0 && bytes > there)
-        snprintf(text, 128,
-                 ", more than the %.1f GB of this machine: --micro-batch, or a "
-                 "smaller batch, needs less",
-                 there * 1e-9);
-}
-
 void
 train_cost_print(const struct train *t, const struct wire_batch *b,
                  double steps)
 {
-    const double bytes = bytes_needed(t, b);
+    const double rows = rows_of(b);
+    // encoders, waiting batches and the similarities of rows
+    const double bytes =
+        base + memory_of(&t->encoder) + memory_of(&t->text_encoder) +
+        (double)t->options->window * (double)wire_msg_bytes(b->msg) +
+        3 * rows * rows * sizeof(float);
+    const double there =
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double step = seconds_of_step(t, b, 0);
-    char time[96] = "", span[24], short_of[128];
+    char time[96] = "", span[24], short_of[128] = "";
 
     if (bytes < much && step * steps < hour)
         return;
     step = seconds_of_step(t, b, probe);
-    compare_memory(bytes, short_of);
+    if (there > 0 && bytes > there)
+        snprintf(short_of, sizeof short_of,
+                 ", more than the %.1f GB of this machine: --micro-batch, or a "
+                 "smaller batch, needs less",
+                 there * 1e-9);
     clock_span(step * steps, span);
     if (step > 0)
         snprintf(time, sizeof time, "; %.2g s a step, %s in all", step, span);

@@ -44,14 +44,6 @@ answer_question(void)
     MPI_Send(NULL, 0, MPI_BYTE, 0, 1, questions);
 }
 
-static void
-ask_rank(int rank, MPI_Request *request)
-{
-    MPI_Isend(NULL, 0, MPI_BYTE, rank, 0, questions, request);
-    MPI_Request_free(request);
-    MPI_Irecv(NULL, 0, MPI_BYTE, rank, 1, questions, request);
-}
-
 /* Ends all ranks and prints which ones have not answered within two seconds. */
 static void
 give_up(void)
@@ -62,8 +54,11 @@ give_up(void)
     int all = 0, silent = 0;
 
     request[0] = MPI_REQUEST_NULL;
-    for (int r = 1; r < size; r++)
-        ask_rank(r, request + r);
+    for (int r = 1; r < size; r++) {
+        MPI_Isend(NULL, 0, MPI_BYTE, r, 0, questions, request + r);
+        MPI_Request_free(request + r);
+        MPI_Irecv(NULL, 0, MPI_BYTE, r, 1, questions, request + r);
+    }
     while (!all && MPI_Wtime() < start + 2)
         MPI_Testall(size, request, &all, MPI_STATUSES_IGNORE);
     for (int r = 1; r < size; r++) {
@@ -302,21 +297,11 @@ train_ranks_unsilence(void)
     }
 }
 
-static void
-find_hosts(void)
-{
-    char name[HOST] = "";
-    int length;
-
-    hosts = mem_array(world.size, sizeof *hosts);
-    MPI_Get_processor_name(name, &length);
-    MPI_Allgather(name, HOST, MPI_CHAR, hosts, HOST, MPI_CHAR, MPI_COMM_WORLD);
-}
-
 int
 train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
 {
-    int level, rank, size;
+    char name[HOST] = "";
+    int level, rank, size, length;
 
     *ranks = NULL;
     deadline_s = deadline;
@@ -338,7 +323,9 @@ train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
                            .swap_begin = mpi_swap_begin,
                            .swap_done = mpi_swap_done,
                            .swap_end = mpi_swap_end};
-    find_hosts();
+    hosts = mem_array(world.size, sizeof *hosts);
+    MPI_Get_processor_name(name, &length);
+    MPI_Allgather(name, HOST, MPI_CHAR, hosts, HOST, MPI_CHAR, MPI_COMM_WORLD);
     if (size > 1)
         *ranks = &world;
     return 0;

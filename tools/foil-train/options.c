@@ -449,19 +449,6 @@ set_objective(const struct loss_objective *objective)
     }
 }
 
-/* Replaces --precision auto by the saved choice, unless that is overridden. */
-static void
-restore_precision(const json_t *saved)
-{
-    const char *word = json_string_value(json_object_get(saved, "precision"));
-
-    if (!o.chosen)
-        return;
-    o.chosen = 0;
-    o.bf16 =
-        train_overridden("precision") ? AUTO : word && !strcmp(word, "bf16");
-}
-
 json_t *
 train_options_put(void)
 {
@@ -571,13 +558,18 @@ train_options_take(const json_t *config, struct err *err)
 {
     static json_t *saved; // until the process ends
     const struct loss_objective *objective;
-    const char *name;
+    const char *name, *word;
 
     json_decref(saved);
     saved = update_spelling(config);
     name = json_string_value(json_object_get(saved, "objective"));
     objective = name ? train_find_objective(name, err) : NULL;
-    restore_precision(saved);
+    if (o.chosen) { // the saved choice of auto, unless that is overridden
+        word = json_string_value(json_object_get(saved, "precision"));
+        o.chosen = 0;
+        o.bf16 = train_overridden("precision") ? AUTO
+                                               : word && !strcmp(word, "bf16");
+    }
     if (run_settings_take(&settings, saved, is_counted, objective, err))
         return -1;
     objective = train_find_objective(o.objective, err);

@@ -320,10 +320,34 @@ train_source_serve(void *self)
     train_status_send(t, 0);
 }
 
-const struct wire_batch *
-train_source_find(const struct train *t, const struct wire_place *at)
+int
+train_plan_fits(const struct train *t, const struct wire_batch *batch)
 {
-    return flow_consumer_find(t->source.inlet->consumer, at);
+    const char *order = t->state.order;
+
+    return !batch->batch.step || !*order || !*batch->order ||
+           !strcmp(order, batch->order);
+}
+
+void
+train_prefetch_next(void *tool)
+{
+    struct train *t = tool;
+    const struct train_state *s = &t->state;
+    const int last = s->step + 1 == s->steps;
+    const struct wire_place next = {.session = t->session,
+                                    .epoch = s->epoch + last,
+                                    .step = last ? 0 : s->step + 1};
+    const struct wire_batch *found;
+
+    stage_io_lock(&t->io);
+    wire_batch_release(&t->unreleased);
+    train_source_serve(t);
+    found = flow_consumer_find(t->source.inlet->consumer, &next);
+    // do not send a program a batch that will not be trained
+    if (found && train_plan_fits(t, found))
+        train_learner_prefetch(&t->learner, &found->batch);
+    stage_io_unlock(&t->io);
 }
 
 /* Seconds of waiting for the next batch. */

@@ -1,4 +1,88 @@
+#include <stdio.h>
+#include <string.h>
+
 #include "train.h"
+#include "util/clock.h"
+#include "util/lock.h"
+#include "util/stop.h"
+
+static const double record_every_s = .25; // of the top negatives
+
+/* -------------------------------------------------------- plan of an epoch */
+
+/* Stores the plan of a batch that will be trained, and prints a message if it
+ * differs. */
+static void
+note_plan(struct train *t, const struct wire_batch *batch)
+{
+    struct train_state *s = &t->state;
+
+    if (*s->plan && *batch->plan && strcmp(s->plan, batch->plan) != 0)
+        log_message("epoch %jd, step %jd: another plan: '%.200s', before "
+                    "it '%.200s'",
+                    (intmax_t)s->epoch, (intmax_t)s->step, batch->plan,
+                    s->plan);
+    if (*batch->plan)
+        memcpy(s->plan, batch->plan, sizeof s->plan);
+    if (!s->step || !*s->order)
+        memcpy(s->order, batch->order, sizeof s->order);
+}
+
+/* Prints why the epoch ends before its last step. */
+static void
+report_change(struct train *t, const struct wire_batch *batch)
+{
+    const struct train_state *s = &t->state;
+    const intmax_t epoch = s->epoch, step = s->step;
+    struct err why;
+
+    if (strcmp(s->plan, batch->plan) != 0)
+        err_set(&why,
+                "epoch %jd, step %jd: another plan: '%.120s', before it "
+                "'%.120s'; epoch %jd ends here, as the rest of it would repeat "
+                "samples",
+                epoch, step, batch->plan, s->plan, epoch);
+    else
+        err_set(&why,
+                "epoch %jd, step %jd: another plan by the same options, "
+                "'%.120s'; epoch %jd ends here, as the rest of it would repeat "
+                "samples",
+                epoch, step, s->plan, epoch);
+    log_message("%s", why.msg);
+    train_report_event(t, "epoch", "", why.msg);
+}
+
+/*
+ * Handles a batch that does not fit, as the rest of its epoch would repeat
+ * samples and omit others: the first time it begins a new session, so that the
+ * selector learns the plan of the epoch and completes it; the second time it
+ * ends the epoch, too.
+ */
+static int
+change_plan(struct train *t, const struct wire_batch *batch, struct err *err)
+{
+    const struct wire_place at = train_at(t);
+    struct train_state *s = &t->state;
+
+    if (wire_place_cmp(&at, &t->source.asked) != 0) {
+        t->source.asked = at;
+        return train_source_restart(t, err);
+    }
+    report_change(t, batch);
+    t->journal.ended_epoch = s->epoch;
+    t->journal.ended_step = s->step;
+    if (t->history.keep)
+        train_history_end_epoch(&t->history, s->epoch, s->step);
+    s->epoch++;
+    s->step = 0;
+    s->steps = batch->batch.steps;
+    s->epochs = batch->batch.epochs;
+    if (*batch->plan)
+        memcpy(s->plan, batch->plan, sizeof s->plan);
+    return train_source_restart(t, err);
+}
+
+/* ---------------------------------------------------------------- one step */
 
 /* Handles a step that was not applied, by --nonfinite. */
 static int
@@ -28,8 +112,12 @@ handle_refused(struct train *t, const struct batch *batch,
 static void
 store_features(struct train *t, const struct batch *batch, int good)
 {
-    if (good)
-        train_top_negatives_send(&t->top_negatives, t->feed);
+    struct train_top_negatives *top = &t->top_negatives;
+
+    if (good && top->known) {
+        top->sent_at = clock_now();
+        wire_feed_top_negatives(t->feed, &top->message);
+    }
     if (good && wire_feed_has_subscribers(t->feed, WIRE_FEATURES)) {
         struct wire_features features = {.batch = *batch};
 
@@ -65,50 +153,18 @@ encode_only(struct train *t, const struct batch *batch, struct err *err)
     return 1;
 }
 
-void
-train_prefetch_next(void *tool)
-{
-    struct train *t = tool;
-    const struct train_state *s = &t->state;
-    const int last = s->step + 1 == s->steps;
-    const struct wire_place next = {.session = t->session,
-                                    .epoch = s->epoch + last,
-                                    .step = last ? 0 : s->step + 1};
-    const struct wire_batch *found;
-
-    stage_io_lock(&t->io);
-    wire_batch_release(&t->unreleased);
-    train_source_serve(t);
-    found = train_source_find(t, &next);
-    // do not send a program a batch that will not be trained
-    if (found && train_plan_fits(t, found))
-        train_learner_prefetch(&t->learner, &found->batch);
-    stage_io_unlock(&t->io);
-}
-
-void
-train_release_batch(struct train *t, struct wire_batch *batch)
-{
-    wire_batch_release(&t->unreleased);
-    if (t->program) {
-        t->unreleased = *batch;
-        *batch = (struct wire_batch){0};
-    } else {
-        wire_batch_release(batch);
-    }
-}
-
-int
-train_step(struct train *t, const struct wire_batch *from, struct err *err)
+static int
+take_step(struct train *t, const struct wire_batch *from, struct err *err)
 {
     enum train_outcome outcome;
     struct train_result result;
+    struct train_top_negatives *top = &t->top_negatives;
     struct batch batch = from->batch;
 
     train_texts_pack(&t->texts, from, &batch);
-    train_top_negatives_begin(
-        &t->top_negatives,
-        wire_feed_has_subscribers(t->feed, WIRE_TOP_NEGATIVES));
+    top->known = 0;
+    top->wanted = wire_feed_has_subscribers(t->feed, WIRE_TOP_NEGATIVES) &&
+                  clock_now() - top->sent_at >= record_every_s;
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     stage_io_unlock(&t->io);
@@ -131,4 +187,37 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     store_features(t, &batch, result.outcome == TRAIN_APPLIED);
     train_report_step(t, from, &batch, &result);
     return 1;
+}
+
+int
+train_batch(struct train *t, struct wire_batch *batch, struct err *err)
+{
+    int rc = -1;
+
+    if (!train_plan_fits(t, batch)) {
+        rc = change_plan(t, batch, err) ? -1 : 1;
+    } else {
+        note_plan(t, batch);
+        if (t->trained || !train_build(t, batch, err))
+            rc = take_step(t, batch, err);
+        if (rc > 0) {
+            t->trained = 1;
+            if (!batch->batch.encode_only)
+                train_save_if_due(t);
+        }
+        if (!rc && !stop_requested())
+            rc = 1; // the step is repeated, in a new session
+    }
+    wire_batch_release(&t->unreleased);
+    if (t->program) {
+        t->unreleased = *batch;
+        *batch = (struct wire_batch){0};
+    }
+    wire_batch_release(batch);
+    return rc > 0 && lock_removed()
+               ? err_set(err,
+                         "'%s' was removed during training: nothing more can "
+                         "be saved there",
+                         t->options->stage.run)
+               : rc;
 }

@@ -35,10 +35,8 @@
  *   mpi.c         foil-train-mpi, with ranks of MPI
  *   cost.c        memory and time that a run will take
  *   source.c      batches from augmenters, in the order of the plan
- *   plan.c        the plan of an epoch
- *   step.c        one step
+ *   step.c        one step, and the plan of its epoch
  *   negatives.c   weights from the negatives service
- *   top_negatives.c  the heaviest negatives, for subscribers
  *   features.c    features of past epochs, for selectors
  *   save.c        checkpoints
  *   report.c      steps and events, printed and published
@@ -137,8 +135,9 @@ void train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
 struct train_part train_texts_part(struct train_texts *texts);
 
 /*
- * top_negatives.c: the negatives with the largest weights in a step, for
- * subscribers of top_negatives; it costs nothing without one.
+ * The negatives with the largest weights in a step, for subscribers of
+ * top_negatives.  With a subscriber, one step per quarter of a second is
+ * recorded: at b = 128 that costs .84 ms.
  */
 enum { TRAIN_TOP_NEGATIVES = 8 }; /* of each anchor */
 
@@ -149,18 +148,6 @@ struct train_top_negatives {
     struct wire_top_negatives message;
     struct arena arrays; /* of `message` */
 };
-
-/*
- * train_top_negatives_begin() begins a step.  With a subscriber, one step per
- * quarter of a second is recorded: at b = 128 that costs .84 ms.
- * train_top_negatives_take() takes the weights of a step, as on_weights() of a
- * learner; train_top_negatives_send() publishes the record, once.
- */
-void train_top_negatives_begin(struct train_top_negatives *top, int followed);
-void train_top_negatives_take(void *train, const struct batch *step,
-                              const struct weights *weights);
-void train_top_negatives_send(struct train_top_negatives *top,
-                              struct wire_feed *feed);
 
 /* The source of batches. */
 struct train_source {
@@ -226,7 +213,7 @@ struct train {
     struct run_stages stages; /* the status of each stage then */
     struct run_lines results; /* new lines are published */
     struct train_source source;
-    struct wire_batch unreleased; /* a trained batch: train_release_batch() */
+    struct wire_batch unreleased; /* a trained batch, with a program */
     struct train_features features;
 
     struct train_service service;
@@ -246,8 +233,11 @@ struct train {
  * train_source_waits_for() are handlers of a stage (stage/stage.h).
  *
  * train_source_serve() reads and answers messages without waiting.
- * train_source_find() returns the batch of a later place, or NULL if it has not
- * come.  train_at() is the place of the next step.  train_source_restart()
+ * train_prefetch_next(), called while a program computes, or before ranks do,
+ * announces the next batch to them, if it has come and fits.  train_plan_fits()
+ * returns 1 if a batch begins an epoch, or has the digest of the order of
+ * samples with which the epoch began, or if one of the two has no such digest.
+ * train_at() is the place of the next step.  train_source_restart()
  * begins a new session, as train_session() does, and drops batches of the old
  * one.  train_session() begins a session above the last one of the run, and
  * writes it into the run directory.  train_views_wanted() is the number of
@@ -262,27 +252,12 @@ int train_source_waits_for(void *train, struct stage_waiting *waiting,
                            double now, struct err who[STAGE_WAITS]);
 void train_source_serve(void *train);
 struct wire_place train_at(const struct train *t);
-const struct wire_batch *train_source_find(const struct train *t,
-                                           const struct wire_place *at);
+int train_plan_fits(const struct train *t, const struct wire_batch *batch);
+void train_prefetch_next(void *train);
 int train_session(struct train *t, struct err *err);
 int train_source_restart(struct train *t, struct err *err);
 void train_source_close(struct train *t);
 size_t train_views_wanted(const struct train_options *options);
-
-/*
- * plan.c: train_plan_fits() returns 1 if a batch begins an epoch, or has the
- * digest of the order of samples with which the epoch began, or if one of the
- * two has no such digest.
- * train_plan_note() stores the plan of a batch that will be trained, and prints
- * a message if it differs.  train_plan_change() handles a batch that does not
- * fit, as the rest of its epoch would repeat samples and omit others: the first
- * time it begins a new session, so that the selector learns the plan of the
- * epoch and completes it; the second time it ends the epoch, too.
- */
-int train_plan_fits(const struct train *t, const struct wire_batch *batch);
-void train_plan_note(struct train *t, const struct wire_batch *batch);
-int train_plan_change(struct train *t, const struct wire_batch *batch,
-                      struct err *err);
 
 /*
  * begin.c: train_begin() takes the run directory and loads its newest
@@ -344,17 +319,13 @@ void train_cost_print(const struct train *t, const struct wire_batch *batch,
                       double steps);
 
 /*
- * step.c: train_step() trains a batch, or only encodes it, and reports it:
- * returns 1, or 0 if a signal came during it.  train_release_batch() releases
- * the batch; with a program as encoder it does so later, while the program
- * computes, as it takes milliseconds for a large batch.  train_prefetch_next()
- * is called while a program computes, or before ranks do, and announces the
- * next batch to them.
+ * step.c: train_batch() trains a batch, or only encodes it, reports it and
+ * releases it; or begins a new session if it is of another plan.  Returns 1, 0
+ * if a signal came during it, -1 on error.  With a program as encoder it
+ * releases the batch later, while the program computes, as that takes
+ * milliseconds for a large batch.
  */
-int train_step(struct train *t, const struct wire_batch *batch,
-               struct err *err);
-void train_release_batch(struct train *t, struct wire_batch *batch);
-void train_prefetch_next(void *train);
+int train_batch(struct train *t, struct wire_batch *batch, struct err *err);
 
 /* save.c: train_save_open() lists the parts of a checkpoint.  train_tidy()
  * deletes old checkpoints, and prints a message if that fails. */
@@ -382,12 +353,15 @@ void train_status_save(struct train *t);
 
 /* report.c: train_report_init() prints and publishes what the journal reports.
  * train_report_step() takes the batch as it came, which is written to the run
- * directory, and as the learner takes it. */
+ * directory, and as the learner takes it.  train_top_negatives_take() takes the
+ * weights of a step, for subscribers. */
 void train_report_init(struct train *t);
 int train_report_open(struct train *t, struct err *err);
 void train_report_step(struct train *t, const struct wire_batch *from,
                        const struct batch *batch,
                        const struct train_result *result);
+void train_top_negatives_take(void *train, const struct batch *step,
+                              const struct weights *weights);
 void train_report_event(struct train *t, const char *what, const char *path,
                         const char *reason);
 
