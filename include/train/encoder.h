@@ -41,85 +41,63 @@
 struct train_encoder_spec {
     struct nn_spec net;
     struct nn_optim_spec optim;
-    size_t rows;   /* largest number in a batch; >= 1 */
-    size_t micro;  /* largest number in the net at a time; 0: all */
-    size_t shards; /* parts of a batch, train/shards.h; 0, 1: not split */
-    int whole;     /* batch norm uses all shards of a batch */
-    uint64_t seed; /* of the initial weights */
-    int frozen;    /* 1: no gradient, no optimiser: --freeze */
-    int average;   /* 1: also computes a mean of its weights */
-    int features;  /* 1: its rows are features from before the head, if its
-                      program can compute them */
-    int loss;      /* 1: its program also computes the loss: train/process.h */
+    size_t rows;    /* largest number in a batch; >= 1 */
+    size_t micro;   /* largest number in the net at a time; 0: all */
+    size_t shards;  /* parts of a batch, train/shards.h; 0, 1: not split */
+    int whole;      /* batch norm uses all shards of a batch */
+    uint64_t seed;  /* of the initial weights */
+    int frozen;     /* 1: no gradient, no optimiser: --freeze */
+    int average;    /* 1: also computes a mean of its weights */
+    int features;   /* 1: its rows are features from before the head, if its
+                       program can compute them */
+    int loss;       /* 1: its program also computes the loss: train/process.h */
     size_t weighed; /* largest number of rows for which that loss takes weights
                        of negatives; 0: it takes none */
 };
 
 /*
- * The functions of an encoder, called in this order in a step: take, forward of
- * each micro-batch, backward of each, norm, stats_finite; then update and
- * average, or undo.  A function with an `err` returns 0, or -1 with an error
- * message; then the step has failed, and all later calls, including save, fail.
- * A function may return before its work is done; if that work fails, a later
- * function returns the error.
+ * The functions that implement an encoder; those of the same names below say
+ * what they do.  In a step they are called in this order: announce, take,
+ * forward of each micro-batch, backward of each, norm, stats_finite; then
+ * update and average, or undo.  After an error all later calls, including save,
+ * fail. A function may return before its work is done; if that work fails, a
+ * later function returns the error.
  */
 struct train_encoder_ops {
     /* Starts a batch; its arrays are valid until its last backward. */
     int (*take)(void *self, const struct nn_input *input, struct err *err);
 
-    /* Announces the next batch.  Called between backward and norm, or before
-     * backward if `prefetches_early` is 1; backward has then finished its work
-     * when it returns.  The arrays are valid until the last backward of that
-     * batch, if it comes.  NULL: not needed. */
+    /* NULL: not needed.  If prefetches_early is 1, prefetch is called before
+     * backward, not after it. */
     void (*prefetch)(void *self, const struct nn_input *input);
     int prefetches_early;
-
-    /* Called before take: the samples of the rows and their place in the plan.
-     * NULL: not needed. */
     void (*announce)(void *self, const struct batch *batch);
 
     /* Encodes rows [from,to) of the batch, as nn_net_forward(), to z
-     * [to - from,dim].  z is NULL when the rows are encoded again for backward.
-     * */
+     * [to - from,dim].  z is NULL when the rows are encoded again for
+     * backward. */
     int (*forward)(void *self, size_t from, size_t to, enum nn_mode mode,
                    float *z, struct err *err);
 
-    /* Returns 1 if the encoder computes the similarities itself, else 0. Then
-     * forward() of a whole batch of n rows writes S = V V', [n,n], of V = z /
-     * |z|, to *s, and backward() with dz = NULL reads W + W' from *w: dV = (W +
-     * W') V.  NULL: it cannot. */
+    /* NULL: it computes no similarities, or no loss. */
     int (*products)(void *self, const float **s, float **w);
-
-    /* Computes the loss of the rows of the last forward(); then backward() with
-     * dz = NULL uses the gradient of that loss.  NULL: the encoder computes no
-     * loss. */
     int (*loss)(void *self, const struct loss_batch *batch,
                 struct loss_report *report, struct err *err);
 
     /* Computes the gradient of the rows of the last forward() from dz
      * [to - from,dim].  If `add` is 1, it is added to the gradient of earlier
-     * rows.
-     */
+     * rows. */
     int (*backward)(void *self, size_t from, size_t to, int add,
                     const float *dz, struct err *err);
 
-    /* norm: the length of the gradient; not finite if any of its numbers is
-     * not.  stats_finite: returns 1 when all running statistics are finite,
-     * else 0.
-     */
     int (*norm)(void *self, double *length, struct err *err);
     int (*stats_finite)(void *self);
-
     int (*update)(void *self, double rate, struct err *err);
     int (*average)(void *self, struct err *err);
+    void (*undo)(void *self); /* if that fails, the next function fails */
 
-    /* As train_encoder_undo(); if that fails, the next function fails. */
-    void (*undo)(void *self);
-
-    /* get: returns pointers to the current weights, and the number of batches
-     * that they were trained on.  put: applies what was written to those
-     * pointers.
-     */
+    /* *steps: the batches that the weights were trained on.  put: NULL: nothing
+     * to do. */
     int (*get)(void *self, struct nn_weights *blocks, long *steps,
                struct err *err);
     int (*put)(void *self, struct err *err);
@@ -131,13 +109,9 @@ struct train_encoder_ops {
     int (*save)(void *self, const char *folder, struct err *err);
     int (*load)(void *self, const char *folder, struct err *err);
 
-    /* Loads initial weights from a file; as nn_pretrained_load(). */
+    /* train_encoder_start() */
     int (*init)(void *self, const char *path, char **left, struct err *err);
-
-    /* Returns the settings and kernels that its bits depend on, as text that
-     * the caller frees. */
     char *(*table)(void *self);
-
     void (*close)(void *self);
 };
 
@@ -188,9 +162,10 @@ int train_encoder_backward(struct train_encoder *encoder, const float *dz,
 /*
  * train_encoder_products() returns 1 if the encoder computes the similarities
  * of a batch itself, else 0; with micro-batches it never does.  Then
- * train_encoder_forward() of n rows in NN_TRAIN writes S, [n,n], to *s, and
- * train_encoder_backward() with dz = NULL reads W + W', [n,n], from *w, as in
- * struct loss_batch.  Call it before each forward.
+ * train_encoder_forward() of n rows in NN_TRAIN writes S = V V', [n,n], of V =
+ * z / |z|, to *s, and train_encoder_backward() with dz = NULL reads W + W',
+ * [n,n], from *w, as in struct loss_batch: dV = (W + W') V.  Call it before
+ * each forward.
  */
 int train_encoder_products(struct train_encoder *encoder, const float **s,
                            float **w);
@@ -214,9 +189,8 @@ int train_encoder_loss(struct train_encoder *encoder,
 
 /* train_encoder_prefetch() announces the next batch, so that it can be sent
  * ahead to a program or to ranks.  Call it between backward and norm, or before
- * backward if train_encoder_prefetches_early() is 1.  If that batch comes, its
- * arrays must be valid as those of train_encoder_forward(). */
-int train_encoder_prefetches_early(const struct train_encoder *encoder);
+ * backward if ops->prefetches_early is 1.  If that batch comes, its arrays must
+ * be valid as those of train_encoder_forward(). */
 void train_encoder_prefetch(struct train_encoder *encoder,
                             const struct nn_input *input);
 

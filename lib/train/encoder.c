@@ -117,12 +117,6 @@ train_encoder_loss(struct train_encoder *encoder,
     return encoder->ops->loss(encoder->self, batch, report, err);
 }
 
-int
-train_encoder_prefetches_early(const struct train_encoder *encoder)
-{
-    return encoder->ops->prefetches_early;
-}
-
 void
 train_encoder_prefetch(struct train_encoder *encoder,
                        const struct nn_input *input)
@@ -176,7 +170,7 @@ train_encoder_get(struct train_encoder *encoder, struct nn_weights *blocks,
 int
 train_encoder_put(struct train_encoder *encoder, struct err *err)
 {
-    return encoder->ops->put(encoder->self, err);
+    return encoder->ops->put ? encoder->ops->put(encoder->self, err) : 0;
 }
 
 /* Checks the weights and the moments of the optimiser. */

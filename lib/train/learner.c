@@ -235,7 +235,7 @@ find_gradients(struct train_learner *learner, const struct batch *batch,
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
     void (*prefetch)(void *) = learner->spec.prefetch;
-    const int early = train_encoder_prefetches_early(encoder[0]);
+    const int early = encoder[0]->ops->prefetches_early;
     double own;
 
     if (prefetch && early)
@@ -362,22 +362,6 @@ set_row_ids(struct train_learner *learner, const struct batch *batch,
     loss->group = learner->group;
 }
 
-/* Computes the objective, here or in the encoder. */
-static int
-find_loss(struct train_learner *learner, const struct batch *batch,
-          const struct loss_batch *loss, struct loss_report *report,
-          struct err *err)
-{
-    const struct train_learner_spec *spec = &learner->spec;
-
-    if (spec->objective->by_encoder)
-        return train_encoder_loss(spec->encoder[0], loss, report, err);
-    train_samples_get(spec->samples, batch, learner->columns);
-    loss_objective_run(spec->objective, &learner->settings, loss, learner->z,
-                       learner->columns, learner->dz, learner->work, report);
-    return 0;
-}
-
 /* Forward, objective, backward: computes gradients and changes only running
  * statistics.  Returns 1, or ask_weights()'s result. */
 static int
@@ -413,8 +397,14 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     loss.s = exchange->weights.s ? exchange->weights.s : learner->s;
     loss.w = learner->w;
     set_row_ids(learner, batch, &loss);
-    if (find_loss(learner, batch, &loss, report, err))
+    if (!spec->objective->by_encoder) {
+        train_samples_get(spec->samples, batch, learner->columns);
+        loss_objective_run(spec->objective, &learner->settings, &loss,
+                           learner->z, learner->columns, learner->dz,
+                           learner->work, report);
+    } else if (train_encoder_loss(spec->encoder[0], &loss, report, err)) {
         return -1;
+    }
     return find_gradients(learner, batch, gradient, err) ? -1 : 1;
 }
 

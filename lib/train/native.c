@@ -120,14 +120,6 @@ native_get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
 }
 
 static int
-native_put(void *self, struct err *err)
-{
-    (void)self;
-    (void)err;
-    return 0;
-}
-
-static int
 native_check(void *self, struct err *err)
 {
     struct train_native *e = self;
@@ -203,7 +195,6 @@ static const struct train_encoder_ops ops = {
     .average = native_average,
     .undo = native_undo,
     .get = native_get,
-    .put = native_put,
     .check = native_check,
     .save = native_save,
     .load = native_load,

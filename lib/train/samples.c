@@ -166,19 +166,6 @@ list_column(const struct train_samples *samples, size_t k,
     free(name);
 }
 
-/* The sampler of the tables, as JSON; NULL without a sampler. */
-static json_t *
-describe_sampler(const struct train_samples *samples)
-{
-    char total[32];
-
-    if (!samples->objective->needs_weights)
-        return NULL;
-    snprintf(total, sizeof total, "%" PRId64, samples->state->total);
-    return json_pack("{s:s, s:s}", "sampler", samples->store.sampler, "total",
-                     total);
-}
-
 int
 train_samples_save(void *self, const char *folder, struct err *err)
 {
@@ -188,10 +175,16 @@ train_samples_save(void *self, const char *folder, struct err *err)
     const size_t columns = sides_of(o) * o->columns;
     struct nn_array *array = mem_array(columns + store->n + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
-    json_t *about = describe_sampler(samples);
+    char total[32];
+    json_t *about = NULL;
     size_t n = 0;
     int rc;
 
+    if (o->needs_weights) {
+        snprintf(total, sizeof total, "%" PRId64, samples->state->total);
+        about =
+            json_pack("{s:s, s:s}", "sampler", store->sampler, "total", total);
+    }
     for (size_t k = 0; k < columns; k++)
         list_column(samples, k, array + n++);
     for (size_t i = 0; i < store->n; i++) {

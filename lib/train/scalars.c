@@ -87,42 +87,36 @@ train_scalars_update(struct train_scalars *scalars,
 /* Arrays in the file: each scalar with its moments, and two counts. */
 enum { ARRAYS = LOSS_SCALARS * (1 + NN_MAX_MOMENTS) + 2 };
 
-static void
-list_arrays(struct train_scalars *scalars, struct nn_array array[ARRAYS],
-            size_t *n)
-{
-    const struct nn_moments m = nn_optim_moments(scalars->optim);
-    const int64_t steps = *m.steps, pending = m.pending ? *m.pending : 0;
-
-    *n = 0;
-    for (size_t k = 0; k < scalars->n; k++) {
-        nn_array_init(array + (*n)++, scalars->of[k]->name, "F32", 0, NULL,
-                      scalars->x + k);
-        for (size_t i = 0; i < m.n; i++) {
-            char *name = mem_format("%s.%s", scalars->of[k]->name, m.name[i]);
-
-            nn_array_init(array + (*n)++, name, "F32", 0, NULL, m.block[i] + k);
-            free(name);
-        }
-    }
-    nn_array_init(array + (*n)++, steps_name, "I64", 0, NULL, &steps);
-    nn_array_init(array + (*n)++, pending_name, "I64", 0, NULL, &pending);
-}
-
 static int
 scalars_save(void *self, const char *folder, struct err *err)
 {
     struct train_scalars *scalars = self;
     struct nn_array *array;
+    struct nn_moments m;
+    int64_t steps, pending;
     char *path;
-    size_t n;
+    size_t n = 0;
     int rc;
 
     if (!scalars->n)
         return 0;
     array = mem_array(ARRAYS, sizeof *array);
+    m = nn_optim_moments(scalars->optim);
+    steps = *m.steps;
+    pending = m.pending ? *m.pending : 0;
+    for (size_t k = 0; k < scalars->n; k++) {
+        nn_array_init(array + n++, scalars->of[k]->name, "F32", 0, NULL,
+                      scalars->x + k);
+        for (size_t i = 0; i < m.n; i++) {
+            char *name = mem_format("%s.%s", scalars->of[k]->name, m.name[i]);
+
+            nn_array_init(array + n++, name, "F32", 0, NULL, m.block[i] + k);
+            free(name);
+        }
+    }
+    nn_array_init(array + n++, steps_name, "I64", 0, NULL, &steps);
+    nn_array_init(array + n++, pending_name, "I64", 0, NULL, &pending);
     path = mem_format("%s/%s", folder, file_name);
-    list_arrays(scalars, array, &n);
     rc = nn_arrays_write(path, array, n, NULL, err);
     nn_arrays_free(array, n);
     free(path);

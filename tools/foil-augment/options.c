@@ -124,23 +124,11 @@ print_fields(void)
                              field->min, "max", field->max));
 }
 
-static void
-choose_recipe(struct image_recipe *recipe)
-{
-    const char *usual = side > SMALL ? "imagenet" : "cifar";
-    struct err err;
-
-    options.spec = recipe_spec ? recipe_spec : usual;
-    if (image_recipe_find(options.spec, recipe, &err))
-        opt_misuse("%s", err.msg);
-    if (side)
-        recipe->size = (size_t)side;
-}
-
 const struct augment_options *
 augment_options_get(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
+    struct err err;
 
     if (list >= 0) {
         (list ? print_fields : print_recipes)();
@@ -149,7 +137,13 @@ augment_options_get(int argc, char **argv)
     if (!operand[0])
         opt_misuse("wants DATA");
     options.data = operand[0];
-    choose_recipe(&options.recipe);
+    options.spec = side > SMALL ? "imagenet" : "cifar";
+    if (recipe_spec)
+        options.spec = recipe_spec;
+    if (image_recipe_find(options.spec, &options.recipe, &err))
+        opt_misuse("%s", err.msg);
+    if (side)
+        options.recipe.size = (size_t)side;
     opt_together(&options.stage.keys, &options.stage.allow);
     if (!options.sheet && !options.stage.run &&
         !(options.plan && options.batches))

@@ -284,7 +284,7 @@ sampler_turn(void *self)
     struct flow_news news;
     struct err err;
 
-    while (flow_server_next(sampler->server, &news, &err) > 0) {
+    while (flow_server_next(sampler->server, &news)) {
         stage_report(&news);
         if (news.what == FLOW_JOINED) {
             flow_state_owner_on_hello(

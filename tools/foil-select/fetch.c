@@ -21,36 +21,25 @@ select_history_release(struct select_history *history)
     *history = (struct select_history){0};
 }
 
-/* Sends a request and waits for its answer, which take() gets. */
-static enum select_fetched
+/* Asks as stage_ask(), and adds a hint if nobody answers. */
+static enum flow_answer
 ask_trainer(struct flow_client *service, int stop, struct wire_msg *request,
             int64_t id,
             int (*take)(void *self, struct wire_msg *answer, struct err *why),
             void *self, struct err *why)
 {
+    const enum flow_answer what =
+        stage_ask(service, stop, request, id, -1, take, self, why);
     struct err was;
 
-    switch (stage_ask(service, stop, request, id, -1, take, self, why)) {
-    case FLOW_ANSWERED:
-        return FETCH_DONE;
-    case FLOW_STOPPED:
-        return FETCH_STOPPED;
-    case FLOW_NO_STATE:
-        return FETCH_NONE;
-    case FLOW_REFUSED:
-        return FETCH_FAILED;
-    case FLOW_UNREACHED:
+    if (what == FLOW_UNREACHED) {
         was = *why;
         err_set(why,
                 "%.300s: start the trainer with --keep-features, so that it "
                 "sends features",
                 was.msg);
-        break;
-    case FLOW_FAILED:
-    case FLOW_BAD_MESSAGE:
-        break;
     }
-    return FETCH_AGAIN;
+    return what;
 }
 
 /* A request for features. */
@@ -122,23 +111,23 @@ take_piece(void *self, struct wire_msg *answer, struct err *why)
     return rc;
 }
 
-enum select_fetched
+enum flow_answer
 select_fetch(struct flow_client *service, int stop,
              const struct wire_features_request *wanted, size_t size,
              struct select_history *history, struct err *why)
 {
     struct fetch fetch = {*wanted, size, history};
-    enum select_fetched what = FETCH_DONE;
+    enum flow_answer what = FLOW_ANSWERED;
 
     *history = (struct select_history){0};
     fetch.request.from = 0;
-    while (what == FETCH_DONE && fetch.request.from < (int64_t)size) {
+    while (what == FLOW_ANSWERED && fetch.request.from < (int64_t)size) {
         fetch.request.id = flow_client_next_id(service);
         what = ask_trainer(service, stop,
                            wire_features_request_put(&fetch.request),
                            fetch.request.id, take_piece, &fetch, why);
     }
-    if (what != FETCH_DONE)
+    if (what != FLOW_ANSWERED)
         select_history_release(history);
     return what;
 }
@@ -154,9 +143,9 @@ take_ok(void *self, struct wire_msg *answer, struct err *why)
                : err_set(why, "plan is answered with %s", wire_kind_name(kind));
 }
 
-enum select_fetched
-select_send_plan(struct flow_client *service, int stop, struct wire_plan *about,
-                 struct err *why)
+enum flow_answer
+select_send_plan(struct flow_client *service, int stop,
+                 struct wire_plan *about, struct err *why)
 {
     about->id = flow_client_next_id(service);
     return ask_trainer(service, stop, wire_plan_put(about), about->id, take_ok,

@@ -87,18 +87,6 @@ static const struct opt_tool tool = {
 };
 
 static void
-make_table(void)
-{
-    size_t n = opt_append(opts, 0, plan);
-
-    for (size_t i = 0; select_strategies[i]; i++)
-        param_set_add(&params, "strategy", select_strategies[i]->name,
-                      select_strategies[i]->params);
-    n = param_set_opts(&params, opts, n);
-    opt_append(opts, n, rest);
-}
-
-static void
 check_options(void)
 {
     if (!o.operands && o.list < 0)
@@ -124,9 +112,14 @@ check_options(void)
 const struct select_options *
 select_options_get(int argc, char **argv)
 {
+    size_t n = opt_append(opts, 0, plan);
     struct err err;
 
-    make_table();
+    for (size_t i = 0; select_strategies[i]; i++)
+        param_set_add(&params, "strategy", select_strategies[i]->name,
+                      select_strategies[i]->params);
+    n = param_set_opts(&params, opts, n);
+    opt_append(opts, n, rest);
     o.operand = opt_parse(&tool, argc, argv);
     while (o.operand[o.operands])
         o.operands++;

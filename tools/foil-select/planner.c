@@ -17,7 +17,7 @@
 struct job {
     unsigned turn;
     struct select_making making;
-    enum select_fetched what;
+    enum flow_answer what;
     int done; /* 1: one of the threads has made it */
 };
 
@@ -99,6 +99,12 @@ is_current(struct planner *p, unsigned turn)
     return current;
 }
 
+static int
+may_retry(enum flow_answer what)
+{
+    return what == FLOW_FAILED || what == FLOW_UNREACHED;
+}
+
 static void
 fetch_features(struct planner *p, struct job *job)
 {
@@ -108,16 +114,16 @@ fetch_features(struct planner *p, struct job *job)
     const double start = clock_now();
     struct err why;
 
-    job->what = job->making.from < 0 ? FETCH_NONE : FETCH_AGAIN;
-    while (job->what == FETCH_AGAIN && is_current(p, job->turn)) {
+    job->what = job->making.from < 0 ? FLOW_NO_STATE : FLOW_UNREACHED;
+    while (may_retry(job->what) && is_current(p, job->turn)) {
         job->what = select_fetch(p->service, p->wake[0], &wanted,
                                  p->config.task.layout.size,
                                  &job->making.history, &why);
-        if (job->what == FETCH_AGAIN)
+        if (may_retry(job->what))
             retry_later(p, &why);
     }
-    set_trouble(p, job->what == FETCH_FAILED ? -1 : 0, &why);
-    job->making.by_features = job->what == FETCH_DONE;
+    set_trouble(p, job->what == FLOW_REFUSED ? -1 : 0, &why);
+    job->making.by_features = job->what == FLOW_ANSWERED;
     job->making.waited = clock_now() - start;
 }
 
@@ -209,7 +215,7 @@ start_plan(struct planner *p)
     pthread_mutex_lock(&p->lock);
     p->job = job;
     if (p->turn != job->turn || p->quit ||
-        (job->what != FETCH_DONE && job->what != FETCH_NONE)) {
+        (job->what != FLOW_ANSWERED && job->what != FLOW_NO_STATE)) {
         end_job(p);
     } else if (!p->config.command && (p->urgent || p->second)) {
         compute_plan(p, &p->first);
@@ -224,19 +230,19 @@ send_report(struct planner *p)
 {
     struct wire_plan about = p->about;
     const unsigned turn = p->turn;
-    enum select_fetched what = FETCH_AGAIN;
+    enum flow_answer what = FLOW_UNREACHED;
     struct err why;
 
     pthread_mutex_unlock(&p->lock);
-    while (what == FETCH_AGAIN && is_current(p, turn)) {
+    while (may_retry(what) && is_current(p, turn)) {
         what = select_send_plan(p->service, p->wake[0], &about, &why);
-        if (what == FETCH_AGAIN)
+        if (may_retry(what))
             retry_later(p, &why);
     }
-    set_trouble(p, what == FETCH_FAILED ? -1 : 0, &why);
+    set_trouble(p, what == FLOW_REFUSED ? -1 : 0, &why);
     pthread_mutex_lock(&p->lock);
     if (p->turn == turn && p->about.epoch == about.epoch &&
-        what != FETCH_STOPPED)
+        what != FLOW_STOPPED)
         p->reporting = 0;
 }
 

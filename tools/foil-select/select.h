@@ -107,22 +107,15 @@ struct select_history {
     int eval;       /* 1: from an extra pass */
 };
 
-enum select_fetched {
-    FETCH_FAILED = -1, /* permanent: `why` has the reason */
-    FETCH_STOPPED,
-    FETCH_DONE,
-    FETCH_NONE,  /* the epoch has no features and never will */
-    FETCH_AGAIN, /* retry later: `why` has the reason */
-};
-
-/* fetch.c: requests to the trainer's service of features.  select_fetch() sets
- * id and from of `wanted` itself. */
-enum select_fetched select_fetch(struct flow_client *service, int stop,
-                                 const struct wire_features_request *wanted,
-                                 size_t size, struct select_history *history,
-                                 struct err *why);
-enum select_fetched select_send_plan(struct flow_client *service, int stop,
-                                     struct wire_plan *about, struct err *why);
+/* fetch.c: requests to the trainer's service of features; retry later after
+ * FLOW_FAILED and FLOW_UNREACHED.  select_fetch() sets id and from of `wanted`
+ * itself; FLOW_NO_STATE: the epoch has no features and never will. */
+enum flow_answer select_fetch(struct flow_client *service, int stop,
+                              const struct wire_features_request *wanted,
+                              size_t size, struct select_history *history,
+                              struct err *why);
+enum flow_answer select_send_plan(struct flow_client *service, int stop,
+                                  struct wire_plan *about, struct err *why);
 void select_history_release(struct select_history *history);
 
 /*

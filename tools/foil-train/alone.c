@@ -2,18 +2,16 @@
 
 #include "ranks.h"
 
-/* Variables that launchers set: the number of ranks, and the number of this
- * one.  In a Slurm script none of them means that there are several. */
-static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-static const char *const places[] = {"PMIX_RANK", "PMI_RANK"};
-
-static long
-number_of(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value ? strtol(value, NULL, 10) : 0;
-}
+/* Variables that launchers set, and the largest number if there is one rank:
+ * the number of ranks, and that of this one.  In a Slurm script none of them
+ * means that there are several. */
+static const struct {
+    const char *name;
+    long most;
+} variables[] = {{"OMPI_COMM_WORLD_SIZE", 1},
+                 {"PMI_SIZE", 1},
+                 {"PMIX_RANK", 0},
+                 {"PMI_RANK", 0}};
 
 int
 train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
@@ -22,10 +20,11 @@ train_ranks_join(const struct ranks **ranks, double deadline, struct err *err)
 
     (void)deadline;
     *ranks = NULL;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        several |= number_of(sizes[i]) > 1;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        several |= number_of(places[i]) > 0;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i].name);
+
+        several |= value && strtol(value, NULL, 10) > variables[i].most;
+    }
     return several
                ? err_set(err, "this is one of several ranks, which foil-train "
                               "does not support: use foil-train-mpi of the "

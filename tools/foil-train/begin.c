@@ -217,8 +217,14 @@ train_build(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct train_options *o = t->options;
 
-    if (!t->state.total && train_warmup_check(o, (double)b->batch.epochs, err))
-        return -1;
+    const double epochs = (double)b->batch.epochs;
+
+    if (!t->state.total && o->warmup > epochs)
+        return err_set(err,
+                       "--warmup is %g epochs and the run has %g, so the rate "
+                       "would never reach --lr: use a tenth of them, --warmup "
+                       "%g",
+                       o->warmup, epochs, epochs / 10);
     if (!t->encoder.ops &&
         (build_encoders(t, err) || train_rows_read(&t->encoder, o->rows, err) ||
          train_init_read(&t->encoder, &o->init, err) ||

@@ -65,44 +65,34 @@ take_ok(void *self, struct wire_msg *answer, struct err *err)
                : err_set(err, "state.ok has another place");
 }
 
-/* Sends one piece of the stored state. */
+/* Sends the service its stored state, piece by piece. */
 static enum flow_answer
-send_piece(struct train *t, const struct sample_piece *piece, int last,
-           struct err *err)
+send_state(struct train *t, struct err *err)
 {
     const struct sample_store *store = &t->samples.store;
+    struct flow_client *service = t->service.service;
     struct table_rows tables[TABLES_MAX];
+    struct sample_piece piece = {.n = 0};
     struct wire_state state = {
-        .id = flow_client_next_id(t->service.service),
         .session = t->session,
         .epoch = t->state.epoch,
         .step = t->state.step,
         .total = t->state.total,
         .empty = !store->n,
         .n = store->n,
-        .from = (int64_t)piece->from,
-        .last = last,
         .tables = tables,
     };
+    enum flow_answer what;
 
     memcpy(state.sampler, store->sampler, sizeof state.sampler);
-    sample_store_piece(store, piece, tables);
-    return stage_ask(t->service.service, t->stage.stop, wire_state_put(&state),
-                     state.id, t->session, take_ok, &state, err);
-}
-
-/* Sends the service its stored state. */
-static enum flow_answer
-send_state(struct train *t, struct err *err)
-{
-    struct sample_piece piece = {.n = 0};
-    enum flow_answer what;
-    int more;
-
     do {
-        more = sample_store_next(&t->samples.store, &piece);
-        what = send_piece(t, &piece, !more, err);
-    } while (more && what == FLOW_ANSWERED);
+        state.last = !sample_store_next(store, &piece);
+        state.from = (int64_t)piece.from;
+        state.id = flow_client_next_id(service);
+        sample_store_piece(store, &piece, tables);
+        what = stage_ask(service, t->stage.stop, wire_state_put(&state),
+                         state.id, t->session, take_ok, &state, err);
+    } while (!state.last && what == FLOW_ANSWERED);
     return what;
 }
 

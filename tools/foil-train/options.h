@@ -83,12 +83,9 @@ int train_encoder_spec(const struct train_options *options,
                        struct train_encoder_spec *spec, struct err *err);
 
 /* train_schedules_check() sets the schedules, or returns -1 with an error
- * message; schedules may be NULL.  train_warmup_check() refuses a warm-up
- * longer than the run. */
+ * message; schedules may be NULL. */
 int train_schedules_check(const struct train_options *options,
                           struct train_schedules *schedules, struct err *err);
-int train_warmup_check(const struct train_options *options, double epochs,
-                       struct err *err);
 
 /* train_sample_settings() sets the sampler of the trainer's chains; -1 if the
  * objective has no such proposals.  train_draws_outside() returns 1 if the

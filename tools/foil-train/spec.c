@@ -230,19 +230,6 @@ train_schedules_check(const struct train_options *o,
     return 0;
 }
 
-int
-train_warmup_check(const struct train_options *o, double epochs,
-                   struct err *err)
-{
-    if (o->warmup <= epochs)
-        return 0;
-    return err_set(
-        err,
-        "--warmup is %g epochs and the run has %g, so the rate would "
-        "never reach --lr: use a tenth of them, --warmup %g",
-        o->warmup, epochs, epochs / 10);
-}
-
 /* A shape for checks of options. */
 static struct train_shape
 any_shape(const struct train_options *o)
@@ -277,22 +264,6 @@ train_bf16_faster(const struct train_options *o)
     return faster;
 }
 
-/* Checks --shards and --micro-batch. */
-static int
-check_parts(const struct train_options *o, struct err *err)
-{
-    if (o->shards > 1 && o->micro)
-        return err_set(err, "--shards and --micro-batch both cut batches: give "
-                            "one of them");
-    if (o->shards > 1 && o->encoder)
-        return err_set(err, "--shards is for encoders that are computed here, "
-                            "not by --encoder");
-    if (o->whole && (o->micro || o->encoder))
-        return err_set(err, "--norm-over batch is for --shards, not for %s",
-                       o->micro ? "--micro-batch" : "--encoder");
-    return train_shards_check((size_t)o->shards, 1, err);
-}
-
 int
 train_check(const struct train_options *o, struct err *err)
 {
@@ -302,7 +273,18 @@ train_check(const struct train_options *o, struct err *err)
         train_find_objective(o->objective, err);
     struct nn_optim *made;
 
-    if (!objective || check_parts(o, err) ||
+    if (!objective)
+        return -1;
+    if (o->shards > 1 && o->micro)
+        return err_set(err, "--shards and --micro-batch both cut batches: give "
+                            "one of them");
+    if (o->shards > 1 && o->encoder)
+        return err_set(err, "--shards is for encoders that are computed here, "
+                            "not by --encoder");
+    if (o->whole && (o->micro || o->encoder))
+        return err_set(err, "--norm-over batch is for --shards, not for %s",
+                       o->micro ? "--micro-batch" : "--encoder");
+    if (train_shards_check((size_t)o->shards, 1, err) ||
         loss_objective_check(objective, &o->loss, 0, 0, err) ||
         train_schedules_check(o, NULL, err))
         return -1;

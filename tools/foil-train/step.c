@@ -28,14 +28,24 @@ note_plan(struct train *t, const struct wire_batch *batch)
         memcpy(s->order, batch->order, sizeof s->order);
 }
 
-/* Prints why the epoch ends before its last step. */
-static void
-report_change(struct train *t, const struct wire_batch *batch)
+/*
+ * Handles a batch that does not fit, as the rest of its epoch would repeat
+ * samples and omit others: the first time it begins a new session, so that the
+ * selector learns the plan of the epoch and completes it; the second time it
+ * ends the epoch, too.
+ */
+static int
+change_plan(struct train *t, const struct wire_batch *batch, struct err *err)
 {
-    const struct train_state *s = &t->state;
+    const struct wire_place at = train_at(t);
+    struct train_state *s = &t->state;
     const intmax_t epoch = s->epoch, step = s->step;
     struct err why;
 
+    if (wire_place_cmp(&at, &t->source.asked) != 0) {
+        t->source.asked = at;
+        return train_source_restart(t, err);
+    }
     if (strcmp(s->plan, batch->plan) != 0)
         err_set(&why,
                 "epoch %jd, step %jd: another plan: '%.120s', before it "
@@ -50,25 +60,6 @@ report_change(struct train *t, const struct wire_batch *batch)
                 epoch, step, s->plan, epoch);
     log_message("%s", why.msg);
     train_report_event(t, "epoch", "", why.msg);
-}
-
-/*
- * Handles a batch that does not fit, as the rest of its epoch would repeat
- * samples and omit others: the first time it begins a new session, so that the
- * selector learns the plan of the epoch and completes it; the second time it
- * ends the epoch, too.
- */
-static int
-change_plan(struct train *t, const struct wire_batch *batch, struct err *err)
-{
-    const struct wire_place at = train_at(t);
-    struct train_state *s = &t->state;
-
-    if (wire_place_cmp(&at, &t->source.asked) != 0) {
-        t->source.asked = at;
-        return train_source_restart(t, err);
-    }
-    report_change(t, batch);
     t->journal.ended_epoch = s->epoch;
     t->journal.ended_step = s->step;
     if (t->history.keep)
@@ -138,35 +129,29 @@ store_features(struct train *t, const struct batch *batch, int good)
 }
 
 static int
-encode_only(struct train *t, const struct batch *batch, struct err *err)
-{
-    int good;
-
-    stage_io_unlock(&t->io);
-    good = train_learner_encode(&t->learner, batch, err);
-    stage_io_lock(&t->io);
-    if (good < 0)
-        return -1;
-    store_features(t, batch, good);
-    if (t->state.step == 0)
-        train_report_event(t, "epoch", "", "");
-    return 1;
-}
-
-static int
 take_step(struct train *t, const struct wire_batch *from, struct err *err)
 {
     enum train_outcome outcome;
     struct train_result result;
     struct train_top_negatives *top = &t->top_negatives;
     struct batch batch = from->batch;
+    int good;
 
     train_texts_pack(&t->texts, from, &batch);
     top->known = 0;
     top->wanted = wire_feed_has_subscribers(t->feed, WIRE_TOP_NEGATIVES) &&
                   clock_now() - top->sent_at >= record_every_s;
-    if (batch.encode_only)
-        return encode_only(t, &batch, err);
+    if (batch.encode_only) {
+        stage_io_unlock(&t->io);
+        good = train_learner_encode(&t->learner, &batch, err);
+        stage_io_lock(&t->io);
+        if (good < 0)
+            return -1;
+        store_features(t, &batch, good);
+        if (t->state.step == 0)
+            train_report_event(t, "epoch", "", "");
+        return 1;
+    }
     stage_io_unlock(&t->io);
     outcome = train_learner_step(&t->learner, &batch, &result, err);
     stage_io_lock(&t->io);
