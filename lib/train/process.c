@@ -401,26 +401,12 @@ save_mean(struct process *e, const char *folder, struct err *err)
     return rc;
 }
 
-/* Checks the file that the program was to save. */
-static int
-check_saved(const struct process *e, const char *path, struct err *err)
-{
-    struct err why;
-    FILE *file = file_open(path, O_NOFOLLOW, &why);
-
-    if (file) {
-        fclose(file);
-        return 0;
-    }
-    err_set(err, "encoder: '%.100s' answered ok to save, but %s",
-            e->program->line, why.msg);
-    return train_program_fail(e->program, err);
-}
-
 static int
 process_save(void *self, const char *folder, struct err *err)
 {
     struct process *e = self;
+    struct err why;
+    FILE *file;
     char *path;
     int rc;
 
@@ -428,10 +414,15 @@ process_save(void *self, const char *folder, struct err *err)
         return -1;
     path = mem_format("%s/%s.state", folder, e->tower);
     rc = request_ok(e, mem_format("save %s %s", e->tower, path), err);
-    if (!rc)
-        rc = check_saved(e, path, err);
+    file = rc ? NULL : file_open(path, O_NOFOLLOW, &why);
     free(path);
-    return rc;
+    if (file)
+        fclose(file);
+    if (file || rc)
+        return rc;
+    err_set(err, "encoder: '%.100s' answered ok to save, but %s",
+            e->program->line, why.msg);
+    return train_program_fail(e->program, err);
 }
 
 /* Fails if the program has changed, for example rounded, the weights of a
@@ -649,26 +640,6 @@ lay_out_memory(struct process *e, struct err *err)
         err);
 }
 
-static int
-open_encoder(struct process *e, const struct train_encoder_spec *spec,
-             long threads, struct err *err)
-{
-    struct stage_answer answer = {.take = train_tensors_take,
-                                  .of = &e->tensors};
-    int rc = train_program_request(
-        e->program, describe_encoder(e, spec, threads), &answer, err);
-
-    if (!rc)
-        rc = take_open(e, answer.ok, err);
-    if (!rc && strcmp(spec->net.arch, nn_arch_program) && !spec->features)
-        rc = train_tensors_match(&e->tensors, &spec->net, e->dim,
-                                 e->program->line, err);
-    free(answer.ok);
-    if (!rc)
-        rc = lay_out_memory(e, err);
-    return rc ? train_program_fail(e->program, err) : 0;
-}
-
 int
 train_process_open(struct train_encoder *encoder, struct train_program *program,
                    const struct train_encoder_spec *spec, long threads,
@@ -676,6 +647,9 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
 {
     const struct nn_spec *net = &spec->net;
     struct process *e = mem_array(1, sizeof *e);
+    struct stage_answer answer = {.take = train_tensors_take,
+                                  .of = &e->tensors};
+    int rc;
 
     train_encoder_init(encoder, spec);
     *e = (struct process){
@@ -695,7 +669,17 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
         e->kind = NN_TOKENS;
         e->tower = "text";
     }
-    if (open_encoder(e, spec, threads, err)) {
+    rc = train_program_request(program, describe_encoder(e, spec, threads),
+                               &answer, err);
+    if (!rc)
+        rc = take_open(e, answer.ok, err);
+    if (!rc && strcmp(net->arch, nn_arch_program) && !spec->features)
+        rc = train_tensors_match(&e->tensors, net, e->dim, program->line, err);
+    free(answer.ok);
+    if (!rc)
+        rc = lay_out_memory(e, err);
+    if (rc) {
+        train_program_fail(program, err);
         process_close(e);
         *encoder = (struct train_encoder){0};
         return -1;

@@ -302,27 +302,11 @@ make_piece(void *data)
            clock_now() < until);
 }
 
-/* Makes a piece: at the lowest priority, if the trainer does not wait for
- * it. */
-static void
-do_piece(struct augment_maker *maker, struct piece *piece)
-{
-    struct augment_watcher *watcher = &maker->watcher;
-
-    if (!maker->spare || watcher->is_wanted(watcher->data)) {
-        make_piece(piece);
-    } else {
-        spare_start(maker->spare, make_piece, piece);
-        while (!spare_wait(maker->spare, progress_s))
-            watcher->progress(watcher->data);
-    }
-    watcher->progress(watcher->data);
-}
-
 static void
 make_views(struct augment_maker *maker, int64_t session,
            const struct batch *batch)
 {
+    const struct augment_watcher *watcher = &maker->watcher;
     const struct wire_place at = wire_place_of(session, batch);
     struct data_wanted want = {.batch = *batch,
                                .size = maker->options->recipe.size};
@@ -334,7 +318,15 @@ make_views(struct augment_maker *maker, int64_t session,
         augment_command_begin(maker->command, &want);
     data_gather_begin(g, &want);
     do {
-        do_piece(maker, &piece);
+        // at the lowest priority, if the trainer does not wait for it
+        if (!maker->spare || watcher->is_wanted(watcher->data)) {
+            make_piece(&piece);
+        } else {
+            spare_start(maker->spare, make_piece, &piece);
+            while (!spare_wait(maker->spare, progress_s))
+                watcher->progress(watcher->data);
+        }
+        watcher->progress(watcher->data);
         if (piece.rc > 0 && g->batch.n_substituted > substitutes)
             report_substitute(maker, &at, g->batch.substituted[substitutes++],
                               &piece.why);

@@ -87,20 +87,6 @@ make_table(void)
     opt_append(opts, n, rest);
 }
 
-/* Prints the table of samplers. */
-static void
-print_list(void)
-{
-    for (size_t i = 0; sample_samplers[i]; i++) {
-        const struct sample_sampler *s = sample_samplers[i];
-
-        json_print(json_pack("{s:s, s:s, s:s, s:b, s:o}", "method", s->method,
-                             "proposals", s->proposals, "summary", s->summary,
-                             "filter", s->needs_outside, "defaults",
-                             param_list(s->params)));
-    }
-}
-
 /* Checks --weigh-command: a program only weighs. */
 static void
 check_command(void)
@@ -152,7 +138,14 @@ negatives_options_get(int argc, char **argv)
     make_table();
     opt_parse(&tool, argc, argv);
     if (list >= 0) {
-        print_list();
+        for (size_t i = 0; sample_samplers[i]; i++) {
+            const struct sample_sampler *s = sample_samplers[i];
+
+            json_print(json_pack(
+                "{s:s, s:s, s:s, s:b, s:o}", "method", s->method, "proposals",
+                s->proposals, "summary", s->summary, "filter", s->needs_outside,
+                "defaults", param_list(s->params)));
+        }
         exit(EXIT_OK);
     }
     sampler = sample_sampler_find(opt_choice(&method), proposals, &err);

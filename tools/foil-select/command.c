@@ -178,23 +178,6 @@ retry_plan(void *of)
     return 1;
 }
 
-static int
-ask_command(struct select_command *c, const char *line, struct plan_reader *t,
-            struct err *err)
-{
-    struct stage_answer answer = {
-        .take = take_batch, .retry = retry_plan, .of = t};
-    enum stage_outcome outcome;
-
-    begin_plan(t);
-    outcome = stage_program_ask_retry(c->program, line, -1, &answer, err);
-    free(answer.ok);
-    if (outcome == STAGE_ANSWERED && t->step < t->layout->steps)
-        return err_set(err, "strategy: '%.100s' answered %zu batches, want %zu",
-                       c->options->command, t->step, t->layout->steps);
-    return outcome == STAGE_ANSWERED ? 0 : -1;
-}
-
 void
 select_print_plan(FILE *file, const struct select_layout *layout,
                   const int64_t *ids)
@@ -330,6 +313,8 @@ select_command_order(struct select_command *c, const struct select_task *task,
     const int wrap = select_layout_total(&task->layout) > n;
     char line[REQUEST], key[DIGEST_HEX];
     struct plan_reader t = {.layout = &task->layout, .ids = ids};
+    struct stage_answer answer = {
+        .take = take_batch, .retry = retry_plan, .of = &t};
     int rc = 0;
 
     t.most = c->options->partial ? 0 : wrap ? 2 : 1;
@@ -343,8 +328,15 @@ select_command_order(struct select_command *c, const struct select_task *task,
     digest_request(c, task, line, key);
     if (!c->folder || !load_plan(c, task->epoch, key, &t)) {
         rc = task->features ? put_features(c, task, err) : 0;
-        if (!rc)
-            rc = ask_command(c, line, &t, err);
+        begin_plan(&t);
+        if (!rc && stage_program_ask_retry(c->program, line, -1, &answer,
+                                           err) != STAGE_ANSWERED)
+            rc = -1;
+        free(answer.ok);
+        if (!rc && t.step < task->layout.steps)
+            rc = err_set(err,
+                         "strategy: '%.100s' answered %zu batches, want %zu",
+                         c->options->command, t.step, task->layout.steps);
         if (!rc && c->folder)
             save_plan(c, task->epoch, key, &t);
     }

@@ -9,30 +9,21 @@
 
 enum { LISTED = 20 }; /* most rejected samples named on stderr */
 
-/* The index of an id, or where to insert it. */
-static size_t
-find_quarantined(const struct select_quarantine *quarantine, int64_t id)
-{
-    size_t low = 0, high = quarantine->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (quarantine->item[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void
 select_quarantine_add(struct select_quarantine *quarantine, int64_t id,
                       const char *reason)
 {
-    size_t at = find_quarantined(quarantine, id);
     struct select_rejected *item = quarantine->item;
+    size_t at = 0, high = quarantine->n;
 
+    while (at < high) { // find the id, or where to insert it
+        const size_t middle = at + (high - at) / 2;
+
+        if (item[middle].id < id)
+            at = middle + 1;
+        else
+            high = middle;
+    }
     if (at < quarantine->n && item[at].id == id)
         return;
     mem_grow(&quarantine->item, &quarantine->room, quarantine->n + 1,
@@ -61,30 +52,13 @@ name_of(const struct data_set *set, size_t id)
     return data_touch(set, id, &err) ? "" : data_name(set, id);
 }
 
-/* Writes lines of id, name and reason, with tabs. */
-static void
-write_quarantine(const struct select_quarantine *bad,
-                 const struct data_set *set, const char *path)
-{
-    struct file_draft draft;
-    struct err err;
-
-    if (file_draft_open(&draft, path, &err))
-        die("%s", err.msg);
-    for (size_t i = 0; i < bad->n; i++) {
-        const struct select_rejected *item = &bad->item[i];
-
-        fprintf(draft.file, "%" PRId64 "\t%s\t%s\n", item->id,
-                name_of(set, (size_t)item->id), item->reason);
-    }
-    if (file_draft_keep(&draft, &err))
-        die("%s", err.msg);
-}
-
 void
 select_report(const struct select_quarantine *bad, const struct data_set *set,
               const char *file)
 {
+    struct file_draft draft;
+    struct err err;
+
     if (bad->n)
         log_message("%zu sample%s could not be used:", bad->n, plural(bad->n));
     for (size_t i = 0; i < bad->n && i < LISTED; i++)
@@ -92,6 +66,13 @@ select_report(const struct select_quarantine *bad, const struct data_set *set,
                     name_of(set, (size_t)bad->item[i].id), bad->item[i].reason);
     if (bad->n > LISTED)
         log_message("... and %zu more", bad->n - LISTED);
-    if (file)
-        write_quarantine(bad, set, file);
+    if (!file)
+        return;
+    if (file_draft_open(&draft, file, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < bad->n; i++)
+        fprintf(draft.file, "%" PRId64 "\t%s\t%s\n", bad->item[i].id,
+                name_of(set, (size_t)bad->item[i].id), bad->item[i].reason);
+    if (file_draft_keep(&draft, &err))
+        die("%s", err.msg);
 }

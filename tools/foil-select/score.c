@@ -34,20 +34,6 @@ read_rows(const char *path, size_t *n, size_t *d)
     return row;
 }
 
-static void
-write_plan(const char *path, const struct select_layout *layout,
-           const int64_t *ids)
-{
-    struct file_draft draft;
-    struct err err;
-
-    if (file_draft_open(&draft, path, &err))
-        die("%s", err.msg);
-    select_print_plan(draft.file, layout, ids);
-    if (file_draft_keep(&draft, &err))
-        die("%s", err.msg);
-}
-
 /* Writes the loss of each batch, a line each. */
 static void
 write_losses(const char *path, const struct select_task *task,
@@ -116,6 +102,7 @@ select_score_files(const struct select_options *o)
     const struct select_features features = {d, u, v, NULL};
     struct select_command *command = NULL;
     struct select_task task;
+    struct file_draft draft;
     int64_t *ids;
     struct err err;
     double start;
@@ -137,8 +124,13 @@ select_score_files(const struct select_options *o)
         select_strategy_order(o->strategy, &task, ids);
     }
     print_score(o, &task, ids, clock_now() - start);
-    if (o->plan_out)
-        write_plan(o->plan_out, &task.layout, ids);
+    if (o->plan_out) {
+        if (file_draft_open(&draft, o->plan_out, &err))
+            die("%s", err.msg);
+        select_print_plan(draft.file, &task.layout, ids);
+        if (file_draft_keep(&draft, &err))
+            die("%s", err.msg);
+    }
     if (o->losses)
         write_losses(o->losses, &task, ids);
     free(ids);

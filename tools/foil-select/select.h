@@ -79,8 +79,8 @@ void select_quarantine_add(struct select_quarantine *quarantine, int64_t id,
                            const char *reason);
 void select_quarantine_release(struct select_quarantine *quarantine);
 
-/* select_report() prints the first samples to stderr, and writes all to FILE.
- */
+/* select_report() prints the first samples to stderr, and writes all to FILE,
+ * lines of id, name and reason with tabs. */
 void select_report(const struct select_quarantine *bad,
                    const struct data_set *set, const char *file);
 

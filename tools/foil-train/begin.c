@@ -155,42 +155,22 @@ out:
     return rc;
 }
 
-/* Prints the choice of --precision auto. */
-static void
-print_precision(const struct train_options *o)
-{
-    if (o->bf16)
-        log_message("--precision auto: bf16");
-    else
-        log_message(
-            "--precision auto: f32, for %s",
-            num_dnn_bf16_faster()
-                ? "these encoders have no bf16"
-                : "this processor has no instruction for bf16 (AVX512-BF16)");
-}
-
-/* Takes the run directory until the process ends. */
-static int
-take_run(const char *run, struct err *err)
-{
-    char *path = mem_format("%s/lock", run);
-    int rc = lock_take(path, err);
-
-    if (!rc)
-        err_set(err, "another foil-train has '%s'", run);
-    free(path);
-    return rc > 0 ? 0 : -1;
-}
-
 int
 train_begin(struct train *t, struct err *err)
 {
-    const char *run = t->options->stage.run;
-    char *newest = NULL;
-    int rc = -1, found;
+    const struct train_options *o = t->options;
+    const char *run = o->stage.run;
+    char *newest = NULL, *path;
+    int rc, found;
 
-    if (file_mkdir(run, 0700, err) || take_run(run, err))
+    if (file_mkdir(run, 0700, err))
         return -1;
+    path = mem_format("%s/lock", run);
+    rc = lock_take(path, err); // until the process ends
+    free(path);
+    if (rc <= 0)
+        return rc ? rc : err_set(err, "another foil-train has '%s'", run);
+    rc = -1;
     found = nn_checkpoint_find(run, &newest, err);
     if (found > 0 && !t->options->resume) {
         err_set(err,
@@ -204,8 +184,14 @@ train_begin(struct train *t, struct err *err)
             log_message("'%s' has no checkpoint yet: starting a new run", run);
         rc = begin_new(t, err);
     }
-    if (!rc && t->options->chosen)
-        print_precision(t->options);
+    if (!rc && o->chosen && o->bf16)
+        log_message("--precision auto: bf16");
+    else if (!rc && o->chosen)
+        log_message(
+            "--precision auto: f32, for %s",
+            num_dnn_bf16_faster()
+                ? "these encoders have no bf16"
+                : "this processor has no instruction for bf16 (AVX512-BF16)");
     if (!rc) // the tool may have been killed during a save
         train_tidy(t);
     free(newest);

@@ -53,19 +53,6 @@ make_refusal(const char *reason, int64_t id, int state)
     return wire_error_put(&error);
 }
 
-/* The features are no longer stored.  The selector is late if it plans an epoch
- * that has ended; else it can never be served. */
-static struct wire_msg *
-refuse_missing(const struct train *t, const struct wire_features_request *fetch)
-{
-    if (fetch->plan >= 0 && fetch->plan < t->state_before.epoch)
-        return make_refusal("the epoch to plan has ended", fetch->id, 1);
-    return make_refusal(
-        "the trainer stores too few epochs of features: start it "
-        "with --keep-features one above the selector's --lag",
-        -1, 0);
-}
-
 /* See wire/features.h. */
 static struct wire_msg *
 answer_fetch(struct train *t, const struct wire_features_request *fetch)
@@ -81,8 +68,15 @@ answer_fetch(struct train *t, const struct wire_features_request *fetch)
 
     if (!history->past || fetch->epoch >= t->state_before.epoch)
         return make_refusal("the epoch has not ended yet", fetch->id, 0);
-    if (fetch->epoch + (int64_t)history->keep < t->state_before.epoch)
-        return refuse_missing(t, fetch);
+    if (fetch->epoch + (int64_t)history->keep < t->state_before.epoch) {
+        // the selector is late, or can never be served
+        if (fetch->plan >= 0 && fetch->plan < t->state_before.epoch)
+            return make_refusal("the epoch to plan has ended", fetch->id, 1);
+        return make_refusal(
+            "the trainer stores too few epochs of features: start it "
+            "with --keep-features one above the selector's --lag",
+            -1, 0);
+    }
     most = PIECE / (VIEWS * history->dim * sizeof *z);
     most = most ? most : 1;
     n = VIEWS * most * history->dim;

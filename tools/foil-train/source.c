@@ -443,24 +443,6 @@ train_source_waits_for(void *self, struct stage_waiting *waiting, double now,
     return 1;
 }
 
-/* Before the first batch the trainer only exchanges hellos with the service,
- * which may refuse its data set. */
-static int
-greet_service(struct train *t, struct err *err)
-{
-    const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
-
-    if (!t->encoder.ops && hello->size) {
-        set_data(&t->shape, hello);
-        if (train_service_open(t, err))
-            return -1;
-    }
-    if (!t->service.service)
-        return 0;
-    return t->encoder.ops ? train_service_restore(t, err)
-                          : train_service_greet(t, err);
-}
-
 int
 train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 {
@@ -502,6 +484,7 @@ int
 train_source_idle(struct train *t, struct err *err)
 {
     const double now = clock_now(), lasted = waited_s(t, now);
+    const struct wire_hello *hello;
     size_t peers;
 
     if (is_plan_over(t, now))
@@ -509,7 +492,16 @@ train_source_idle(struct train *t, struct err *err)
     train_status_send(t, lasted);
     flow_consumer_mark_waiting(t->source.inlet->consumer, now);
     flow_inlet_send_snapshots(t->source.inlet);
-    if (greet_service(t, err))
+    // before the first batch it only exchanges hellos with the service, which
+    // may refuse its data set
+    hello = flow_server_hello(t->source.inlet->server);
+    if (!t->encoder.ops && hello->size) {
+        set_data(&t->shape, hello);
+        if (train_service_open(t, err))
+            return -1;
+    }
+    if (t->service.service && (t->encoder.ops ? train_service_restore(t, err)
+                                              : train_service_greet(t, err)))
         return -1;
     if (lasted < t->options->deadline)
         return 1;
