@@ -87,6 +87,14 @@ ok 'an encoder with recorded requests trains' trained recorded \
 ok 'foil-train sends the next batch in a request expect' \
     becomes_true grep -q '^expect image slot=' \
     recorded.lines
+# halted : trains and records requests; a command with --resume must be the same
+halted() {
+    : >halted.lines
+    trained halted --encoder "tee '$work/halted.lines' | $program" "$@" &&
+        becomes_true grep -q '^expect image slot=' halted.lines
+}
+ok 'so it does before a stop' halted --steps 20
+ok 'so it does in a resumed run' halted --steps 40 --resume
 # computed : the features of own.npy are those of the weights
 computed() {
     foil-embed --raw --size 8 -o raw.npy "$data"
