@@ -9,7 +9,6 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/progress.h"
-#include "util/stop.h"
 #include "wire/batch.h"
 #include "wire/error.h"
 

@@ -7,7 +7,6 @@
 #include "select.h"
 #include "util/half.h"
 #include "util/mem.h"
-#include "util/opt.h"
 #include "wire/features.h"
 #include "wire/negatives.h"
 

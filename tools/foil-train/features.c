@@ -1,8 +1,6 @@
-#include <stdlib.h>
 
 #include "train.h"
 #include "util/half.h"
-#include "util/mem.h"
 #include "wire/features.h"
 #include "wire/hello.h"
 #include "wire/negatives.h"
