@@ -68,7 +68,8 @@ struct train_encoder_ops {
     int (*take)(void *self, const struct nn_input *input, struct err *err);
 
     /* NULL: not needed.  If prefetches_early is 1, prefetch is called before
-     * backward, not after it. */
+     * backward, not after it, and backward has finished its work when it
+     * returns. */
     void (*prefetch)(void *self, const struct nn_input *input);
     int prefetches_early;
     void (*announce)(void *self, const struct batch *batch);

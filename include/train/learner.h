@@ -3,11 +3,11 @@
 
 #include "loss/objective.h"
 #include "nn/schedule.h"
+#include "train/config.h"
 #include "train/encoder.h"
 #include "train/negatives.h"
 #include "train/samples.h"
 #include "train/scalars.h"
-#include "train/config.h"
 #include "util/batch.h"
 #include "util/param.h"
 #include "util/value.h"
@@ -93,7 +93,8 @@ struct train_learner_spec {
     /* Called in each step while or before the encoders compute gradients, so
      * that the caller can call train_learner_prefetch().  Or NULL. */
     void (*prefetch)(void *tool);
-    /* Called with the weights of a step.  Or NULL. */
+    /* Called with the weights of a step, which are valid during the call.  Or
+     * NULL. */
     void (*on_weights)(void *tool, const struct batch *batch,
                        const struct weights *weights);
     void *tool;
