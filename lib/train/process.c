@@ -606,38 +606,35 @@ take_open(struct process *e, const char *ok, struct err *err)
 static int
 lay_out_memory(struct process *e, struct err *err)
 {
-    const size_t rows = e->rows;
-    const size_t of_z = rows * e->dim * sizeof(float);
-    const size_t bytes[] = {input_bytes(e),
-                            input_bytes(e),
-                            of_z,
-                            of_z,
-                            e->tensors.params * sizeof(float),
-                            e->tensors.statistics * sizeof(float),
-                            e->products ? rows * rows * sizeof(float) : 0,
-                            rows * sizeof(int64_t),
-                            e->weighed * e->weighed * sizeof(float),
-                            e->weighed * 2 * sizeof(float),
-                            e->loss ? rows * BATCH_MADE_MAX * sizeof(float)
-                                    : 0};
-    size_t *at[] = {&e->at.input[0], &e->at.input[1],   &e->at.z,   &e->at.dz,
-                    &e->at.params,   &e->at.statistics, &e->at.s,   &e->at.ids,
-                    &e->at.weights,  &e->at.scale,      &e->at.made};
+    const size_t rows = e->rows, f4 = sizeof(float);
+    const struct {
+        const char *name;
+        size_t *at, bytes;
+    } arrays[] = {
+        {"input0", &e->at.input[0], input_bytes(e)},
+        {"input1", &e->at.input[1], input_bytes(e)},
+        {"z", &e->at.z, rows * e->dim * f4},
+        {"dz", &e->at.dz, rows * e->dim * f4},
+        {"parameters", &e->at.params, e->tensors.params * f4},
+        {"statistics", &e->at.statistics, e->tensors.statistics * f4},
+        {"s", &e->at.s, e->products ? rows * rows * f4 : 0},
+        {"ids", &e->at.ids, rows * sizeof(int64_t)},
+        {"weights", &e->at.weights, e->weighed * e->weighed * f4},
+        {"scale", &e->at.scale, e->weighed * 2 * f4},
+        {"made", &e->at.made, e->loss ? rows * BATCH_MADE_MAX * f4 : 0},
+    };
+    char *line = mem_format("layout %s", e->tower);
 
-    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
-        *at[i] = train_program_grow(e->program, bytes[i], err);
-        if (!*at[i])
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i].at = train_program_grow(e->program, arrays[i].bytes, err);
+        if (!*arrays[i].at) {
+            free(line);
             return -1;
+        }
+        mem_append(&line, " %s=%zu", arrays[i].name, *arrays[i].at);
     }
-    return request_ok(
-        e,
-        mem_format("layout %s input0=%zu input1=%zu z=%zu dz=%zu "
-                   "parameters=%zu statistics=%zu s=%zu ids=%zu weights=%zu "
-                   "scale=%zu made=%zu size=%zu",
-                   e->tower, e->at.input[0], e->at.input[1], e->at.z, e->at.dz,
-                   e->at.params, e->at.statistics, e->at.s, e->at.ids,
-                   e->at.weights, e->at.scale, e->at.made, e->program->size),
-        err);
+    mem_append(&line, " size=%zu", e->program->size);
+    return request_ok(e, line, err);
 }
 
 int

@@ -93,14 +93,11 @@ train_encoders_args(char **argv)
     char **longer;
 
     for (; argv[n]; n++)
-        has_resume += !strcmp(argv[n], resume);
+        has_resume |= !strcmp(argv[n], resume);
     longer = mem_array(n + 2, sizeof *longer);
-    for (size_t i = 0; i < n; i++)
-        longer[i] = argv[i];
-    if (!has_resume) {
-        memmove(longer + 2, longer + 1, (n - 1) * sizeof *longer);
-        longer[1] = resume;
-    }
+    longer[0] = argv[0];
+    longer[1] = resume;
+    memcpy(longer + 2 - has_resume, argv + 1, (n - 1) * sizeof *longer);
     return longer;
 }
 

@@ -100,18 +100,16 @@ train_texts_check(const struct train_texts *texts,
                : 0;
 }
 
-/* Appends texts without their padding. */
+/* Appends texts without their padding, from offsets[0] on, and sets the offsets
+ * of their ends. */
 static void
-append_texts(struct train_texts *texts, size_t at, size_t n, size_t width,
+append_texts(int32_t *to, size_t *offsets, size_t n, size_t width,
              const int32_t *tokens, const int32_t *lengths)
 {
-    size_t *offsets = texts->offsets + at;
-
     for (size_t i = 0; i < n; i++) {
         const size_t len = (size_t)lengths[i];
 
-        memcpy(texts->tokens + offsets[i], tokens + i * width,
-               len * sizeof *texts->tokens);
+        memcpy(to + offsets[i], tokens + i * width, len * sizeof *to);
         offsets[i + 1] = offsets[i] + len;
     }
 }
@@ -121,20 +119,21 @@ train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
                  struct batch *batch)
 {
     const size_t b = batch->b, all = b + batch->extra.n_texts;
+    int32_t *tokens;
+    size_t *offsets;
 
     if (!texts->file)
         return;
     arena_begin(&texts->arrays);
-    texts->offsets =
-        arena_take(&texts->arrays, all + 1, sizeof *texts->offsets);
-    texts->tokens =
-        arena_take(&texts->arrays, all * from->n_tokens, sizeof *texts->tokens);
-    texts->offsets[0] = 0;
-    append_texts(texts, 0, b, from->n_tokens, from->tokens, from->lengths);
-    append_texts(texts, b, batch->extra.n_texts, from->n_tokens,
+    offsets = arena_take(&texts->arrays, all + 1, sizeof *offsets);
+    tokens = arena_take(&texts->arrays, all * from->n_tokens, sizeof *tokens);
+    offsets[0] = 0;
+    append_texts(tokens, offsets, b, from->n_tokens, from->tokens,
+                 from->lengths);
+    append_texts(tokens, offsets + b, batch->extra.n_texts, from->n_tokens,
                  from->extra_tokens, from->extra_lengths);
-    batch->tokens = texts->tokens;
-    batch->offsets = texts->offsets;
+    batch->tokens = tokens;
+    batch->offsets = offsets;
     batch_captions(batch, arena_take(&texts->arrays, batch_captions_size(batch),
                                      sizeof(int64_t)));
 }

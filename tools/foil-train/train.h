@@ -100,10 +100,7 @@ struct train_texts {
     char digest[9]; /* first digits of the vocabulary's digest */
     int32_t end;    /* the token that ends a text */
 
-    /* of the present batch */
-    size_t *offsets;
-    int32_t *tokens;
-    struct arena arrays;
+    struct arena arrays; /* of the present batch */
 };
 
 /* train_texts_read() reads the vocabulary from --vocabulary or a checkpoint;
