@@ -45,6 +45,15 @@ char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_format_list(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));
 
+/*
+ * mem_keep() returns memory of malloc(3), which is never freed from then on;
+ * mem_keep_format() such a formatted string.  For a process that makes a few
+ * thousand short texts and ends.  Not thread-safe.
+ */
+void *mem_keep(void *memory);
+char *mem_keep_format(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* mem_append() appends formatted text to *text (NULL: none yet), which it
  * replaces and frees.  The caller frees the new *text.  O(length). */
 void mem_append(char **text, const char *fmt, ...)

@@ -33,9 +33,9 @@ struct table {
     size_t column_room, cell_room;
 };
 
-/* table_column() adds a column, unless it exists: for another order than that
- * of the first table_put(). */
-void table_column(struct table *table, const char *name);
+/* table_column() adds a column, unless it exists, for another order than that
+ * of the first table_put(); returns its index. */
+size_t table_column(struct table *table, const char *name);
 
 /* table_row() begins a row. */
 void table_row(struct table *table);

@@ -57,28 +57,16 @@ digest_hex(struct digest digest, char hex[DIGEST_HEX])
     return hex;
 }
 
-static int
-parse_nibble(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
-
 int
 digest_from_hex(struct digest *digest, const char *hex)
 {
-    if (strlen(hex) != DIGEST_HEX - 1)
-        return -1;
-    for (size_t i = 0; i < sizeof digest->byte; i++) {
-        int high = parse_nibble(hex[2 * i]), low = parse_nibble(hex[2 * i + 1]);
+    static const char digits[] = "0123456789abcdef";
 
-        if (high < 0 || low < 0)
-            return -1;
-        digest->byte[i] = (uint8_t)(high << 4 | low);
-    }
+    if (strlen(hex) != DIGEST_HEX - 1 || hex[strspn(hex, digits)])
+        return -1;
+    for (size_t i = 0; i < sizeof digest->byte; i++)
+        digest->byte[i] = (uint8_t)((strchr(digits, hex[2 * i]) - digits) << 4 |
+                                    (strchr(digits, hex[2 * i + 1]) - digits));
     return 0;
 }
 

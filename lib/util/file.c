@@ -93,16 +93,6 @@ file_sync(const char *path, struct err *err)
     return rc;
 }
 
-static int
-sync_folder_of(const char *path, struct err *err)
-{
-    char *copy = mem_text(path);
-    int rc = file_sync(dirname(copy), err);
-
-    free(copy);
-    return rc;
-}
-
 /* The open drafts; 1 once a draft was renamed into place. */
 static pthread_mutex_t drafts_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file_draft *drafts;
@@ -161,35 +151,27 @@ remove_dead_drafts(const char *path)
     free(again);
 }
 
-/* Creates a file without following a link that somebody else may have placed
- * there.  It replaces a leftover of a dead process with our pid. */
-static FILE *
-open_new(const char *path)
-{
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    int fd = open(path, flags, 0666);
-
-    if (fd < 0 && errno == EEXIST && !unlink(path))
-        fd = open(path, flags, 0666);
-    return fd < 0 ? NULL : fdopen(fd, "wb");
-}
-
-/* Creates and locks ->temp.  Between creation and lock, another process may
- * take it for a dead writer's draft and unlink it; then try again. */
+/* Creates and locks ->temp, without following a link that somebody else may
+ * have placed there.  It replaces a leftover of a dead process with our pid.
+ * Between creation and lock, another process may take it for a dead writer's
+ * draft and unlink it; then try again. */
 static FILE *
 create_draft(struct file_draft *draft)
 {
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     struct stat st;
-    FILE *file;
 
     for (;;) {
-        file = open_new(draft->temp);
-        if (!file)
+        int fd = open(draft->temp, flags, 0666);
+
+        if (fd < 0 && errno == EEXIST && !unlink(draft->temp))
+            fd = open(draft->temp, flags, 0666);
+        if (fd < 0)
             return NULL;
-        lock_draft(fileno(file)); // may fail: not every file system locks
-        if (fstat(fileno(file), &st) || st.st_nlink)
-            return file;
-        fclose(file);
+        lock_draft(fd); // may fail: not every file system locks
+        if (fstat(fd, &st) || st.st_nlink)
+            return fdopen(fd, "wb");
+        close(fd);
     }
 }
 
@@ -248,7 +230,7 @@ file_draft_keep(struct file_draft *draft, struct err *err)
     else if (special)
         rc = 0;
     else if (!place_draft(draft, err))
-        rc = sync_folder_of(draft->path, err);
+        rc = file_sync(dirname(draft->path), err); // the last use of the path
     file_draft_drop(draft);
     return rc;
 }

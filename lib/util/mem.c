@@ -123,6 +123,28 @@ mem_format(const char *fmt, ...)
     return text;
 }
 
+void *
+mem_keep(void *memory)
+{
+    static void **all; // so that tools that search for leaks find it
+    static size_t n, room;
+
+    mem_grow(&all, &room, n + 1, sizeof *all);
+    return all[n++] = memory;
+}
+
+char *
+mem_keep_format(const char *fmt, ...)
+{
+    va_list ap;
+    char *text;
+
+    va_start(ap, fmt);
+    text = mem_format_list(fmt, ap);
+    va_end(ap);
+    return mem_keep(text);
+}
+
 void
 mem_append(char **text, const char *fmt, ...)
 {

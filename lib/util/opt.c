@@ -120,33 +120,25 @@ opt_whole(const char *what, const char *text, double min, double max)
 }
 
 static void
-set_number(const struct opt *o, const char *text)
-{
-    if (o->kind == OPT_WHOLE) {
-        *(long *)o->value = opt_whole(opt_spelled(o), text, o->min, o->max);
-    } else {
-        char *end;
-        double x = strtod(text, &end);
-
-        if (end == text || *end || !(x >= o->min && x <= o->max))
-            opt_misuse("%s '%s': want a number in %g .. %g", opt_spelled(o),
-                       text, o->min, o->max);
-        *(double *)o->value = x;
-    }
-}
-
-static void
 set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
     struct opt_list *list = o->value;
+    double x;
+    char *end;
 
     switch (o->kind) {
     case OPT_FLAG:
         *(int *)o->value = text != off;
         break;
     case OPT_WHOLE:
+        *(long *)o->value = opt_whole(opt_spelled(o), text, o->min, o->max);
+        break;
     case OPT_REAL:
-        set_number(o, text);
+        x = strtod(text, &end);
+        if (end == text || *end || !(x >= o->min && x <= o->max))
+            opt_misuse("%s '%s': want a number in %g .. %g", opt_spelled(o),
+                       text, o->min, o->max);
+        *(double *)o->value = x;
         break;
     case OPT_CHOICE:
         if (!strcmp(o->name, "list") && !strcmp(text, "options"))
@@ -371,16 +363,6 @@ take_line(void *self, const char *name, const char *value)
                *value ? value : NULL);
 }
 
-/* Takes the only operand as --run if the table has [RUN]: 1 if it did. */
-static int
-take_run(const struct opt_tool *tool, int n, char **argv)
-{
-    if (n != 1 || !tool->operands || strcmp(tool->operands, "[RUN]"))
-        return 0;
-    set_option(tool, find_option(tool, "run", 3), argv[0]);
-    return 1;
-}
-
 /* Reports the new spelling of a parameter that was written as an option. */
 static void
 report_outdated(const struct opt_tool *tool, const struct opt *o,
@@ -395,22 +377,12 @@ report_outdated(const struct opt_tool *tool, const struct opt *o,
     free(list);
 }
 
-static void
-check_environment(void)
-{
-    struct err err;
-
-    if (util_isa_check(&err)) {
-        log_message("%s", err.msg);
-        exit(EXIT_USAGE);
-    }
-}
-
 char **
 opt_parse(const struct opt_tool *tool, int argc, char **argv)
 {
     const char *config = NULL;
     int n = 0, only_operands = 0;
+    struct err err;
 
     set_tool_name(tool->name);
     tool_opts = tool->opts;
@@ -422,7 +394,8 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
         else if (!take_common(tool, argv, &i, &config))
             take_option(tool, argv, &i);
     }
-    n -= take_run(tool, n, argv);
+    if (n == 1 && tool->operands && !strcmp(tool->operands, "[RUN]"))
+        set_option(tool, opt_named(tool, "run"), argv[--n]);
     if (config) {
         memcpy(set_by_cli, times_set, sizeof times_set);
         opt_config(config, take_line, &tool);
@@ -431,7 +404,10 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
         if (outdated[o - tool->opts])
             report_outdated(tool, o, values[o - tool->opts]);
     argv[n] = NULL;
-    check_environment();
+    if (util_isa_check(&err)) {
+        log_message("%s", err.msg);
+        exit(EXIT_USAGE);
+    }
     if (n > tool->at_most)
         opt_misuse("what is '%s' for? want %s", argv[tool->at_most],
                    tool->operands ? tool->operands : "options alone");

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,34 +25,25 @@ opt_groups(const struct opt_group *of)
     groups = of;
 }
 
-/* Returns the width of a line: that of the terminal, within bounds, or 80. */
-static int
-line_width(FILE *out)
-{
-    const int columns = terminal_size(fileno(out), NULL);
-
-    if (!columns)
-        return 80;
-    return columns < LEAST_WIDTH  ? LEAST_WIDTH
-           : columns > MOST_WIDTH ? MOST_WIDTH
-                                  : columns;
-}
-
 /*
  * Folded lines: `column` bytes of the first are written, and the others begin
  * with `indent` blanks.  Words stay whole if a program may read them.
- *
  */
 struct lines {
     FILE *out;
     int width, column, indent, whole;
 };
 
+/* The width is that of the terminal, within bounds, or 80. */
 static struct lines
 lines_of(FILE *out, int column, int indent)
 {
-    return (struct lines){out, line_width(out), column, indent,
-                          !terminal_size(fileno(out), NULL)};
+    const int columns = terminal_size(fileno(out), NULL);
+    const int width = columns < LEAST_WIDTH  ? LEAST_WIDTH
+                      : columns > MOST_WIDTH ? MOST_WIDTH
+                                             : columns;
+
+    return (struct lines){out, columns ? width : 80, column, indent, !columns};
 }
 
 static void
@@ -137,8 +129,10 @@ spell_option(const struct opt *o)
                      : mem_format("[--%s %s]%s", o->name, o->arg, more);
 }
 
-const struct opt_group *
-opt_group_of(const struct opt *o, const struct opt_group *before)
+/* Returns the group of an option; `before` is the group of the option before
+ * it. */
+static const struct opt_group *
+group_of(const struct opt *o, const struct opt_group *before)
 {
     for (const struct opt_group *g = groups; g && g->title; g++)
         if (g->first == o->value)
@@ -165,7 +159,7 @@ describes_all(const char *word, const struct opt_tool *tool)
     int all = 1;
 
     for (const struct opt *o = tool->opts; o->name; o++) {
-        group = opt_group_of(o, group);
+        group = group_of(o, group);
         all &= describes_group(word, group);
     }
     return all;
@@ -235,7 +229,7 @@ print_names(const struct opt *o, const struct opt_group *group)
 {
     struct lines lines = lines_of(stdout, printf(" "), 2);
 
-    for (; o->name && opt_group_of(o, group) == group; o++) {
+    for (; o->name && group_of(o, group) == group; o++) {
         char *name = mem_format("--%s", o->name);
 
         if (!opt_parameter(o))
@@ -296,7 +290,7 @@ print_options(const struct opt_tool *tool, const char *which)
     const struct opt_group *group = NULL;
 
     for (const struct opt *o = tool->opts; o->name; o++) {
-        const struct opt_group *begun = opt_group_of(o, group);
+        const struct opt_group *begun = group_of(o, group);
         const int first = begun != group,
                   described = describes_group(which, begun);
 
@@ -335,9 +329,8 @@ print_common(const struct opt_tool *tool, int all)
         print_option(o);
         if (all || strcmp(o->name, "help"))
             continue;
-        print_item(stdout, "--help all", "describes all options", NULL);
-        print_item(stdout, "--help TITLE", "describes those under a title",
-                   NULL);
+        opt_row(stdout, "--help all", "describes all options");
+        opt_row(stdout, "--help TITLE", "describes those under a title");
     }
 }
 
@@ -390,7 +383,7 @@ void
 opt_list_verbs(const struct opt_tool *verbs, FILE *out)
 {
     for (const struct opt_tool *verb = verbs; verb->name; verb++)
-        print_item(out, opt_verb_name(verb), verb->summary, NULL);
+        opt_row(out, opt_verb_name(verb), verb->summary);
 }
 
 _Noreturn void
@@ -402,6 +395,85 @@ opt_print_verbs(const struct opt_tool *tool, const struct opt_tool *verbs)
     putchar('\n');
     opt_list_verbs(verbs, stdout);
     printf("\n'%s VERB --help' lists the options of a verb.\n", tool->name);
+    close_stdout();
+    exit(EXIT_OK);
+}
+
+/* Returns a bound of a number, an integer without a point; NULL for other
+ * kinds. */
+static json_t *
+bound_of(const struct opt *o, double bound)
+{
+    if (o->kind != OPT_WHOLE && o->kind != OPT_REAL)
+        return NULL;
+    return bound == floor(bound) && fabs(bound) < 1e18
+               ? json_integer((json_int_t)bound)
+               : json_real(bound);
+}
+
+static void
+add_option(json_t *rows, const char *verb, const struct opt *o,
+           const struct opt_group *group, int common)
+{
+    static const char *const kinds[] = {
+        [OPT_FLAG] = "flag", [OPT_WHOLE] = "whole",   [OPT_REAL] = "real",
+        [OPT_TEXT] = "text", [OPT_CHOICE] = "choice", [OPT_METHOD] = "method",
+        [OPT_LIST] = "list",
+    };
+    const char letter[] = {o->letter, 0};
+    const struct opt_parameter *p = opt_parameter(o);
+    const char *was = p && strcmp(p->name, o->name) ? o->name : NULL;
+    json_t *usual = opt_json(o);
+    json_t *row = json_pack(
+        "{s:s* s:s s:s* s:s s:s* s:o* s:o* s:o* s:s* s:s* s:s* s:o* s:s}",
+        "verb", verb, "name", p ? p->name : o->name, "short",
+        *letter ? letter : NULL, "kind", kinds[o->kind], "argument",
+        o->kind == OPT_FLAG ? NULL : o->arg, "least", bound_of(o, o->min),
+        "most", bound_of(o, o->max), "default",
+        json_is_null(usual) ? NULL : usual, "group",
+        group && !p ? group->title : NULL, "of", p ? p->of : NULL, "was", was,
+        "common", common ? json_true() : NULL, "sentence", o->help);
+
+    REQUIRE(row);
+    json_array_append_new(rows, row);
+}
+
+static void
+add_tool(json_t *rows, const char *verb, const struct opt_tool *tool)
+{
+    const struct opt_group *group = NULL;
+
+    json_array_append_new(rows,
+                          json_pack("{s:s* s:s* s:s}", "verb", verb, "operands",
+                                    tool->operands, "sentence", tool->summary));
+    for (const struct opt *o = tool->opts; o->name; o++) {
+        group = group_of(o, group);
+        add_option(rows, verb, o, group, 0);
+    }
+    for (const struct opt *o = opt_common(tool); o->name; o++)
+        add_option(rows, verb, o, NULL, 1);
+}
+
+_Noreturn void
+opt_print_table(const struct opt_tool *tool, const struct opt_tool *verbs,
+                const char *what)
+{
+    json_t *rows = json_array();
+
+    if (strcmp(what, "options"))
+        opt_misuse("--list '%s': want options", what);
+    if (!verbs)
+        add_tool(rows, NULL, tool);
+    for (; verbs && verbs->name; verbs++)
+        add_tool(rows, opt_verb_name(verbs), verbs);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        char *text = json_text(json_array_get(rows, i), JSON_COMPACT);
+
+        printf("%s\n%s", i ? "," : "[", text);
+        free(text);
+    }
+    puts("\n]");
+    json_decref(rows);
     close_stdout();
     exit(EXIT_OK);
 }

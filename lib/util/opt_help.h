@@ -45,11 +45,6 @@ char *opt_respell(const struct opt_tool *tool, const struct opt *o,
  * tool's own table. */
 const struct opt *opt_common(const struct opt_tool *tool);
 
-/* opt_group_of() returns the group of an option; `before` is the group of the
- * option before it. */
-const struct opt_group *opt_group_of(const struct opt *o,
-                                     const struct opt_group *before);
-
 /* opt_list_verbs() writes a line for each verb. */
 void opt_list_verbs(const struct opt_tool *verbs, FILE *out);
 

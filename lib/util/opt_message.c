@@ -30,24 +30,15 @@ wipe_sequence(void)
     return isatty(STDERR_FILENO) ? "\r\033[K" : "";
 }
 
-/* Returns the message, which the caller frees.  It may quote names and texts
- * from outside: control characters become '?'. */
-static char *
-one_line(const char *fmt, va_list ap)
-{
-    char *text = mem_format_list(fmt, ap);
-
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    return text;
-}
-
 static void
 print_message(const char *fmt, va_list ap)
 {
-    char *text = one_line(fmt, ap);
+    char *text = mem_format_list(fmt, ap);
 
+    // it may quote names and texts from outside
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
     fflush(stdout);
     fprintf(stderr, "%s%s: ", wipe_sequence(), tool_name);
     if (source_file)

@@ -9,17 +9,6 @@
 #include "util/plot.h"
 #include "util/stop.h"
 
-/* Returns PATH with .gp instead of .png. */
-static char *
-script_of(const char *picture)
-{
-    size_t n = strlen(picture);
-
-    if (n > 4 && !strcmp(picture + n - 4, ".png"))
-        n -= 4;
-    return mem_format("%.*s.gp", (int)n, picture);
-}
-
 /* Runs gnuplot in the folder of the script; its messages go to stderr. */
 _Noreturn static void
 become_gnuplot(char *script)
@@ -65,7 +54,10 @@ plot_open(struct plot *plot)
 int
 plot_draw(struct plot *plot, const char *picture, struct err *err)
 {
-    char *script = script_of(picture), *copy = mem_text(picture), *whole;
+    const size_t n = strlen(picture);
+    const int is_png = n > 4 && !strcmp(picture + n - 4, ".png");
+    char *script = mem_format("%.*s.gp", (int)(is_png ? n - 4 : n), picture);
+    char *copy = mem_text(picture), *whole;
     int status, rc;
     pid_t child;
 

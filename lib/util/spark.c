@@ -4,15 +4,6 @@
 
 enum { LEVELS = 8 };
 
-static void
-halve_points(struct spark *s)
-{
-    for (size_t i = 0; i < SPARK_POINTS / 2; i++)
-        s->point[i] = (s->point[2 * i] + s->point[2 * i + 1]) / 2;
-    s->n = SPARK_POINTS / 2;
-    s->each *= 2;
-}
-
 void
 spark_add(struct spark *s, double x)
 {
@@ -20,8 +11,12 @@ spark_add(struct spark *s, double x)
         return;
     if (!s->each)
         s->each = 1;
-    if (s->n == SPARK_POINTS)
-        halve_points(s);
+    if (s->n == SPARK_POINTS) {
+        s->n /= 2;
+        s->each *= 2;
+        for (size_t i = 0; i < s->n; i++)
+            s->point[i] = (s->point[2 * i] + s->point[2 * i + 1]) / 2;
+    }
     s->sum += x;
     if (++s->waiting < s->each)
         return;
@@ -37,15 +32,8 @@ count_points(const struct spark *s)
     return s->n + (s->waiting > 0);
 }
 
-/* Returns point i < count_points(); the last one may be a mean of fewer
- * values. */
-static double
-point_at(const struct spark *s, size_t i)
-{
-    return i < s->n ? s->point[i] : s->sum / (double)s->waiting;
-}
-
-/* The mean of the points of column i of n. */
+/* The mean of the points of column i of n; the last point may be a mean of
+ * fewer values. */
 static double
 mean_of_column(const struct spark *s, size_t i, size_t n)
 {
@@ -54,7 +42,7 @@ mean_of_column(const struct spark *s, size_t i, size_t n)
     double sum = 0;
 
     for (size_t k = from; k < to; k++)
-        sum += point_at(s, k);
+        sum += k < s->n ? s->point[k] : s->sum / (double)s->waiting;
     return sum / (double)(to - from);
 }
 

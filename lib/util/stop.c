@@ -40,28 +40,20 @@ watch_signals(void *signals)
     return NULL;
 }
 
-/* SIGHUP is one of them unless it is ignored already, as under nohup. */
-static void
-choose_signals(sigset_t *signals)
-{
-    struct sigaction hangup;
-
-    sigemptyset(signals);
-    sigaddset(signals, SIGINT);
-    sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGUSR1); // mpirun and Slurm forward it
-    if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-        sigaddset(signals, SIGHUP);
-}
-
 static int
 start_watching(struct err *err)
 {
     static sigset_t signals;
+    struct sigaction hangup;
     pthread_t thread;
     int rc;
 
-    choose_signals(&signals);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGUSR1); // mpirun and Slurm forward it
+    if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+        sigaddset(&signals, SIGHUP);
     if (pipe(pipe_fd) || fcntl(pipe_fd[0], F_SETFD, FD_CLOEXEC) ||
         fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC))
         return err_sys(err, "cannot watch for signals");

@@ -32,8 +32,8 @@ make_printable(char *text)
             *text = '?';
 }
 
-static size_t
-table_column_of(struct table *table, const char *name)
+size_t
+table_column(struct table *table, const char *name)
 {
     size_t i = 0;
 
@@ -49,12 +49,6 @@ table_column_of(struct table *table, const char *name)
 }
 
 void
-table_column(struct table *table, const char *name)
-{
-    (void)table_column_of(table, name);
-}
-
-void
 table_put(struct table *table, const char *column, const char *fmt, ...)
 {
     va_list ap;
@@ -67,8 +61,8 @@ table_put(struct table *table, const char *column, const char *fmt, ...)
     make_printable(text);
     mem_grow(&table->cell, &table->cell_room, table->cells + 1,
              sizeof *table->cell);
-    table->cell[table->cells++] = (struct table_cell){
-        table->rows - 1, table_column_of(table, column), text};
+    table->cell[table->cells++] =
+        (struct table_cell){table->rows - 1, table_column(table, column), text};
 }
 
 /* Returns the length of the UTF-8 character that begins here. */

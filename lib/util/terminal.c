@@ -6,15 +6,13 @@
 int
 terminal_size(int fd, int *rows)
 {
-    struct winsize size = {0};
-    int high;
+    struct winsize size;
 
     if (!isatty(fd))
         return 0;
     if (ioctl(fd, TIOCGWINSZ, &size))
         size = (struct winsize){0};
-    high = size.ws_row ? size.ws_row : 24;
     if (rows)
-        *rows = high;
+        *rows = size.ws_row ? size.ws_row : 24;
     return size.ws_col ? size.ws_col : 80;
 }
