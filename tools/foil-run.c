@@ -12,8 +12,8 @@
 #include "foil-run/hold.h"
 #include "foil-run/list.h"
 #include "foil-run/pipeline.h"
-#include "foil-run/pipeline_mem.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 static const char *run;
@@ -58,16 +58,15 @@ read_list(struct list *list, const char *path)
     for (size_t i = 0; i < commands.n; i++)
         if (list_replace(list, commands.item[i], &err))
             die("%s", err.msg);
-    for (size_t i = 0; i < list->n; i++)
-        if (list_findable(&list->stage[i], name, &err))
-            die("%s", err.msg);
+    if (list_findable(list, name, &err))
+        die("%s", err.msg);
 }
 
 /* Runs a pipeline, by `foil run` unless that has set its environment. */
 _Noreturn static void
 run_pipeline(int argc, char **argv)
 {
-    char **words = pipeline_array((size_t)argc + 2, sizeof *words), *folder;
+    char **words = mem_array((size_t)argc + 2, sizeof *words), *folder;
     struct err err;
 
     if (getenv("FOIL_PIPELINES"))
@@ -75,10 +74,10 @@ run_pipeline(int argc, char **argv)
     folder = file_own_folder(&err);
     if (!folder)
         die("%s", err.msg);
-    words[0] = pipeline_printf("%s/foil", folder);
-    words[1] = pipeline_printf("run");
+    words[0] = mem_keep_format("%s/foil", folder);
+    words[1] = mem_keep_format("run");
     words[2] =
-        pipeline_printf("%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]);
+        mem_keep_format("%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]);
     memcpy(words + 3, argv + 2, (size_t)(argc - 2) * sizeof *words);
     execv(words[0], words);
     die("cannot run '%s': %s", words[0], strerror(errno));
@@ -98,11 +97,11 @@ main(int argc, char **argv)
         run_pipeline(argc, argv);
     path = opt_parse(&tool, argc, argv)[0];
     if (!run && path)
-        run = hold_name(basename(pipeline_printf("%s", path)));
+        run = hold_name(basename(mem_keep_format("%s", path)));
     if (resume && !run)
         opt_misuse("--resume wants the run directory, -r RUN");
     if (resume && !path)
-        path = pipeline_printf("%s/list", run);
+        path = mem_keep_format("%s/list", run);
     if (run)
         export_variable("RUN", run);
     read_list(&list, path);
@@ -110,9 +109,8 @@ main(int argc, char **argv)
     if (!run && !alone)
         opt_misuse("more than one process needs -r, for logs");
     if (!alone && !dry_run) {
-        hold_make(run);
-        hold_folder(run); // until this process ends
-        logs = pipeline_printf("%s/log", run);
+        hold_folder(run);
+        logs = mem_keep_format("%s/log", run);
         hold_make(logs);
         hold_logs(logs);
         hold_list(run, &list);

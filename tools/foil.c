@@ -48,16 +48,6 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* Puts the folder first on PATH, for execvp() and scripts. */
-static void
-prepend_to_path(const char *folder)
-{
-    char *longer = mem_format("%s:%s", folder, file_search_path());
-
-    export_variable("PATH", longer);
-    free(longer);
-}
-
 static void
 print_overview(const char *folder)
 {
@@ -126,44 +116,36 @@ guess_command(struct guess *guess)
 }
 
 /* Finds a page of that name in the installation, perhaps compressed, or in the
- * checkout of this program; to be freed, or NULL. */
-static char *
+ * checkout of this program; or NULL. */
+static const char *
 find_page_file(const char *folder, char section, const char *name)
 {
-    char *where[] = {
-        mem_format("%s/../share/man/man%c/%s", folder, section, name),
-        mem_format("%s/../share/man/man%c/%s.gz", folder, section, name),
-        mem_format("%s/../../../tools/%s", folder, name),
+    const char *where[] = {
+        mem_keep_format("%s/../share/man/man%c/%s", folder, section, name),
+        mem_keep_format("%s/../share/man/man%c/%s.gz", folder, section, name),
+        mem_keep_format("%s/../../../tools/%s", folder, name),
     };
-    char *page = NULL;
 
     for (size_t i = 0; i < sizeof where / sizeof *where; i++)
-        if (!page && file_exists(where[i]))
-            page = where[i];
-        else
-            free(where[i]);
-    return page;
+        if (file_exists(where[i]))
+            return where[i];
+    return NULL;
 }
 
 /* Returns the path of the man page of a topic, "train", "foil-train" or "wire",
- * relative to the program's folder, to be freed; NULL if there is none. */
-static char *
+ * relative to the program's folder; NULL if there is none. */
+static const char *
 find_page(const char *folder, const char *topic)
 {
     static const char sections[] = "157";
+    const char *page = NULL;
 
-    if (strchr(topic, '/'))
-        return NULL;
-    for (const char *in = sections; *in; in++)
-        for (int lead = 1; lead >= 0; lead--) {
-            char *name = mem_format("%s%s.%c", lead ? "foil-" : "", topic, *in);
-            char *page = find_page_file(folder, *in, name);
-
-            free(name);
-            if (page)
-                return page;
-        }
-    return NULL;
+    for (const char *in = sections; *in && !page && !strchr(topic, '/'); in++)
+        for (int lead = 1; lead >= 0 && !page; lead--)
+            page = find_page_file(
+                folder, *in,
+                mem_keep_format("%s%s.%c", lead ? "foil-" : "", topic, *in));
+    return page;
 }
 
 /* Returns the topic of "help COMMAND VERB" if it has a page, else of "help
@@ -171,21 +153,13 @@ find_page(const char *folder, const char *topic)
 static char *
 find_topic(const char *folder, char **words)
 {
-    char *verb = NULL, *page = NULL;
-    int found;
+    char *verb = words[0] && words[1]
+                     ? mem_keep_format("%s-%s", words[0], words[1])
+                     : NULL;
 
-    if (!words[0])
-        return mem_text("foil");
-    if (words[1]) {
-        verb = mem_format("%s-%s", words[0], words[1]);
-        page = find_page(folder, verb);
-    }
-    found = page != NULL;
-    free(page);
-    if (found)
+    if (verb && find_page(folder, verb))
         return verb;
-    free(verb);
-    return words[0];
+    return words[0] ? words[0] : mem_keep_format("foil");
 }
 
 /* Executes man(1) with the page of a topic, or a pipeline with --help, also a
@@ -194,15 +168,15 @@ _Noreturn static void
 exec_help(const char *folder, char *topic)
 {
     struct guess guess = {.word = topic};
-    char *asked[] = {mem_text("run"), topic, mem_text("--help"), NULL};
-    char *page = find_page(folder, strcmp(topic, "help") ? topic : "foil");
+    char *asked[] = {mem_keep_format("run"), topic, mem_keep_format("--help"),
+                     NULL};
+    const char *page =
+        find_page(folder, strcmp(topic, "help") ? topic : "foil");
 
     if (run_is_path(topic) && !file_exists(topic))
         die("no pipeline '%s': no such file", topic);
     if (run_is_path(topic) || (!page && pipelines_find(folder, topic)))
         run_pipeline(folder, asked);
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i += 2)
-        free(asked[i]);
     if (!page && is_command(topic))
         die("the manual is not installed here; 'foil %s --help' has the "
             "options",
@@ -224,11 +198,10 @@ run_command(const char *folder, char **argv)
     struct guess guess = {.word = name};
 
     if (!strchr(name, '/')) {
-        argv[0] = mem_format("foil-%s", name);
+        argv[0] = mem_keep_format("foil-%s", name);
         execvp(argv[0], argv);
         if (errno != ENOENT)
             die("cannot run '%s': %s", argv[0], strerror(errno));
-        free(argv[0]);
     }
     if (pipelines_find(folder, name))
         opt_misuse("no command '%s': a pipeline is run by 'foil run %s'", name,
@@ -244,15 +217,16 @@ main(int argc, char **argv)
 
     if (argc > 1 && argv[1][0] == '-')
         opt_parse(&tool, argc, argv);
-    folder = file_own_folder(&err);
+    folder = mem_keep(file_own_folder(&err));
     if (!folder)
         die("%s", err.msg);
     if (argc < 2 || argv[1][0] == '-') {
         print_overview(folder);
-        free(folder);
         return EXIT_OK;
     }
-    prepend_to_path(folder);
+    // first, for execvp() and scripts
+    export_variable("PATH",
+                    mem_keep_format("%s:%s", folder, file_search_path()));
     pipelines_export_python(folder);
     if (!strcmp(argv[1], "help"))
         exec_help(folder, find_topic(folder, argv + 2));

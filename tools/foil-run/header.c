@@ -4,6 +4,7 @@
 
 #include "pipeline.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 #define SET_BY "--%s is %s: '#: default %s VALUE' sets it"
@@ -15,7 +16,7 @@ check_name(const struct pipeline *p, const char *name)
     static const char others[] =
         "path|home|ifs|env|pwd|oldpwd|ps1|ps2|ps4|run|study|stages|resume|"
         "parts|show|tmpdir|pipeline";
-    char *lower = pipeline_printf("%s", name);
+    char *lower = mem_keep_format("%s", name);
 
     for (char *at = lower; *at; at++)
         *at = (char)tolower((unsigned char)*at);
@@ -36,12 +37,12 @@ take_operands(struct pipeline *p, const struct word_list *word)
     for (size_t i = 0; i < word->n; i++) {
         const char *shown = word->word[i];
         const int may = *shown == '[';
-        const char *name = pipeline_printf(
+        const char *name = mem_keep_format(
             "%.*s", (int)strcspn(shown + may, "]"), shown + may);
 
         check_name(p, name);
         p->described =
-            pipeline_printf("%s%s%s", p->described, i ? " " : "", shown);
+            mem_keep_format("%s%s%s", p->described, i ? " " : "", shown);
         word_list_add(&p->operand, name);
         set_var(p, name, "");
         p->needed += !may;
@@ -99,7 +100,7 @@ take_sweep(struct pipeline *p, const struct word_list *word)
 {
     p->is_sweep = 1;
     p->described = "PIPELINE [OPERAND ...]";
-    p->shown = pipeline_printf("foil %s", p->name);
+    p->shown = mem_keep_format("foil %s", p->name);
     set_tool_name(p->shown);
     take_study(p, word);
 }
@@ -111,8 +112,8 @@ take_method(struct pipeline *p, const struct word_list *word)
     const char *name = word->word[0], *all = var(p, "methods");
 
     set_var(p, "methods",
-            pipeline_printf("%s%s%s", all, *all ? "," : "", name));
-    setting_set(&p->methods, pipeline_printf("%s.objective", name),
+            mem_keep_format("%s%s%s", all, *all ? "," : "", name));
+    setting_set(&p->methods, mem_keep_format("%s.objective", name),
                 word->word[1]);
     for (size_t i = 2; i < word->n; i++) {
         const char *item = word->word[i];
@@ -121,7 +122,7 @@ take_method(struct pipeline *p, const struct word_list *word)
         if (!item[n] || stage_named(item, n) < 0)
             pipeline_misuse(p, "method '%s': want STAGE=OPTIONS, not '%s'",
                             name, item);
-        setting_set(&p->methods, pipeline_printf("%s.%.*s", name, (int)n, item),
+        setting_set(&p->methods, mem_keep_format("%s.%.*s", name, (int)n, item),
                     item + n + 1);
     }
 }
@@ -133,13 +134,13 @@ take_include(struct pipeline *p, const struct word_list *word)
 {
     const char *slash = strrchr(p->path, '/'), *name = word->word[0];
     const int n = slash ? (int)(slash - p->path) + 1 : 0;
-    const char *path = pipeline_printf("%.*sparts/%s", n, p->path, name);
+    const char *path = mem_keep_format("%.*sparts/%s", n, p->path, name);
     struct err err;
     size_t len;
     char *text;
 
     if (!file_exists(path))
-        path = pipeline_printf("%s/%s", var(p, "parts"), name);
+        path = mem_keep_format("%s/%s", var(p, "parts"), name);
     text = file_read(path, LIST_MAX_BYTES, &len, &err);
     if (text)
         header_read(p, path, text);
@@ -171,7 +172,7 @@ check_options(const struct pipeline *p, int stage, const struct word_list *list)
     };
 
     for (const char *const *name = passed[stage]; *name; name++)
-        if (word_list_has(list, pipeline_printf("--%s", *name)))
+        if (word_list_has(list, mem_keep_format("--%s", *name)))
             pipeline_misuse(p, SET_BY, *name, "an option of every pipeline",
                             *name);
 }
@@ -195,8 +196,8 @@ take_line(struct pipeline *p, struct word_list *line)
         if (rest.n < lines[i].least || rest.n > lines[i].most)
             pipeline_misuse(p, "'%s' wants %s words after it", name,
                             lines[i].least == lines[i].most
-                                ? pipeline_printf("%zu", lines[i].least)
-                                : pipeline_printf("%zu to %zu", lines[i].least,
+                                ? mem_keep_format("%zu", lines[i].least)
+                                : mem_keep_format("%zu to %zu", lines[i].least,
                                                   lines[i].most));
         lines[i].take(p, &rest);
         return;
@@ -209,7 +210,7 @@ take_line(struct pipeline *p, struct word_list *line)
 static char *
 header_of(const char *text)
 {
-    char *header = pipeline_printf("%s", text), *to = header;
+    char *header = mem_keep_format("%s", text), *to = header;
 
     while (*text == '#' || *text == '\n') {
         const size_t n = strcspn(text, "\n");
@@ -235,7 +236,7 @@ header_read(struct pipeline *p, const char *name, const char *text)
     do {
         struct word_list line = {0};
 
-        p->line = pipeline_printf("%s:%d", name, words.line);
+        p->line = mem_keep_format("%s:%d", name, words.line);
         if (words_rest(&words, &line, &err))
             die("%s", err.msg);
         if (line.n)

@@ -7,11 +7,11 @@
 
 #include "hold.h"
 #include "list.h"
-#include "pipeline_mem.h"
 #include "run/origin.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/lock.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 enum {
@@ -25,7 +25,7 @@ hold_name(const char *name)
 {
     const char *dot = strrchr(name, '.');
 
-    return pipeline_printf(
+    return mem_keep_format(
         "run/%.*s",
         (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
 }
@@ -33,7 +33,7 @@ hold_name(const char *name)
 void
 hold_make(const char *path)
 {
-    char *copy = pipeline_printf("%s", path);
+    char *copy = mem_keep_format("%s", path);
     struct err err;
 
     for (char *at = copy; (at = strchr(at + 1, '/')) != NULL; *at = '/') {
@@ -45,16 +45,17 @@ hold_make(const char *path)
         die("%s", err.msg);
 }
 
-int
+void
 hold_folder(const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd;
 
+    hold_make(path);
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         die("cannot open '%s': %s", path, strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB))
         die("another foil run uses '%s'", path);
-    return fd;
 }
 
 void
@@ -68,15 +69,14 @@ hold_run(const char *run)
             strlen(run), LONGEST_RUN);
     if (held && !strcmp(run, held))
         return;
-    hold_make(run);
-    hold_folder(run); // until this process ends
+    hold_folder(run);
     export_variable("FOIL_HELD", run);
 }
 
 void
 hold_logs(const char *logs)
 {
-    const char *path = pipeline_printf("%s/lock", logs);
+    const char *path = mem_keep_format("%s/lock", logs);
     const double until = clock_now() + REMNANT_S;
     struct err err;
     int rc;
@@ -95,7 +95,7 @@ hold_list(const char *run, const struct list *list)
     const char *text = list_text(list, run);
     struct err err;
 
-    if (file_write(pipeline_printf("%s/list", run), text, strlen(text), &err))
+    if (file_write(mem_keep_format("%s/list", run), text, strlen(text), &err))
         die("%s", err.msg);
     for (size_t i = 0; i < list->n; i++)
         if (run_origin_note(run, list->stage[i].name,

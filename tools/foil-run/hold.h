@@ -13,12 +13,11 @@ char *hold_name(const char *name);
 /* hold_make() makes a folder of mode 0700, and its missing parents. */
 void hold_make(const char *path);
 
-/* hold_folder() locks a folder while the returned descriptor is open. */
-int hold_folder(const char *path);
+/* hold_folder() makes a folder and locks it until this process ends. */
+void hold_folder(const char *path);
 
-/* hold_run() makes the run directory of a pipeline and locks it until this
- * process ends, unless FOIL_HELD names it: then a parent process holds the
- * lock. */
+/* hold_run() is hold_folder() for the run directory of a pipeline, unless
+ * FOIL_HELD names it: then a parent process holds the lock. */
 void hold_run(const char *run);
 
 /* hold_logs() locks the folder of logs, with the number of this process for

@@ -9,12 +9,13 @@
 #include "hold.h"
 #include "pipeline.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 static void
 index_data(const char *data)
 {
-    char *word[] = {pipeline_printf("index"), pipeline_printf("%s", data),
+    char *word[] = {mem_keep_format("index"), mem_keep_format("%s", data),
                     NULL};
 
     step_run(word);
@@ -28,7 +29,7 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
     struct word_list words = {0};
     char *text, *rest;
 
-    word_list_put(&words, pipeline_printf("%s/fits.sh", var(p, "parts")),
+    word_list_put(&words, mem_keep_format("%s/fits.sh", var(p, "parts")),
                   *var(p, "captions") ? "captions" : "labels", data,
                   *test ? test : NULL);
     text = step_capture(words.word);
@@ -38,18 +39,6 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
             die("%s", line + 4);
         log_message("%s", line + 4);
     }
-}
-
-static void
-check_stages(const struct pipeline *p, struct list *list)
-{
-    struct err err;
-
-    if (list_read(list, "stages", p->stages, &err))
-        die("%s", err.msg);
-    for (size_t i = 0; i < list->n; i++)
-        if (list_findable(&list->stage[i], "stages", &err))
-            die("%s", err.msg);
 }
 
 /* Refuses what cannot work before anything is made. */
@@ -91,17 +80,6 @@ is_whole_run(const struct pipeline *p)
     return !p->is_study && run && !strcmp(run, var(p, "RUN"));
 }
 
-/* Returns the data set for evaluating the encoder, if `data` is the main data
- * set of the pipeline; else "". */
-static const char *
-test_of(const struct pipeline *p, const char *data)
-{
-    return is_whole_run(p) && p->operand.n &&
-                   !strcmp(data, var(p, p->operand.word[0]))
-               ? var(p, "TEST")
-               : "";
-}
-
 /* Makes the run directory, and writes `command` into that of the pipeline. */
 static void
 make_run(const struct pipeline *p)
@@ -113,30 +91,26 @@ make_run(const struct pipeline *p)
     if (chmod(var(p, "RUN"), 0700))
         die("cannot change '%s': %s", var(p, "RUN"), strerror(errno));
     if (!p->is_study && whole && text &&
-        file_write(pipeline_printf("%s/command", whole), text, strlen(text),
+        file_write(mem_keep_format("%s/command", whole), text, strlen(text),
                    &err))
         die("%s", err.msg);
     hold_make(run_path(p, "log"));
 }
 
-/* Stores the data sets of a training, for the comparison at the end. */
-static void
-note_data(const struct pipeline *p, const char *data, const char *test)
-{
-    const char *text = pipeline_printf("%s\n%s\n", data, test);
-    struct err err;
-
-    if (file_write(run_path(p, "log/learnt"), text, strlen(text), &err))
-        die("%s", err.msg);
-}
-
-/* Prepares a training on data; with "", only what does not need data. */
+/* Prepares a training on data; with "", only what does not need data.  The
+ * encoder is evaluated on TEST if `data` is the main data set. */
 static void
 prepare_run(struct pipeline *p, const char *data, struct list *list)
 {
-    const char *test = test_of(p, data);
+    const int whole = is_whole_run(p);
+    const char *test =
+        whole && p->operand.n && !strcmp(data, var(p, p->operand.word[0]))
+            ? var(p, "TEST")
+            : "";
+    const char *note;
+    struct err err;
 
-    if (!is_whole_run(p))
+    if (!whole)
         p->resume = run_has(p, "latest");
     check_run(p);
     check_place(p, data);
@@ -146,12 +120,13 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
         index_data(test);
     if (*data && (*test || *var(p, "captions")))
         check_fit(p, data, test);
-    p->evaluates = *data && is_whole_run(p) && !p->no_compare && !p->lists &&
+    p->evaluates = *data && whole && !p->no_compare && !p->lists &&
                    runs_foil_tool(p, TRAIN) && !has_own_net(p);
     stages_dry_run(p, data);
     p->stages = *data ? stages_text(p, data, test) : NULL;
-    if (p->stages)
-        check_stages(p, list);
+    if (p->stages && (list_read(list, "stages", p->stages, &err) ||
+                      list_findable(list, "stages", &err)))
+        die("%s", err.msg);
     if (p->lists && !*data)
         pipeline_misuse(p, "--stages wants the pipeline's data");
     if (p->lists) {
@@ -160,8 +135,10 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
         exit(EXIT_LISTED);
     }
     make_run(p);
-    if (p->evaluates && !p->learnt)
-        note_data(p, data, test);
+    note = mem_keep_format("%s\n%s\n", data, test);
+    if (p->evaluates && !p->learnt && // for the comparison at the end
+        file_write(run_path(p, "log/learnt"), note, strlen(note), &err))
+        die("%s", err.msg);
 }
 
 static intmax_t
@@ -188,16 +165,16 @@ announce_run(const struct pipeline *p, const char *data)
         "%s%s, %jd images of '%s' in batches of %s%jd%s, %s epoch%s, seed %s, "
         "%s thread%s",
         total
-            ? pipeline_printf("continues after step %jd, in epoch %jd: ", total,
+            ? mem_keep_format("continues after step %jd, in epoch %jd: ", total,
                               whole_of(p->trains, "epoch") + 1)
             : "",
-        pipeline_printf("%.*s", (int)strcspn(var(p, "objective"), ","),
+        mem_keep_format("%.*s", (int)strcspn(var(p, "objective"), ","),
                         var(p, "objective")),
         whole_of(p->selects, "samples"), data,
-        least == most ? "" : pipeline_printf("%jd or ", least), most,
+        least == most ? "" : mem_keep_format("%jd or ", least), most,
         most == whole_var(p, "batch")
             ? ""
-            : pipeline_printf(" (at most %s, evened out)", var(p, "batch")),
+            : mem_keep_format(" (at most %s, evened out)", var(p, "batch")),
         var(p, "epochs"), plural_of(var(p, "epochs")), var(p, "seed"),
         var(p, "threads"), plural_of(var(p, "threads")));
 }

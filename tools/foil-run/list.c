@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "list.h"
-#include "pipeline_mem.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "words.h"
 
 static const char *const restarts[] = {"optional", "never", "killed", "failed",
@@ -36,7 +36,7 @@ set_name(struct list_stage *stage, const char *word, const struct words *at,
                        "%s:%d: '%s' is no name for a stage: want a letter or "
                        "digit, then letters, digits and - _ ., at most %d",
                        at->name, at->line, word, LIST_MAX_NAME);
-    stage->name = pipeline_printf("%s", word);
+    stage->name = mem_keep_format("%s", word);
     return 0;
 }
 
@@ -177,32 +177,27 @@ list_read(struct list *list, const char *name, const char *text,
 
     *list = (struct list){0};
     do {
-        pipeline_grow(&list->stage, &room, list->n + 1, sizeof *list->stage);
+        mem_grow(&list->stage, &room, list->n + 1, sizeof *list->stage);
         rc = take_stage(&list->stage[list->n], &words, err);
         list->n += rc > 0;
     } while (rc >= 0 && words_line(&words));
+    mem_keep(list->stage);
     return rc < 0 ? -1 : check_list(list, name, err);
-}
-
-static struct list_stage *
-find_stage(const struct list *list, const char *name, size_t n)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (strlen(list->stage[i].name) == n &&
-            !memcmp(list->stage[i].name, name, n))
-            return &list->stage[i];
-    return NULL;
 }
 
 int
 list_replace(struct list *list, const char *text, struct err *err)
 {
     const size_t n = strcspn(text, "=");
-    struct list_stage *stage = find_stage(list, text, n);
+    struct list_stage *stage = NULL;
     struct words words = {
         .name = "--command", .at = text + n + (text[n] == '='), .line = 1};
     struct word_list command = {0};
 
+    for (size_t i = 0; i < list->n; i++)
+        if (strlen(list->stage[i].name) == n &&
+            !memcmp(list->stage[i].name, text, n))
+            stage = &list->stage[i];
     if (!text[n] || !stage)
         return err_set(err,
                        "--command '%s': want STAGE=COMMAND, of a stage of "
@@ -233,7 +228,7 @@ find_run(char *word, const char *run)
 static char *
 quote_word(const char *word)
 {
-    char *copy = pipeline_printf("%s", word);
+    char *copy = mem_keep_format("%s", word);
 
     return *word ? word_list_text(&copy, 1) : copy;
 }
@@ -241,16 +236,16 @@ quote_word(const char *word)
 char *
 list_command(const struct list_stage *stage, const char *run)
 {
-    char *text = pipeline_printf("%s", "");
+    char *text = mem_keep_format("%s", "");
 
     for (char **word = stage->argv; *word; word++) {
         char *at = find_run(*word, run);
 
-        text = at ? pipeline_printf("%s %s$RUN%s", text,
-                                    quote_word(pipeline_printf(
+        text = at ? mem_keep_format("%s %s$RUN%s", text,
+                                    quote_word(mem_keep_format(
                                         "%.*s", (int)(at - *word), *word)),
                                     quote_word(at + strlen(run)))
-                  : pipeline_printf("%s %s", text, word_list_text(word, 1));
+                  : mem_keep_format("%s %s", text, word_list_text(word, 1));
     }
     return text + 1;
 }
@@ -258,17 +253,17 @@ list_command(const struct list_stage *stage, const char *run)
 char *
 list_text(const struct list *list, const char *run)
 {
-    char *text = pipeline_printf("# name     copies  restart   command\n");
+    char *text = mem_keep_format("# name     copies  restart   command\n");
 
     for (size_t i = 0; i < list->n; i++) {
         const struct list_stage *stage = &list->stage[i];
-        const char *copies = pipeline_printf("%d", stage->copies);
+        const char *copies = mem_keep_format("%d", stage->copies);
         const char *most =
-            stage->restarts < 0 ? "" : pipeline_printf(",%ld", stage->restarts);
+            stage->restarts < 0 ? "" : mem_keep_format(",%ld", stage->restarts);
 
         if (stage->is_main)
             copies = stage->signal == SIGUSR1 ? "main,USR1" : "main";
-        text = pipeline_printf("%s%-10s %-7s %s%-*s %s\n", text, stage->name,
+        text = mem_keep_format("%s%-10s %-7s %s%-*s %s\n", text, stage->name,
                                copies, restarts[stage->restart],
                                9 - (int)strlen(restarts[stage->restart]), most,
                                list_command(stage, run));
@@ -301,14 +296,18 @@ char *
 list_process_name(const struct list_stage *stage, int copy)
 {
     return stage->copies == 1 ? stage->name
-                              : pipeline_printf("%s-%d", stage->name, copy + 1);
+                              : mem_keep_format("%s-%d", stage->name, copy + 1);
 }
 
 int
-list_findable(const struct list_stage *stage, const char *list, struct err *err)
+list_findable(const struct list *list, const char *name, struct err *err)
 {
-    if (file_is_command(stage->argv[0]))
-        return 0;
-    return err_set(err, "%s:%d: no command '%s' for '%s'", list, stage->line,
-                   stage->argv[0], stage->name);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct list_stage *stage = &list->stage[i];
+
+        if (!file_is_command(stage->argv[0]))
+            return err_set(err, "%s:%d: no command '%s' for '%s'", name,
+                           stage->line, stage->argv[0], stage->name);
+    }
+    return 0;
 }

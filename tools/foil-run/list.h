@@ -53,7 +53,7 @@ struct list {
  * list_read() parses a text; `name` is for errors, such as "mine:3: no restart
  * policy 'often'".  $NAME is taken from the environment.  Exactly one stage
  * must be the main one; a single stage always is.  -1 on error.  A list is
- * never freed (pipeline_mem.h).
+ * never freed (mem_keep()).
  */
 int list_read(struct list *list, const char *name, const char *text,
               struct err *err);
@@ -83,10 +83,9 @@ void list_resume(struct list *list);
  */
 char *list_process_name(const struct list_stage *stage, int copy);
 
-/* list_findable() returns 0 if the command of a stage exists, else -1; errors
- * begin with `list`, the name of the list. */
-int list_findable(const struct list_stage *stage, const char *list,
-                  struct err *err);
+/* list_findable() returns 0 if the commands of all stages exist, else -1;
+ * errors begin with `name`, that of the list. */
+int list_findable(const struct list *list, const char *name, struct err *err);
 
 /*
  * supervise.c: supervise() starts every process of a list, in order, and

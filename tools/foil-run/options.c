@@ -4,6 +4,7 @@
 
 #include "pipeline.h"
 #include "util/guess.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 /* Stages in the order in which an option is looked up: foil-embed last, as it
@@ -53,7 +54,7 @@ is_known(const struct pipeline *p, const char *name)
 static const char *
 spell_known(void *p, const char *name)
 {
-    return is_known(p, name) ? pipeline_printf("--%s", spelled_in(TRAIN, name))
+    return is_known(p, name) ? mem_keep_format("--%s", spelled_in(TRAIN, name))
                              : NULL;
 }
 
@@ -144,7 +145,7 @@ find_owner(struct pipeline *p, const char **name, int *flag)
         several += owner >= 0;
         if (owner < 0)
             owner = stage;
-        at = pipeline_printf("%s --%s.%s", at, pipeline_stages[stage], *name);
+        at = mem_keep_format("%s --%s.%s", at, pipeline_stages[stage], *name);
     }
     if (owner < 0)
         refuse_option(p, whole);
@@ -193,7 +194,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
 {
     const char *word = argv[*at], *value = strchr(word, '=');
     const char *name =
-        pipeline_printf("%.*s", (int)strcspn(word + 2, "="), word + 2);
+        mem_keep_format("%.*s", (int)strcspn(word + 2, "="), word + 2);
     const struct pipeline_row *row;
     struct word_list words = {0};
     int stage = -1, flag = 0;
@@ -217,7 +218,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     if (p->is_sweep && sweep_take_option(p, stage, word, name, value))
         return;
     if (stage >= 0) {
-        word_list_put(&words, pipeline_printf("--%s", name), value);
+        word_list_put(&words, mem_keep_format("--%s", name), value);
         name = pipeline_stages[stage];
         value = word_list_text(words.word, words.n);
     }
@@ -281,7 +282,7 @@ take_back(struct pipeline *p, int stage)
         update_spelling(stage, &all, 1);
     for (size_t i = 0, end; i < all.n; i = end) {
         const size_t n = strcspn(all.word[i], "=");
-        const char *name = pipeline_printf("%.*s", (int)n, all.word[i]), *value;
+        const char *name = mem_keep_format("%.*s", (int)n, all.word[i]), *value;
 
         end = item_end(&all, i);
         value = all.word[i][n] ? all.word[i] + n + 1
@@ -302,18 +303,10 @@ take_back(struct pipeline *p, int stage)
 }
 
 static void
-check_methods(const struct pipeline *p)
-{
-    char *methods = pipeline_printf("%s", var(p, "methods")), *rest;
-
-    for (char *name = strtok_r(methods, ",", &rest); name;
-         name = strtok_r(NULL, ",", &rest))
-        method_check(p, name);
-}
-
-static void
 check_command_line(struct pipeline *p, size_t operands)
 {
+    char *methods, *name;
+
     if (p->config)
         configure_run(p);
     for (int i = 0; i < N_STAGES; i++)
@@ -326,8 +319,10 @@ check_command_line(struct pipeline *p, size_t operands)
         pipeline_misuse(p, "a study has no --stages");
     if (p->is_sweep && !*var(p, "PIPELINE"))
         pipeline_misuse(p, "wants %s", p->described);
-    if (p->is_study && !p->is_sweep)
-        check_methods(p);
+    methods = mem_keep_format(
+        "%s", p->is_study && !p->is_sweep ? var(p, "methods") : "");
+    while ((name = strtok_r(methods, ",", &methods)))
+        method_check(p, name);
     if (whole_var(p, "augmenters") < 1)
         pipeline_misuse(p, "--augmenters '0': want one or more");
     for (size_t i = operands; i < p->needed; i++)
@@ -343,7 +338,7 @@ print_comment(const char *at, const char *lead)
     const char *text = "";
 
     for (; at[0] == '#' && at[1] == ' '; at += *at == '\n') {
-        text = pipeline_printf("%s%s%.*s", text, *text ? " " : "",
+        text = mem_keep_format("%s%s%.*s", text, *text ? " " : "",
                                (int)strcspn(at + 2, "\n"), at + 2);
         at += strcspn(at, "\n");
     }
@@ -355,7 +350,7 @@ print_comment(const char *at, const char *lead)
 _Noreturn static void
 print_help(const struct pipeline *p)
 {
-    const char *lead = pipeline_printf("%s:", p->shown), *at = p->text;
+    const char *lead = mem_keep_format("%s:", p->shown), *at = p->text;
 
     if (!strncmp(at, "#!", 2))
         at += strcspn(at, "\n") + 1;
@@ -365,17 +360,17 @@ print_help(const struct pipeline *p)
     for (; at; lead = "")
         at = print_comment(at, lead);
     opt_row(stdout, "-r, --run RUN",
-            pipeline_printf("run directory, created with mode 0700 [%s]",
+            mem_keep_format("run directory, created with mode 0700 [%s]",
                             var(p, "RUN")));
     for (size_t i = 0; i < p->rows; i++)
         opt_row(
             stdout,
-            pipeline_printf("--%s%s%s", p->row[i].name,
+            mem_keep_format("--%s%s%s", p->row[i].name,
                             *p->row[i].arg ? " " : "", p->row[i].arg),
-            pipeline_printf("%s [%s]", p->row[i].what, var(p, p->row[i].name)));
+            mem_keep_format("%s [%s]", p->row[i].what, var(p, p->row[i].name)));
     for (size_t i = 0; i < N_OTHERS; i++)
         opt_row(stdout,
-                pipeline_printf("--%s%s", others[i].name, others[i].arg),
+                mem_keep_format("--%s%s", others[i].name, others[i].arg),
                 others[i].what);
     close_stdout();
     exit(EXIT_OK);

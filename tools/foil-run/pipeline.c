@@ -7,6 +7,7 @@
 #include "hold.h"
 #include "pipeline.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 static void
@@ -26,7 +27,7 @@ add_common(struct pipeline *p)
          "processes of the trainer, by mpirun: foil-ranks(7)"},
         {"hosts", "FILE", "", "hostfile of mpirun, with the machines"},
     };
-    const char *cores = pipeline_printf("%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    const char *cores = mem_keep_format("%ld", sysconf(_SC_NPROCESSORS_ONLN));
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pipeline_row_add(p, rows[i].name, rows[i].arg, rows[i].what);
@@ -34,8 +35,8 @@ add_common(struct pipeline *p)
     }
     set_var(p, "grace", "10");
     for (int i = 0; i < N_STAGES; i++)
-        set_var(p, pipeline_printf("%s-command", pipeline_stages[i]),
-                pipeline_printf("foil-%s", pipeline_stages[i]));
+        set_var(p, mem_keep_format("%s-command", pipeline_stages[i]),
+                mem_keep_format("foil-%s", pipeline_stages[i]));
 }
 
 int
@@ -60,33 +61,27 @@ pipeline_is(const char *path)
     return is;
 }
 
-/* Sets the names: for `foil run`, and for RUN/command. */
-static void
-name_pipeline(struct pipeline *p, const char *folder)
-{
-    const size_t n = strlen(folder);
-
-    if (!strncmp(p->path, folder, n) && p->path[n] == '/') {
-        p->known = p->name = pipeline_printf("%s", p->path + n + 1);
-        return;
-    }
-    p->name = pipeline_printf("%s", p->path);
-    p->known = pipeline_absolute(p->path);
-}
-
+/* Sets the folders, and the names: for `foil run`, and for RUN/command. */
 static void
 set_places(struct pipeline *p)
 {
     const char *folder = getenv("FOIL_PIPELINES");
+    size_t n;
 
     if (!folder)
         die("FOIL_PIPELINES is not set: 'foil run' sets it");
-    name_pipeline(p, folder);
-    set_var(p, "parts", pipeline_printf("%s/parts", folder));
+    n = strlen(folder);
+    if (!strncmp(p->path, folder, n) && p->path[n] == '/') {
+        p->known = p->name = mem_keep_format("%s", p->path + n + 1);
+    } else {
+        p->name = mem_keep_format("%s", p->path);
+        p->known = pipeline_absolute(p->path);
+    }
+    set_var(p, "parts", mem_keep_format("%s/parts", folder));
     set_var(
         p, "RUN",
         hold_name(*p->known == '/' ? strrchr(p->known, '/') + 1 : p->known));
-    p->shown = pipeline_printf("foil run %s", p->name);
+    p->shown = mem_keep_format("foil run %s", p->name);
     set_tool_name(p->shown);
 }
 
@@ -105,7 +100,7 @@ pipeline_load(struct pipeline *p, const char *path)
     struct err err;
     size_t len;
 
-    p->path = pipeline_printf("%s", path);
+    p->path = mem_keep_format("%s", path);
     p->described = "";
     p->text = file_read(path, LIST_MAX_BYTES, &len, &err);
     if (!p->text)
@@ -130,7 +125,7 @@ take_fresh_run(struct pipeline *p)
     if (setting_get(&p->cli, "run") || p->resume)
         return;
     for (int i = 2; file_exists(var(p, "RUN")); i++)
-        set_var(p, "RUN", pipeline_printf("%s-%d", first, i));
+        set_var(p, "RUN", mem_keep_format("%s-%d", first, i));
     log_message("the run directory is '%s'", var(p, "RUN"));
 }
 
@@ -138,7 +133,7 @@ take_fresh_run(struct pipeline *p)
 static const char *
 first_missing(const char *path)
 {
-    char *at = pipeline_printf("%s", path);
+    char *at = mem_keep_format("%s", path);
 
     for (char *slash = at; (slash = strchr(slash + 1, '/')); *slash = '/') {
         *slash = 0;
@@ -152,7 +147,7 @@ first_missing(const char *path)
 static void
 remove_empty(const char *path, const char *above)
 {
-    char *at = pipeline_printf("%s", path), *slash;
+    char *at = mem_keep_format("%s", path), *slash;
 
     while (!rmdir(at) && strlen(at) > strlen(above) &&
            (slash = strrchr(at, '/')))
@@ -170,7 +165,7 @@ set_environment(const struct pipeline *p)
     export_variable("FOIL_RUN", var(p, "RUN"));
     export_variable("FOIL_COMMAND", run_command_text(p));
     export_variable("PATH",
-                    pipeline_printf("%s/bin:%s", folder, file_search_path()));
+                    mem_keep_format("%s/bin:%s", folder, file_search_path()));
     export_variable("FOIL_GRID", var(p, "FOIL_GRID"));
     export_variable("FOIL_FIXED", word_list_text(p->fixed.word, p->fixed.n));
     export_variable("STUDY", p->is_study ? var(p, "RUN") : "");
@@ -183,7 +178,7 @@ newest_of(const struct pipeline *p)
     char name[256];
     const ssize_t n = readlink(run_path(p, "latest"), name, sizeof name);
 
-    return n > 0 ? pipeline_printf("%.*s", (int)n, name) : "";
+    return n > 0 ? mem_keep_format("%.*s", (int)n, name) : "";
 }
 
 /* Prints what the run directory has, after a training. */
@@ -208,7 +203,7 @@ conclude_run(const struct pipeline *p, const char *before)
 static void
 report_stop(const struct pipeline *p, int code)
 {
-    char *run = pipeline_printf("%s", var(p, "RUN"));
+    char *run = mem_keep_format("%s", var(p, "RUN"));
 
     if (code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP)
         return;
@@ -244,12 +239,12 @@ static int
 run_script(const struct pipeline *p)
 {
     char *argv[] = {
-        pipeline_printf("sh"), pipeline_printf(p->traces ? "-euxc" : "-euc"),
-        pipeline_printf(
+        mem_keep_format("sh"), mem_keep_format(p->traces ? "-euxc" : "-euc"),
+        mem_keep_format(
             "trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM\n"
             "%s. \"$0\"",
             p->is_study ? ". \"$FOIL_PIPELINES/bin/study.sh\"\n" : ""),
-        pipeline_printf("%s%s", strchr(p->path, '/') ? "" : "./", p->path),
+        mem_keep_format("%s%s", strchr(p->path, '/') ? "" : "./", p->path),
         NULL};
 
     return run_session(p, argv);
@@ -260,15 +255,15 @@ run_script(const struct pipeline *p)
 static void
 compare_run(const struct pipeline *p)
 {
-    char *argv[] = {pipeline_printf("compare"), pipeline_printf("--at-end"),
+    char *argv[] = {mem_keep_format("compare"), mem_keep_format("--at-end"),
                     NULL, NULL, NULL};
 
     if (p->no_compare || p->is_study || !run_has(p, "latest"))
         return;
     if (p->operand.n)
-        argv[2] = pipeline_printf("%s", var(p, p->operand.word[0]));
+        argv[2] = mem_keep_format("%s", var(p, p->operand.word[0]));
     if (p->operand.n && *var(p, "TEST"))
-        argv[3] = pipeline_printf("%s", var(p, "TEST"));
+        argv[3] = mem_keep_format("%s", var(p, "TEST"));
     run_session(p, argv);
 }
 

@@ -2,7 +2,6 @@
 #define FOIL_RUN_PIPELINE_H
 
 #include "list.h"
-#include "pipeline_mem.h"
 #include "util/json.h"
 #include "util/setting.h"
 #include "words.h"

@@ -4,6 +4,7 @@
 #include "pipeline.h"
 #include "run/settings.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 static int
@@ -31,7 +32,7 @@ look_up(const struct pipeline *p, const char *key)
 static char *
 settings_to_text(struct settings *all)
 {
-    char *text = pipeline_keep(setting_text(all));
+    char *text = mem_keep(setting_text(all));
 
     setting_release(all);
     return text;
@@ -61,13 +62,13 @@ study_text(const struct pipeline *p, char **value, int old)
     const char *operands = "", *text = "";
 
     for (int i = 0; value[i]; i++)
-        setting_set(&all, pipeline_printf("%d", i + 1), value[i]);
+        setting_set(&all, mem_keep_format("%d", i + 1), value[i]);
     setting_set(&all, "primary", var(p, "primary"));
     for (size_t i = 0; i < p->operand.n; i++) {
         const char *name = p->operand.word[i];
         const char *is = old ? var(p, name) : look_up(p, name);
 
-        operands = pipeline_printf("%s%s%s", operands, i && *is ? " " : "", is);
+        operands = mem_keep_format("%s%s%s", operands, i && *is ? " " : "", is);
     }
     setting_set(&all, "operands", operands);
     for (int i = 0; i < N_STAGES; i++) {
@@ -75,10 +76,10 @@ study_text(const struct pipeline *p, char **value, int old)
 
         setting_set(
             &all, name,
-            pipeline_printf("%s%s", old && *options ? " " : "", options));
+            mem_keep_format("%s%s", old && *options ? " " : "", options));
     }
     for (size_t i = 0; old && i < all.n; i++)
-        text = pipeline_printf("%s%s\n", text, all.item[i].value);
+        text = mem_keep_format("%s%s\n", text, all.item[i].value);
     return old ? text : settings_to_text(&all);
 }
 
@@ -86,7 +87,7 @@ void
 study_settings(struct pipeline *p, char **value)
 {
     const char *text = study_text(p, value, 0), *study = getenv("STUDY");
-    char *path = pipeline_printf("%s/settings", study), *was = NULL;
+    char *path = mem_keep_format("%s/settings", study), *was = NULL;
     struct err err;
     size_t n;
 

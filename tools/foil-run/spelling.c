@@ -2,6 +2,8 @@
 
 #include "list.h"
 #include "pipeline.h"
+#include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 const char *const pipeline_stages[N_STAGES] = {"embed", "select", "train",
@@ -11,17 +13,14 @@ const json_t *
 options_of_stage(int stage)
 {
     static json_t *options[N_STAGES];
-    char *tool = pipeline_printf("foil-%s", pipeline_stages[stage]);
+    char *tool = mem_keep_format("foil-%s", pipeline_stages[stage]);
     struct word_list words = {0};
-    struct list_stage asked_one = {.name = tool};
-    struct err ignored;
 
     word_list_put(&words, tool, "--list", "options");
-    asked_one.argv = words.word;
     if (!options[stage])
-        options[stage] = list_findable(&asked_one, "", &ignored)
-                             ? json_array()
-                             : json_loads(step_capture(words.word), 0, NULL);
+        options[stage] = file_is_command(tool)
+                             ? json_loads(step_capture(words.word), 0, NULL)
+                             : json_array();
     if (!json_is_array(options[stage]))
         die("'%s --list options' prints no list in JSON", tool);
     return options[stage];
@@ -88,19 +87,19 @@ is_parameter(int stage, const char *option, const char *word)
 const char *
 merge_parameters(const char *was, const char *is)
 {
-    char *old = pipeline_printf("%s", was), *now = pipeline_printf("%s", is),
+    char *old = mem_keep_format("%s", was), *now = mem_keep_format("%s", is),
          *rest;
     char *olds = opt_parameters_of(old), *news = opt_parameters_of(now);
     const char *all;
 
     if (*old && *now && strcmp(old, now))
         return is;
-    all = pipeline_printf("%s", *now ? now : old);
+    all = mem_keep_format("%s", *now ? now : old);
     for (char *word = olds ? strtok_r(olds, ",", &rest) : NULL; word;
          word = strtok_r(NULL, ",", &rest))
         if (!holds_name(news, word))
-            all = pipeline_printf("%s,%s", all, word);
-    return news ? pipeline_printf("%s,%s", all, news) : all;
+            all = mem_keep_format("%s,%s", all, word);
+    return news ? mem_keep_format("%s,%s", all, news) : all;
 }
 
 int
@@ -134,7 +133,7 @@ put_item(int stage, struct word_list *list, char *const *item, size_t n)
 
     if (at < list->n && n == 2 && !strcmp(list->word[at], *item) &&
         at + 1 < list->n && is_parameter(stage, *item + 2, NULL)) {
-        list->word[at + 1] = pipeline_printf(
+        list->word[at + 1] = mem_keep_format(
             "%s", merge_parameters(list->word[at + 1], item[1]));
         return;
     }
@@ -156,7 +155,7 @@ merge_items(int stage, struct word_list *list, const struct word_list *own,
             is_parameter(stage, theirs->word[i] + 2, NULL)) {
             char *both[] = {
                 theirs->word[i],
-                pipeline_printf("%s", merge_parameters(own->word[at + 1],
+                mem_keep_format("%s", merge_parameters(own->word[at + 1],
                                                        theirs->word[i + 1]))};
 
             put_item(stage, &all, both, 2);
@@ -173,7 +172,7 @@ spelled_in(int stage, const char *name)
     const json_t *row = option_of_stage(stage, name);
     const char *of = text_of(row, "of");
 
-    return of ? pipeline_printf("%s ,%s=%s", of, name, text_of(row, "argument"))
+    return of ? mem_keep_format("%s ,%s=%s", of, name, text_of(row, "argument"))
               : name;
 }
 
@@ -183,7 +182,7 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
 {
     const json_t *row = option_of_stage(stage, name);
     const char *of = text_of(row, "of");
-    const char *tool = pipeline_printf("foil-%s", pipeline_stages[stage]);
+    const char *tool = mem_keep_format("foil-%s", pipeline_stages[stage]);
     const struct opt_old *old = opt_old_find(tool, name, value ? value : "");
     struct err err;
 
@@ -192,13 +191,13 @@ put_anew(int stage, const char *name, const char *value, struct word_list *now)
     if (old) {
         word_list_split(now, old->now, &err);
         if (old->is)
-            now->word[now->n - 1] = pipeline_printf(
+            now->word[now->n - 1] = mem_keep_format(
                 "%s%s", now->word[now->n - 1], value + strlen(old->is));
         else if (value)
             word_list_add(now, value);
     } else if (of) {
-        word_list_put(now, pipeline_printf("--%.*s", (int)strcspn(of, "|"), of),
-                      pipeline_printf(",%s%s%s%s",
+        word_list_put(now, mem_keep_format("--%.*s", (int)strcspn(of, "|"), of),
+                      mem_keep_format(",%s%s%s%s",
                                       strncmp(name, "no-", 3) ? "" : "no-",
                                       text_of(row, "name"), value ? "=" : "",
                                       value ? value : ""));
@@ -230,7 +229,7 @@ update_spelling(int stage, struct word_list *list, int says)
 
         end = item_end(list, i);
         if (strncmp(word, "--", 2) || end > i + 2 ||
-            !put_anew(stage, pipeline_printf("%.*s", n - 2, word + 2),
+            !put_anew(stage, mem_keep_format("%.*s", n - 2, word + 2),
                       equals        ? equals + 1
                       : end > i + 1 ? list->word[i + 1]
                                     : NULL,

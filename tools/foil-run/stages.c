@@ -6,12 +6,13 @@
 #include "pipeline.h"
 #include "run/settings.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 static const char *
 command_of(const struct pipeline *p, int stage)
 {
-    return var(p, pipeline_printf("%s-command", pipeline_stages[stage]));
+    return var(p, mem_keep_format("%s-command", pipeline_stages[stage]));
 }
 
 static int
@@ -26,10 +27,10 @@ int
 runs_foil_tool(const struct pipeline *p, int stage)
 {
     const char *command = command_of(p, stage);
-    const char *tool = pipeline_printf("foil-%s", pipeline_stages[stage]);
+    const char *tool = mem_keep_format("foil-%s", pipeline_stages[stage]);
 
     return ends_in(command, tool) ||
-           ends_in(command, pipeline_printf("%s-mpi", tool));
+           ends_in(command, mem_keep_format("%s-mpi", tool));
 }
 
 /* Returns the user's options for a stage; none if they are for a foreign
@@ -117,7 +118,7 @@ add_warmup(const struct pipeline *p, struct word_list *own)
             own, "--warmup",
             10 * whole_var(p, "warm") <= epochs
                 ? var(p, "warm")
-                : pipeline_printf("%ld.%ld", epochs / 10, epochs % 10));
+                : mem_keep_format("%ld.%ld", epochs / 10, epochs % 10));
 }
 
 /* Passes --override on to the trainer, except for most options of the
@@ -160,7 +161,7 @@ epochs_between(const struct pipeline *p)
     setting_read(&pace, run_path(p, "compare/pace"), &ignored);
     stored = setting_get(&pace, "every");
     return stored ? stored
-                  : pipeline_printf("%ld", (whole_var(p, "epochs") + 19) / 20);
+                  : mem_keep_format("%ld", (whole_var(p, "epochs") + 19) / 20);
 }
 
 static void
@@ -229,7 +230,7 @@ words_of_negatives(const struct pipeline *p, struct word_list *words)
         char **method = &words->word[item_find(words, "--method") + 1];
 
         if (*method && **method == ',')
-            *method = pipeline_printf("%s%s", find_method(p), *method);
+            *method = mem_keep_format("%s%s", find_method(p), *method);
     }
     if (outside && !word_list_has(words, "--filter"))
         word_list_add(words, "--filter");
@@ -288,7 +289,7 @@ try_ranks(const struct pipeline *p)
 {
     const char *line = words_of_ranks(p, "true");
     char *word[] = {(char[]){"sh"}, (char[]){"-c"},
-                    pipeline_printf("%s >/dev/null 2>&1 || echo no", line),
+                    mem_keep_format("%s >/dev/null 2>&1 || echo no", line),
                     NULL};
 
     if (*step_capture(word))
@@ -307,7 +308,7 @@ put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
 {
     const char *restart =
         stage == TRAIN ? "never"
-                       : pipeline_printf("killed,%s", var(p, "restarts"));
+                       : mem_keep_format("killed,%s", var(p, "restarts"));
     struct word_list there = {0};
 
     if (stage == SELECT)
@@ -339,8 +340,8 @@ stages_text(struct pipeline *p, const char *data, const char *test)
 {
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0},
                      evaluate = {0};
-    char *ours = pipeline_printf("%s", ""),
-         *there = pipeline_printf("%s", var(p, "at-run"));
+    char *ours = mem_keep_format("%s", ""),
+         *there = mem_keep_format("%s", var(p, "at-run"));
     char *text = NULL;
     size_t n;
     FILE *list = open_memstream(&text, &n);
@@ -365,7 +366,7 @@ stages_text(struct pipeline *p, const char *data, const char *test)
                 word_list_text(evaluate.word, evaluate.n));
     }
     REQUIRE(!fclose(list));
-    return pipeline_keep(text);
+    return mem_keep(text);
 }
 
 static json_t *
@@ -389,31 +390,23 @@ ask_stage(const struct pipeline *p, int stage, const struct word_list *options)
 
     if (!runs_foil_tool(p, stage))
         return NULL;
-    word_list_put(&words, pipeline_printf("foil-%s", pipeline_stages[stage]),
+    word_list_put(&words, mem_keep_format("foil-%s", pipeline_stages[stage]),
                   "--dry-run", "-r", var(p, "RUN"));
     word_list_join(&words, options);
     return ask_tool(&words);
-}
-
-/* Whether the vocabulary is a file of the run that does not exist yet. */
-static int
-makes_vocabulary(const struct pipeline *p)
-{
-    const char *run = var(p, "RUN"), *path = var(p, "captions");
-
-    return !strncmp(path, run, strlen(run)) && !file_exists(path);
 }
 
 /* Checks that augmenters make as many views as the trainer takes. */
 static void
 ask_augmenters(const struct pipeline *p, const char *data)
 {
+    const char *run = var(p, "RUN"), *vocabulary = var(p, "captions");
     struct word_list augment = {0};
     json_int_t views, wants;
     json_t *answer;
 
-    if (makes_vocabulary(p))
-        return;
+    if (!strncmp(vocabulary, run, strlen(run)) && !file_exists(vocabulary))
+        return; // a file of the run that does not exist yet
     words_of_augment(p, data, &augment);
     answer = ask_stage(p, AUGMENT, &augment);
     views = json_integer_value(json_object_get(answer, "views"));
@@ -445,22 +438,11 @@ ask_others(const struct pipeline *p, const char *data)
     step_capture(embed.word);
 }
 
-/* Reads the progress from a foreign trainer's checkpoint. */
-static void
-ask_checkpoint(struct pipeline *p)
-{
-    struct err ignored;
-    json_t *config = run_config_newest(var(p, "RUN"), &ignored);
-
-    if (json_is_object(json_object_get(config, "state")))
-        json_object_update(p->trains, json_object_get(config, "state"));
-    json_decref(config);
-}
-
 void
 stages_dry_run(struct pipeline *p, const char *data)
 {
     struct word_list select = {0}, train = {0};
+    struct err ignored;
 
     p->query_own_select = 1;
     json_decref(p->selects);
@@ -474,7 +456,7 @@ stages_dry_run(struct pipeline *p, const char *data)
         p->selects = ask_tool(&select);
         set_var(
             p, "keep-epochs",
-            pipeline_printf("%jd", (intmax_t)json_integer_value(json_object_get(
+            mem_keep_format("%jd", (intmax_t)json_integer_value(json_object_get(
                                        p->selects, "keep_features"))));
     }
     p->foreign_trainer = !runs_foil_tool(p, TRAIN);
@@ -482,8 +464,13 @@ stages_dry_run(struct pipeline *p, const char *data)
                   p->foreign_trainer ? run_path(p, "none") : var(p, "RUN"));
     words_of_train(p, &train);
     p->trains = ask_tool(&train);
-    if (p->foreign_trainer)
-        ask_checkpoint(p);
+    if (p->foreign_trainer) { // its checkpoint has the progress
+        json_t *config = run_config_newest(var(p, "RUN"), &ignored);
+
+        if (json_is_object(json_object_get(config, "state")))
+            json_object_update(p->trains, json_object_get(config, "state"));
+        json_decref(config);
+    }
     if (*data)
         ask_others(p, data);
     if (*data && runs_ranks(p))

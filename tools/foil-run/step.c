@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "list.h"
-#include "pipeline_mem.h"
 #include "stage/process.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -79,7 +78,7 @@ step_capture(char *const *word)
     while (n && text[n - 1] == '\n')
         n--;
     text[n] = 0;
-    return pipeline_keep(text);
+    return mem_keep(text);
 }
 
 void
@@ -112,7 +111,7 @@ step_show_list(const struct list *list)
             continue;
         step_show(stage->argv,
                   stage->copies > 1
-                      ? pipeline_printf(" & # %d copies", stage->copies)
+                      ? mem_keep_format(" & # %d copies", stage->copies)
                   : i + 1 < list->n && stage[1].restart != LIST_OPTIONAL ? " &"
                                                                          : "");
     }

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "list.h"
-#include "pipeline_mem.h"
 #include "stage/process.h"
 #include "util/clock.h"
 #include "util/lock.h"
@@ -374,7 +373,7 @@ add_stage(struct run *run, const struct list_stage *stage, const char *logs)
         if (stage->is_main)
             run->main = run->n;
         else
-            process->log = pipeline_printf("%s/%s.log", logs, process->name);
+            process->log = mem_keep_format("%s/%s.log", logs, process->name);
         run->n++;
     }
 }
@@ -388,7 +387,7 @@ supervise(const struct list *list, const char *logs, double grace)
 
     for (size_t i = 0; i < list->n; i++)
         room += (size_t)list->stage[i].copies;
-    run.process = pipeline_array(room, sizeof *run.process);
+    run.process = mem_keep(mem_array(room, sizeof *run.process));
     for (size_t i = 0; i < list->n; i++)
         add_stage(&run, &list->stage[i], logs);
     if (watch_signals(&run, &err))

@@ -3,6 +3,7 @@
 
 #include "pipeline.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 void
@@ -13,7 +14,7 @@ sweep_take_pipeline(struct pipeline *p, const char *name)
     struct err err;
     size_t len;
 
-    p->path = pipeline_printf("%s%s%s", folder, *folder ? "/" : "", name);
+    p->path = mem_keep_format("%s%s%s", folder, *folder ? "/" : "", name);
     text = file_read(p->path, LIST_MAX_BYTES, &len, &err);
     if (!text || !strstr(text, "\n#:"))
         pipeline_misuse(p,
@@ -58,14 +59,14 @@ sweep_take_option(struct pipeline *p, int stage, const char *word,
         const char *part;
 
         n = whole ? strlen(at) : strcspn(at, ",");
-        part = pipeline_printf("%.*s", (int)n, at);
+        part = mem_keep_format("%.*s", (int)n, at);
         if (values.n && is_parameter(stage < 0 ? TRAIN : stage, name, part))
             values.word[values.n - 1] =
-                pipeline_printf("%s,%s", values.word[values.n - 1], part);
+                mem_keep_format("%s,%s", values.word[values.n - 1], part);
         else
             word_list_add(&values, check_value(p, name, part));
     }
-    option = pipeline_printf("%.*s", (int)strcspn(word, "="), word);
+    option = mem_keep_format("%.*s", (int)strcspn(word, "="), word);
     if (word_list_has(&p->swept, option) ||
         (values.n > 1 && word_list_has(&p->fixed, option)))
         pipeline_misuse(p, "%s is given twice", option);
@@ -73,7 +74,7 @@ sweep_take_option(struct pipeline *p, int stage, const char *word,
         word_list_add(&p->swept, option);
     for (size_t i = 0; values.n > 1 && i < values.n; i++)
         set_var(p, "FOIL_GRID",
-                pipeline_printf("%s%s\t%s\t%s\n", var(p, "FOIL_GRID"), option,
+                mem_keep_format("%s%s\t%s\t%s\n", var(p, "FOIL_GRID"), option,
                                 values.word[i],
                                 word_list_text(values.word + i, 1)));
     if (values.n > 1)

@@ -29,7 +29,7 @@ var(const struct pipeline *p, const char *name)
 {
     const char *value = setting_get(&p->vars, name);
 
-    return value ? pipeline_printf("%s", value) : "";
+    return value ? mem_keep_format("%s", value) : "";
 }
 
 long
@@ -50,7 +50,7 @@ static char *
 environment_name(const char *name)
 {
     const int of_stage = stage_named(name, strcspn(name, "-")) >= 0;
-    char *whole = pipeline_printf("%s%s", of_stage ? "FOIL_" : "", name);
+    char *whole = mem_keep_format("%s%s", of_stage ? "FOIL_" : "", name);
 
     for (char *at = whole; *at; at++)
         *at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
@@ -68,7 +68,7 @@ variables_export(const struct pipeline *p)
         export_variable(environment_name(p->vars.item[i].name),
                         p->vars.item[i].value);
     for (size_t i = 0; i < p->cli.n; i++)
-        text = pipeline_printf("%s %s", text, p->cli.item[i].name);
+        text = mem_keep_format("%s %s", text, p->cli.item[i].name);
     export_variable("FOIL_SAID", text);
     export_variable("FOIL_OVERRIDE",
                     word_list_text(p->override.word, p->override.n));
@@ -82,7 +82,7 @@ get_variable(const char *name)
 {
     const char *value = getenv(name);
 
-    return value ? pipeline_printf("%s", value) : "";
+    return value ? mem_keep_format("%s", value) : "";
 }
 
 void
@@ -110,7 +110,7 @@ variables_import(struct pipeline *p)
 char *
 run_path(const struct pipeline *p, const char *name)
 {
-    return pipeline_printf("%s/%s", var(p, "RUN"), name);
+    return mem_keep_format("%s/%s", var(p, "RUN"), name);
 }
 
 int
@@ -144,7 +144,7 @@ pipeline_absolute(const char *path)
 {
     char *here = *path == '/' ? NULL : getcwd(NULL, 0);
     char *all = mem_format("%s/%s", here ? here : "", path);
-    char *whole = pipeline_keep(file_resolve(all));
+    char *whole = mem_keep(file_resolve(all));
 
     free(all);
     free(here);
@@ -155,10 +155,10 @@ void
 pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                  const char *what)
 {
-    pipeline_grow(&p->row, &p->row_room, p->rows + 1, sizeof *p->row);
-    p->row[p->rows++] = (struct pipeline_row){pipeline_printf("%s", name),
-                                              pipeline_printf("%s", arg),
-                                              pipeline_printf("%s", what)};
+    mem_grow(&p->row, &p->row_room, p->rows + 1, sizeof *p->row);
+    p->row[p->rows++] = (struct pipeline_row){mem_keep_format("%s", name),
+                                              mem_keep_format("%s", arg),
+                                              mem_keep_format("%s", what)};
 }
 
 struct word_list
@@ -174,7 +174,7 @@ pipeline_keys(const struct pipeline *p)
     for (int i = 0; i < N_STAGES; i++)
         if (i != EMBED) // runs as a command of the script
             word_list_add(&keys,
-                          pipeline_printf("%s-command", pipeline_stages[i]));
+                          mem_keep_format("%s-command", pipeline_stages[i]));
     return keys;
 }
 
@@ -209,7 +209,7 @@ check_value(const struct pipeline *p, const char *name, const char *value)
         pipeline_misuse(p, "--%s '%s': want a whole number", name, value);
     if (row && strchr(row->arg, '|') && opt_index(row->arg, value) < 0)
         pipeline_misuse(p, "--%s '%s': want one of %s", name, value, row->arg);
-    return whole ? pipeline_printf("%ld", strtol(value, NULL, 10)) : value;
+    return whole ? mem_keep_format("%ld", strtol(value, NULL, 10)) : value;
 }
 
 /* Takes an option of a command of the script: options of a stage follow the
@@ -237,7 +237,7 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         return;
     }
     if (!strcmp(name, "objective") && *value == ',') { // of any objective
-        pipeline_take(p, "train", pipeline_printf("--objective %s", value));
+        pipeline_take(p, "train", mem_keep_format("--objective %s", value));
         return;
     }
     if (!strcmp(name, "objective"))
@@ -250,7 +250,7 @@ pipeline_take(struct pipeline *p, const char *name, const char *value)
         set_var(p, "RUN", value);
     else if (stage_named(name, strlen(name)) >= 0)
         set_var(p, name,
-                pipeline_printf("%s%s%s", before, *before ? " " : "", value));
+                mem_keep_format("%s%s%s", before, *before ? " " : "", value));
     else if (!pipeline_is_key(p, name))
         pipeline_misuse(p, "no option '--%s'", name);
     else if (!strcmp(name, "objective"))
@@ -273,7 +273,7 @@ is_overridden(const struct pipeline *p, const char *name)
 static const char *
 method_get(const struct pipeline *p, const char *method, const char *what)
 {
-    return setting_get(&p->methods, pipeline_printf("%s.%s", method, what));
+    return setting_get(&p->methods, mem_keep_format("%s.%s", method, what));
 }
 
 void

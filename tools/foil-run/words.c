@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline_mem.h"
 #include "util/mem.h"
 #include "words.h"
 
@@ -41,12 +40,6 @@ pass_blanks(struct words *words)
 }
 
 static int
-in_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static int
 take_variable(struct words *words, struct word *word, struct err *err)
 {
     const int braced = words->at[1] == '{';
@@ -54,12 +47,12 @@ take_variable(struct words *words, struct word *word, struct err *err)
     size_t n = 0;
     char *name;
 
-    while (in_name(first[n]))
+    while (isalnum((unsigned char)first[n]) || first[n] == '_')
         n++;
     if (!n || (braced && first[n] != '}'))
         return err_set(err, "%s:%d: '$' without a name: add one, or quote it",
                        words->name, words->line);
-    name = pipeline_printf("%.*s", (int)n, first);
+    name = mem_keep_format("%.*s", (int)n, first);
     value = getenv(name);
     if (!value)
         return err_set(err, "%s:%d: '$%s' is not in the environment",
@@ -122,7 +115,7 @@ words_next(struct words *words, int *failed, struct err *err)
             return NULL;
         }
     }
-    return word.text ? pipeline_keep(word.text) : NULL;
+    return word.text ? mem_keep(word.text) : NULL;
 }
 
 int
@@ -139,8 +132,15 @@ words_rest(struct words *words, struct word_list *list, struct err *err)
 void
 word_list_add(struct word_list *list, const char *word)
 {
-    pipeline_grow(&list->word, &list->room, list->n + 2, sizeof *list->word);
-    list->word[list->n++] = pipeline_printf("%s", word);
+    if (list->n + 2 > list->room) { // a copy of the list may have the old array
+        char **old = list->word;
+
+        list->room = 2 * (list->n + 2);
+        list->word = mem_keep(mem_array(list->room, sizeof *old));
+        if (list->n)
+            memcpy(list->word, old, list->n * sizeof *old);
+    }
+    list->word[list->n++] = mem_keep_format("%s", word);
     list->word[list->n] = NULL;
 }
 
@@ -200,7 +200,7 @@ word_list_text(char *const *word, size_t n)
             append_word(&text, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
         append_word(&text, "'", !plain);
     }
-    return pipeline_keep(text.text);
+    return mem_keep(text.text);
 }
 
 static int

@@ -19,7 +19,7 @@ struct words {
     int literal;      /* 1: $ and # are ordinary characters */
 };
 
-/* A list of words; like all returned here, never freed (pipeline_mem.h). */
+/* A list of words; like all returned here, never freed (mem_keep()). */
 struct word_list {
     char **word; /* ends with NULL; or NULL if empty */
     size_t n, room;

@@ -37,14 +37,6 @@ make_folder(const char *dir, const char *run)
     die("%s", err.msg);
 }
 
-/* Whether a metric is shown: not those of position and time, nor of the
- * plan. */
-static int
-is_shown(const char *name)
-{
-    return opt_index("epoch|step|total|time", name) < 0 && !strchr(name, '.');
-}
-
 /* Returns the place and time of the last step. */
 static struct board_when
 add_steps(struct board *board, const char *run)
@@ -58,10 +50,15 @@ add_steps(struct board *board, const char *run)
                 (int64_t)value_find(step.value, step.n, "total"),
                 value_find(step.value, step.n, "time")};
         for (size_t i = 0; i < step.n; i++) {
-            char *tag = mem_format("train/%s", step.value[i].name);
+            const char *name = step.value[i].name;
+            char *tag;
 
-            if (is_shown(step.value[i].name))
-                board_number(board, &when, tag, step.value[i].value);
+            // not those of position and time, nor of the plan
+            if (opt_index("epoch|step|total|time", name) >= 0 ||
+                strchr(name, '.'))
+                continue;
+            tag = mem_format("train/%s", name);
+            board_number(board, &when, tag, step.value[i].value);
             free(tag);
         }
     }

@@ -17,34 +17,24 @@
 static const char *const folders[] = {"", "studies/"};
 enum { N_FOLDERS = sizeof folders / sizeof *folders };
 
-/*
- * Returns the folder of pipelines, which the caller frees: that of the
- * installation, or of the checkout with this program in build/x/bin; NULL if
- * there is none.
- */
-static char *
+/* Returns the folder of pipelines, that of the installation, or of the checkout
+ * with this program in build/x/bin; NULL if there is none. */
+static const char *
 find_pipelines(const char *folder)
 {
-    static const char *const places[] = {
-        "../share/foil/pipelines",
-        "../../../pipelines",
-    };
+    const char *places[] = {
+        mem_keep_format("%s/../share/foil/pipelines", folder),
+        mem_keep_format("%s/../../../pipelines", folder)};
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = mem_format("%s/%s", folder, places[i]);
-        int found = file_exists(path);
-
-        if (found)
-            return path;
-        free(path);
-    }
-    return NULL;
+    return file_exists(places[0])   ? places[0]
+           : file_exists(places[1]) ? places[1]
+                                    : NULL;
 }
 
-static char *
+static const char *
 require_pipelines(const char *folder)
 {
-    char *pipelines = find_pipelines(folder);
+    const char *pipelines = find_pipelines(folder);
 
     if (!pipelines)
         die("no pipelines near '%s'", folder);
@@ -55,26 +45,15 @@ void
 pipelines_export_python(const char *folder)
 {
     const char *before = getenv("PYTHONPATH");
-    const int any = before && *before;
-    char *pipelines = find_pipelines(folder);
-    char *path = pipelines ? mem_format("%s%s%s/python", any ? before : "",
-                                        any ? ":" : "", pipelines)
-                           : NULL;
+    const char *pipelines = find_pipelines(folder), *python;
 
-    if (path && !(any && strstr(before, strrchr(path, ':') + 1)))
-        export_variable("PYTHONPATH", path);
-    free(path);
-    free(pipelines);
-}
-
-/* Sets FOIL_PIPELINES, where foil-run finds the commands of scripts. */
-static void
-export_pipelines(const char *folder)
-{
-    char *pipelines = require_pipelines(folder);
-
-    export_variable("FOIL_PIPELINES", pipelines);
-    free(pipelines);
+    if (!pipelines)
+        return;
+    python = mem_keep_format("%s/python", pipelines);
+    if (!before || !*before)
+        export_variable("PYTHONPATH", python);
+    else if (!strstr(before, python))
+        export_variable("PYTHONPATH", mem_keep_format("%s:%s", before, python));
 }
 
 /* Reads the first line of a file; 1 if it begins with #!. */
@@ -89,16 +68,6 @@ read_shebang(const char *path, char line[128])
     begins = fgets(line, 128, file) && !strncmp(line, "#!", 2);
     fclose(file);
     return begins;
-}
-
-/* Returns 1 if the first line of the file names another program than
- * foil-run. */
-static int
-is_script(const char *path)
-{
-    char line[128];
-
-    return read_shebang(path, line) && !strstr(line, "foil-run");
 }
 
 /* Prints the name of a pipeline, and the first line of its comment as a
@@ -124,13 +93,13 @@ each_pipeline(const char *folder,
               void (*call)(void *data, const char *path, const char *name),
               void *data)
 {
-    char *pipelines = require_pipelines(folder);
+    const char *pipelines = require_pipelines(folder);
     const size_t n = strlen(pipelines) + 1;
     char line[128];
     glob_t found;
 
     for (int i = 0; i < N_FOLDERS; i++) {
-        char *pattern = mem_format("%s/%s*", pipelines, folders[i]);
+        const char *pattern = mem_keep_format("%s/%s*", pipelines, folders[i]);
 
         if (!glob(pattern, 0, NULL, &found)) {
             for (size_t j = 0; j < found.gl_pathc; j++)
@@ -138,9 +107,7 @@ each_pipeline(const char *folder,
                     call(data, found.gl_pathv[j], found.gl_pathv[j] + n);
             globfree(&found);
         }
-        free(pattern);
     }
-    free(pipelines);
 }
 
 void
@@ -157,13 +124,12 @@ try_pipeline(void *guess, const char *path, const char *name)
     guess_try(guess, name);
 }
 
-/* Returns the name or path in RUN/command, to be freed; dies if there is
- * none. */
-static char *
+/* Returns the name or path in RUN/command; dies if there is none. */
+static const char *
 remembered_pipeline(const char *run)
 {
-    char *path = mem_format("%s/command", run), *name = NULL;
-    struct settings was = {0};
+    const char *path = mem_keep_format("%s/command", run);
+    static struct settings was; // static, as the name lives in it
     struct err err;
 
     if (access(run, F_OK))
@@ -176,55 +142,34 @@ remembered_pipeline(const char *run)
         die("%s: name the pipeline of the run", err.msg);
     if (!setting_get(&was, "pipeline"))
         die("'%s' does not name the pipeline of the run", path);
-    name = mem_text(setting_get(&was, "pipeline"));
-    setting_release(&was);
-    free(path);
-    return name;
+    return setting_get(&was, "pipeline");
 }
 
-/* Returns RUN/list, to be freed, if the run is of a list of stages; or NULL. */
+/* Returns RUN/list if the run is of a list of stages; or NULL. */
 static char *
 remembered_list(const char *run)
 {
-    char *command = mem_format("%s/command", run);
-    char *list = mem_format("%s/list", run);
+    char *list = mem_keep_format("%s/list", run);
 
-    if (file_exists(command) || !file_exists(list)) {
-        free(list);
-        list = NULL;
-    }
-    free(command);
-    return list;
-}
-
-/* Returns 1 if a name may be a pipeline's: in one of the folders. */
-static int
-may_be_pipeline(const char *name)
-{
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
-
-    for (int i = 0; i < N_FOLDERS; i++)
-        if (strlen(folders[i]) == (size_t)(last - name) &&
-            !strncmp(name, folders[i], (size_t)(last - name)))
-            return *last != 0;
-    return 0;
+    return !file_exists(mem_keep_format("%s/command", run)) && file_exists(list)
+               ? list
+               : NULL;
 }
 
 char *
 pipelines_find(const char *folder, const char *name)
 {
-    char *pipelines, *path, line[128];
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    int in_folder = 0;
+    char *path, line[128];
 
     if (*name == '/')
-        return file_exists(name) ? mem_text(name) : NULL;
-    pipelines = require_pipelines(folder);
-    path = mem_format("%s/%s", pipelines, name);
-    free(pipelines);
-    if (!may_be_pipeline(name) || !read_shebang(path, line)) {
-        free(path);
-        return NULL;
-    }
-    return path;
+        return file_exists(name) ? mem_keep_format("%s", name) : NULL;
+    for (int i = 0; i < N_FOLDERS; i++)
+        in_folder |= strlen(folders[i]) == (size_t)(last - name) &&
+                     !strncmp(name, folders[i], (size_t)(last - name));
+    path = mem_keep_format("%s/%s", require_pipelines(folder), name);
+    return in_folder && *last && read_shebang(path, line) ? path : NULL;
 }
 
 static void
@@ -315,17 +260,18 @@ run_script(char *script, char **argv)
 _Noreturn static void
 run_file(const char *folder, char *path, char **argv)
 {
-    char **words;
+    char **words, line[128];
     size_t n = 1;
 
-    export_pipelines(folder);
-    if (is_script(path))
+    // where foil-run finds the commands of scripts
+    export_variable("FOIL_PIPELINES", require_pipelines(folder));
+    if (read_shebang(path, line) && !strstr(line, "foil-run"))
         run_script(path, argv);
     while (argv[n])
         n++;
-    words = mem_array(n + 2, sizeof *words);
+    words = mem_keep(mem_array(n + 2, sizeof *words));
     memcpy(words + 2, argv + 1, (n - 1) * sizeof *words);
-    words[0] = mem_text("foil-run");
+    words[0] = mem_keep_format("foil-run");
     words[1] = path;
     execvp(words[0], words);
     die("cannot run 'foil-run': %s", strerror(errno));
@@ -336,7 +282,7 @@ run_pipeline(const char *folder, char **argv)
 {
     const char *run = run_to_resume(argv + 1);
     const int named = argv[1] && argv[1][0] != '-';
-    static char *name; // static: no leak if a wrong name ends the process
+    const char *name;
     char *path;
 
     if (argv[1] && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
@@ -367,11 +313,9 @@ run_pipeline(const char *folder, char **argv)
     path = named ? NULL : remembered_list(run);
     if (path)
         run_file(folder, path, argv);
-    name = named ? mem_text(argv[1]) : remembered_pipeline(run);
+    name = named ? argv[1] : remembered_pipeline(run);
     path = pipelines_find(folder, name);
-    if (path) {
-        free(name);
+    if (path)
         run_file(folder, path, argv + named);
-    }
     refuse_pipeline(folder, name);
 }

@@ -15,7 +15,7 @@
  * comment as a summary. */
 void pipelines_print(const char *folder, FILE *out);
 
-/* pipelines_find() returns the path of a pipeline, which the caller frees, or
+/* pipelines_find() returns the path of a pipeline, which is never freed, or
  * NULL if there is none of that name.  A name that begins with / is the path of
  * a user's pipeline. */
 char *pipelines_find(const char *folder, const char *name);
