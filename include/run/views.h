@@ -20,8 +20,9 @@
 struct run_views;
 
 /*
- * run_views_open() only copies its arguments: it cannot fail.
- *   data  path of the data set; NULL: the path that the augmenters used
+ * run_views_open() cannot fail.
+ *   run, data  must live as long as the views.  data: path of the data set;
+ *              NULL: the path that the augmenters used
  */
 struct run_views *run_views_open(const char *run, const char *data);
 void run_views_close(struct run_views *views);

@@ -169,18 +169,15 @@ larger_of(int64_t a, size_t b)
     return a > (int64_t)b ? a : (int64_t)b;
 }
 
-/* Whether a step has another plan than the last line. */
+/* Whether the last line holds for a step: its plan and its sizes. */
 static int
-has_other_plan(const struct run_batches *b,
-               const struct run_batch_record *record)
+fits_line(const struct run_batches *b, const struct run_batch_record *record)
 {
-    return record->plan && *record->plan && strcmp(record->plan, b->plan) != 0;
-}
+    const struct run_rows *at = &b->at;
+    const int same_plan =
+        !record->plan || !*record->plan || !strcmp(record->plan, b->plan);
 
-static int
-has_room(const struct run_rows *at, const struct run_batch_record *record)
-{
-    return record->total >= at->first &&
+    return b->known && same_plan && record->total >= at->first &&
            (int64_t)record->batch.b <= at->images &&
            (int64_t)record->batch.v == at->views &&
            !record->batch.view_of == !at->fixed &&
@@ -216,7 +213,7 @@ begin_rows(struct run_batches *b, const struct run_batch_record *record,
 
     if (views)
         json_object_set_new(line, "view_options", views);
-    if (has_other_plan(b, record))
+    if (record->plan && *record->plan)
         snprintf(b->plan, sizeof b->plan, "%s", record->plan);
     if (*b->plan)
         json_object_set_new(line, "plan", json_string(b->plan));
@@ -289,7 +286,7 @@ run_batches_put(struct run_batches *b, const struct run_batch_record *record,
 {
     int64_t at, bytes;
 
-    if (!(b->known && has_room(&b->at, record) && !has_other_plan(b, record)) &&
+    if (!fits_line(b, record) &&
         begin_rows(b, record, most, digest, view_options, err))
         return -1;
     b->newest = record->total;

@@ -9,8 +9,7 @@
 #include "util/mem.h"
 
 /* Metrics, and a key of batches.jsonl, that an older foil wrote by another
- * name.
- */
+ * name. */
 static const struct {
     const char *old, *now;
 } renamed[] = {
@@ -40,20 +39,17 @@ run_metrics_old_name(const char *name)
     return NULL;
 }
 
-/* Whether an older foil wrote the line: its applied steps have `gradient`, and
- * no `lr`; other lines have no numbers of a user's program, which may have any
- * name. */
-static int
-is_old(const json_t *line)
-{
-    return !json_object_get(line, "lr") && (json_object_get(line, "gradient") ||
-                                            json_object_get(line, "refused"));
-}
-
+/* Updates the names in a line that an older foil wrote: its applied steps have
+ * `gradient`, and no `lr`; other lines have no numbers of a user's program,
+ * which may have any name. */
 static void
-update_names(struct value *values, size_t n)
+update_names(const json_t *line, struct value *values, size_t n)
 {
-    for (size_t k = 0; k < n; k++)
+    const int is_old =
+        !json_object_get(line, "lr") &&
+        (json_object_get(line, "gradient") || json_object_get(line, "refused"));
+
+    for (size_t k = 0; is_old && k < n; k++)
         for (size_t i = 0; i < RENAMED; i++)
             if (!strcmp(values[k].name, renamed[i].old)) {
                 snprintf(values[k].name, VALUE_NAME, "%s", renamed[i].now);
@@ -93,8 +89,7 @@ run_metrics_next(struct run_metrics *metrics, const char *run)
         json_t *object = line ? json_loads(line, 0, NULL) : NULL;
 
         add_numbers(object, "", metrics->value, &metrics->n);
-        if (is_old(object))
-            update_names(metrics->value, metrics->n);
+        update_names(object, metrics->value, metrics->n);
         json_decref(object);
         if (!line || metrics->n)
             return 1;

@@ -57,16 +57,10 @@ run_settings_overridden(const struct run_settings *settings, const char *key)
 }
 
 static void
-set_list(struct opt_list *list, const json_t *array)
-{
-    list->n = json_array_size(array);
-    for (size_t i = 0; i < list->n; i++)
-        list->item[i] = json_string_value(json_array_get(array, i));
-}
-
-static void
 set_value(const struct opt *opt, const json_t *value)
 {
+    struct opt_list *list = opt->value;
+
     switch (opt->kind) {
     case OPT_FLAG:
         *(int *)opt->value = json_is_true(value);
@@ -85,7 +79,9 @@ set_value(const struct opt *opt, const json_t *value)
                                 : opt_index(opt->arg, json_string_value(value));
         break;
     case OPT_LIST:
-        set_list(opt->value, value);
+        list->n = json_array_size(value);
+        for (size_t i = 0; i < list->n; i++)
+            list->item[i] = json_string_value(json_array_get(value, i));
         break;
     case OPT_TEXT:
     case OPT_METHOD:
@@ -94,35 +90,33 @@ set_value(const struct opt *opt, const json_t *value)
     }
 }
 
-static int
-same_type(const json_t *a, const json_t *b)
-{
-    return json_typeof(a) == json_typeof(b) ||
-           (json_is_boolean(a) && json_is_boolean(b)) || json_is_null(a) ||
-           json_is_null(b);
-}
-
-/* Whether a list has only texts, and is not too long. */
-static int
-is_list(const json_t *value)
-{
-    const struct opt_list *none = NULL;
-    const size_t n = json_array_size(value);
-    int texts = n <= sizeof none->item / sizeof *none->item;
-
-    for (size_t i = 0; i < n; i++)
-        texts &= json_is_string(json_array_get(value, i));
-    return texts;
-}
-
+/* Whether an option can have a value: of its type, or none. */
 static int
 can_have(const struct opt *opt, const json_t *value)
 {
-    if (opt->kind == OPT_LIST)
-        return json_is_array(value) && is_list(value);
-    return opt->kind != OPT_CHOICE || json_is_null(value) ||
-           (json_is_string(value) &&
-            opt_index(opt->arg, json_string_value(value)) >= 0);
+    const struct opt_list *list = opt->value;
+    size_t n = json_array_size(value);
+
+    switch (opt->kind) {
+    case OPT_FLAG:
+        return json_is_boolean(value) || json_is_null(value);
+    case OPT_WHOLE:
+        return json_is_integer(value) || json_is_null(value);
+    case OPT_REAL:
+        return json_is_real(value) || json_is_null(value);
+    case OPT_CHOICE:
+        return json_is_null(value) ||
+               (json_is_string(value) &&
+                opt_index(opt->arg, json_string_value(value)) >= 0);
+    case OPT_LIST:
+        if (n > sizeof list->item / sizeof *list->item)
+            return 0;
+        while (n && json_is_string(json_array_get(value, n - 1)))
+            n--;
+        return json_is_array(value) && !n;
+    default:
+        return json_is_string(value) || json_is_null(value);
+    }
 }
 
 /* Sets an option to the checkpoint's value; refuses another one on the command
@@ -135,7 +129,7 @@ take_setting(const struct opt *opt, const json_t *value, struct err *err)
     const int same = json_equal(mine, value);
     char *is, *was;
 
-    if (!same_type(value, mine) || !can_have(opt, value)) {
+    if (!can_have(opt, value)) {
         json_decref(mine);
         return err_set(err, "the checkpoint does not say %s", opt_spelled(opt));
     }

@@ -16,9 +16,9 @@ static const int64_t most_seed = INT64_MAX, most_epoch = UINT32_MAX,
                      most_view = UINT16_MAX;
 
 struct run_views {
-    char *run, *data; /* data: of run_views_open(), or NULL */
-    json_t *line;     /* of the current step */
-    int64_t *memory;  /* of the current struct run_batch_record */
+    const char *run, *data; /* of run_views_open() */
+    json_t *line;           /* of the current step */
+    int64_t *memory;        /* of the current struct run_batch_record */
 
     char *path; /* of `set` */
     struct data_set *set;
@@ -35,8 +35,8 @@ run_views_open(const char *run, const char *data)
 {
     struct run_views *views = mem_array(1, sizeof *views);
 
-    views->run = mem_text(run);
-    views->data = data ? mem_text(data) : NULL;
+    views->run = run;
+    views->data = data;
     return views;
 }
 
@@ -68,8 +68,6 @@ run_views_close(struct run_views *views)
     close_data(views);
     drop_step(views);
     image_scratch_free(views->scratch);
-    free(views->data);
-    free(views->run);
     free(views);
 }
 
