@@ -115,7 +115,7 @@ memory_is_bounded(void)
 
     for (int64_t total = 1; total <= steps; total++) {
         add_step(&history, total, peak);
-        most = history.room > most ? history.room : most;
+        most = history.n > most ? history.n : most;
     }
     loss = column_of(&history, "loss");
     odd = column_of(&history, "odd");

@@ -44,22 +44,17 @@ find_steps(struct chain_trail *trail, int64_t id, size_t view)
     return *steps;
 }
 
-static int
-is_later(const struct step *last, int64_t epoch, int64_t step)
-{
-    return last->epoch < epoch || (last->epoch == epoch && last->step < step);
-}
-
 static void
 add_step(struct chain_steps *steps, const struct wire_top_negatives *d,
          size_t row)
 {
     const struct heaviest *h = &d->heaviest;
     const struct batch *batch = &d->batch;
-    struct step *step;
+    struct step *step = &steps->step[(steps->n - 1) % CHAIN_TRAIL_STEPS];
 
-    if (steps->n && !is_later(&steps->step[(steps->n - 1) % CHAIN_TRAIL_STEPS],
-                              batch->epoch, batch->step))
+    if (steps->n &&
+        (step->epoch > batch->epoch ||
+         (step->epoch == batch->epoch && step->step >= batch->step)))
         steps->n = 0;
     step = &steps->step[steps->n++ % CHAIN_TRAIL_STEPS];
     *step = (struct step){.epoch = batch->epoch,

@@ -41,31 +41,22 @@ history_read(struct history *history, const char *run, json_t *steps)
     return cut;
 }
 
-static struct history_column *
-find_column(const struct history *history, const char *name)
-{
-    for (size_t i = 0; i < history->columns; i++)
-        if (!strcmp(history->column[i].name, name))
-            return &history->column[i];
-    return NULL;
-}
-
 /* Returns the column of a name, which it adds if it is new. */
 static struct history_column *
 require_column(struct history *history, const char *name)
 {
-    struct history_column *column = find_column(history, name);
+    struct history_column *column;
 
-    if (column)
-        return column;
+    for (size_t i = 0; i < history->columns; i++)
+        if (!strcmp(history->column[i].name, name))
+            return &history->column[i];
     mem_grow(&history->column, &history->column_room, history->columns + 1,
              sizeof *history->column);
     column = &history->column[history->columns++];
     snprintf(column->name, sizeof column->name, "%s", name);
-    column->x = mem_array(history->room, sizeof *column->x);
+    column->x = mem_array(HISTORY_MOST, sizeof *column->x);
     for (size_t i = 0; i < history->n; i++)
         column->x[i] = NAN;
-    column->last = NAN;
     return column;
 }
 
@@ -73,23 +64,6 @@ int64_t
 history_total(const struct history *history)
 {
     return history->n ? history->total[history->n - 1] : 0;
-}
-
-static void
-make_room(struct history *history)
-{
-    const size_t before = history->room;
-
-    if (history->n < before)
-        return;
-    mem_grow(&history->total, &history->room, history->n + 1,
-             sizeof *history->total);
-    for (size_t i = 0; i < history->columns; i++) {
-        size_t room = before;
-
-        mem_grow(&history->column[i].x, &room, history->room,
-                 sizeof *history->column[i].x);
-    }
 }
 
 /* Finds the minimum and the maximum of x[first .. end - 1], in the order of
@@ -136,15 +110,13 @@ thin_rows(struct history *history)
 static void
 add_rows(struct history *history, int64_t total)
 {
-    const size_t rows = history->bucket ? 2 : 1;
+    const size_t end = history->n + (history->bucket ? 2 : 1);
 
     history->filled = 1;
-    for (size_t i = 0; i < rows; i++) {
-        make_room(history);
+    for (; history->n < end; history->n++) {
         history->total[history->n] = total;
         for (size_t k = 0; k < history->columns; k++)
             history->column[k].x[history->n] = history->column[k].last;
-        history->n++;
     }
 }
 
@@ -220,6 +192,5 @@ history_release(struct history *history)
     for (size_t i = 0; i < history->columns; i++)
         free(history->column[i].x);
     free(history->column);
-    free(history->total);
     *history = (struct history){0};
 }

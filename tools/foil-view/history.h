@@ -18,15 +18,16 @@ enum { HISTORY_MOST = 4000 }; /* rows */
  * their steps.  Whenever the rows are full, the length of a bucket doubles.
  */
 struct history {
-    struct run_metrics step; /* the last step that was read */
-    size_t n, room;          /* rows */
-    int64_t bucket;          /* steps in a bucket; 0: a row is a step */
-    int64_t filled;          /* steps in the last bucket */
-    int64_t *total; /* [n] rising; the first and the last step of a bucket */
+    struct run_metrics step;     /* the last step that was read */
+    size_t n;                    /* rows */
+    int64_t bucket;              /* steps in a bucket; 0: a row is a step */
+    int64_t filled;              /* steps in the last bucket */
+    int64_t total[HISTORY_MOST]; /* [n] rising; the first and the last step of a
+                                  * bucket */
     size_t columns, column_room;
     struct history_column {
         char name[64];
-        double *x;   /* [n] NaN: the step has no such value */
+        double *x;   /* [HISTORY_MOST] NaN: the step has no such value */
         double last; /* of the last step */
     } * column;
 };

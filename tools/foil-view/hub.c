@@ -48,27 +48,20 @@ wake_pages(struct hub *hub)
         }
 }
 
-/* Takes ownership of the text. */
-static void
-add_text(struct hub *hub, char *text)
-{
-    const size_t at = hub->published % RING;
-
-    free(hub->text[at]);
-    hub->text[at] = text;
-    hub->size[at] = strlen(text);
-    hub->published++;
-    wake_pages(hub);
-}
-
 void
 hub_publish(struct hub *hub, const char *event, json_t *object)
 {
+    const size_t at = hub->published % RING;
     char *data = json_number_text(object);
 
-    if (data && hub_pages(hub))
-        add_text(hub, mem_format("id: %ju\nevent: %s\ndata: %s\n\n",
-                                 (uintmax_t)hub->published + 1, event, data));
+    if (data && hub_pages(hub)) {
+        hub->published++;
+        free(hub->text[at]);
+        hub->text[at] = mem_format("id: %ju\nevent: %s\ndata: %s\n\n",
+                                   (uintmax_t)hub->published, event, data);
+        hub->size[at] = strlen(hub->text[at]);
+        wake_pages(hub);
+    }
     free(data);
 }
 
@@ -103,17 +96,6 @@ hub_pages(const struct hub *hub)
     return n;
 }
 
-/* Continues with the oldest message of the ring, for a page between two
- * messages that has lost some. */
-static void
-skip_lost(struct page *page)
-{
-    const uint64_t oldest = page->hub->published - RING;
-
-    put_gap(page, oldest - page->at);
-    page->at = oldest;
-}
-
 static ssize_t
 copy_part(char *to, size_t room, const char *text, size_t size, size_t *offset)
 {
@@ -129,15 +111,17 @@ read_stream(void *self, uint64_t position, char *to, size_t room)
 {
     struct page *page = self;
     struct hub *hub = page->hub;
-    const size_t at = page->at % RING;
     const int lapped = hub->published - page->at > RING;
+    size_t at;
     ssize_t n;
 
     (void)position;
     if (hub->closed || (lapped && page->offset)) // half a message is lost
         return MHD_CONTENT_READER_END_OF_STREAM;
-    if (lapped)
-        skip_lost(page);
+    if (lapped) { // go on with the oldest message of the ring
+        put_gap(page, hub->published - RING - page->at);
+        page->at = hub->published - RING;
+    }
     if (page->gap_offset < page->gap_size)
         return copy_part(to, room, page->gap, page->gap_size,
                          &page->gap_offset);
@@ -146,6 +130,7 @@ read_stream(void *self, uint64_t position, char *to, size_t room)
         MHD_suspend_connection(page->connection);
         return 0;
     }
+    at = page->at % RING;
     n = copy_part(to, room, hub->text[at], hub->size[at], &page->offset);
     if (page->offset == hub->size[at]) {
         page->at++;

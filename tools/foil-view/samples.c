@@ -26,15 +26,6 @@ struct column {
     size_t *item; /* id each + caption */
 };
 
-/* The name is "tau", or "tau" after a prefix and a dot. */
-static int
-is_temperature(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-
-    return !strcmp(dot ? dot + 1 : name, "tau");
-}
-
 /* Returns the array "seen" with the prefix of another array; or NULL. */
 static const float *
 find_seen(const struct file *file, const struct nn_array *of)
@@ -176,7 +167,11 @@ show_columns(const struct file *file, struct pictures *pictures)
     for (size_t i = 0; i < file->n; i++) {
         const struct nn_array *a = &file->array[i];
 
-        if (is_temperature(a->name) && !strcmp(a->dtype, "F32") &&
+        const char *dot = strrchr(a->name, '.');
+
+        // "tau", or "tau" after a prefix and a dot
+        if (!strcmp(dot ? dot + 1 : a->name, "tau") &&
+            !strcmp(a->dtype, "F32") &&
             (a->rank == 1 || (a->rank == 2 && a->shape[1]))) {
             json_t *column = show_column(file, a, pictures);
 
@@ -205,16 +200,6 @@ find_reason(struct pictures *pictures, int64_t id)
     return rc ? json_name(err.msg) : json_null();
 }
 
-static json_t *
-show_entry(const int64_t entry[4], struct pictures *pictures)
-{
-    return json_pack(
-        "{s:I s:o s:I s:I s:I s:i s:o}", "id", (json_int_t)entry[0], "label",
-        show_label(pictures, entry[0]), "used", (json_int_t)entry[1], "epoch",
-        (json_int_t)entry[2], "step", (json_int_t)entry[3], "times", 1,
-        "reason", find_reason(pictures, entry[0]));
-}
-
 /* Returns the newest entry of each replaced sample, newest first. */
 static json_t *
 show_replaced(const struct file *file, struct pictures *pictures)
@@ -234,11 +219,19 @@ show_replaced(const struct file *file, struct pictures *pictures)
         if (one) {
             json_integer_set(times, json_integer_value(times) + 1);
         } else {
-            one = json_array_size(list) < SAMPLES_REPLACED
-                      ? show_entry(entry[i], pictures)
+            const int shown = json_array_size(list) < SAMPLES_REPLACED;
+
+            one = shown
+                      ? json_pack("{s:I s:o s:I s:I s:I s:i s:o}", "id",
+                                  (json_int_t)entry[i][0], "label",
+                                  show_label(pictures, entry[i][0]), "used",
+                                  (json_int_t)entry[i][1], "epoch",
+                                  (json_int_t)entry[i][2], "step",
+                                  (json_int_t)entry[i][3], "times", 1, "reason",
+                                  find_reason(pictures, entry[i][0]))
                       : json_object();
             json_object_set_new(known, key, one);
-            if (json_object_size(one))
+            if (shown)
                 json_array_append(list, one);
         }
         free(key);

@@ -95,16 +95,6 @@ find_argument(struct MHD_Connection *connection, const char *name)
 }
 
 static struct answer
-answer_sprite(struct serve *serve, const struct batch_view *batch)
-{
-    struct data_bytes jpeg = {0};
-    struct err err;
-    const int rc = picture_batch(&serve->watch->pictures, batch, &jpeg, &err);
-
-    return answer_picture(rc, &jpeg, &err);
-}
-
-static struct answer
 answer_anchor(struct serve *serve, struct MHD_Connection *connection,
               const struct batch_view *batch)
 {
@@ -125,13 +115,17 @@ answer_batch(struct serve *serve, struct MHD_Connection *connection,
     const struct batch_view *batch =
         watch_batch(serve->watch, find_argument(connection, "epoch"),
                     find_argument(connection, "step"));
+    struct data_bytes jpeg = {0};
+    struct err err;
 
     if (!batch)
         return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such batch");
     if (!strcmp(path, "batch"))
         return answer_json(watch_show_batch(serve->watch, batch));
     if (!strcmp(path, "sprite"))
-        return answer_sprite(serve, batch);
+        return answer_picture(
+            picture_batch(&serve->watch->pictures, batch, &jpeg, &err), &jpeg,
+            &err);
     watch_make(serve->watch, batch);
     if (!batch->z)
         return answer_nothing();
@@ -183,15 +177,6 @@ answer_map(struct serve *serve, struct MHD_Connection *connection,
                : answer_nothing();
 }
 
-static struct answer
-answer_export(struct watch *watch)
-{
-    struct answer answer = {MHD_HTTP_OK, "text/html; charset=utf-8", NULL, 0};
-
-    answer.body = export_page(watch, &answer.size);
-    return answer;
-}
-
 static const char *
 type_of(const char *name)
 {
@@ -227,6 +212,8 @@ static struct answer
 answer_path(struct serve *serve, struct MHD_Connection *connection,
             const char *path)
 {
+    struct answer page = {MHD_HTTP_OK, "text/html; charset=utf-8", NULL, 0};
+
     if (opt_index("batch|sprite|embeddings|anchor", path) >= 0)
         return answer_batch(serve, connection, path);
     if (!strcmp(path, "all"))
@@ -235,8 +222,10 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
         return answer_view(serve, connection);
     if (!strcmp(path, "map") || !strcmp(path, "frame"))
         return answer_map(serve, connection, path);
-    return strcmp(path, "export") ? answer_asset(path)
-                                  : answer_export(serve->watch);
+    if (strcmp(path, "export"))
+        return answer_asset(path);
+    page.body = export_page(serve->watch, &page.size);
+    return page;
 }
 
 /* Returns the path after the token, or NULL. */
@@ -304,17 +293,6 @@ send_response(struct MHD_Connection *connection, struct MHD_Response *response,
     return rc;
 }
 
-static enum MHD_Result
-send_answer(struct MHD_Connection *connection, const struct answer *answer)
-{
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        answer->size, answer->body, MHD_RESPMEM_MUST_FREE);
-
-    if (!response)
-        free(answer->body);
-    return send_response(connection, response, answer->code, answer->type);
-}
-
 static int
 find_socket(struct MHD_Connection *connection)
 {
@@ -362,8 +340,8 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
     struct serve *serve = self;
     const char *path = find_path(serve, url), *why;
     unsigned code = check_request(serve, connection, method, path, &why);
-    struct MHD_Response *response;
-    struct answer answer;
+    struct MHD_Response *response = NULL;
+    struct answer answer = {MHD_HTTP_OK, "text/event-stream", NULL, 0};
 
     (void)version;
     (void)upload;
@@ -376,15 +354,18 @@ answer_request(void *self, struct MHD_Connection *connection, const char *url,
         remove_pending(serve, connection);
     if (!code && !strcmp(path, "events")) {
         response = hub_answer(serve->watch->hub, connection);
-        if (response)
-            return send_response(connection, response, MHD_HTTP_OK,
-                                 "text/event-stream");
-        code = MHD_HTTP_SERVICE_UNAVAILABLE;
+        code = response ? 0 : MHD_HTTP_SERVICE_UNAVAILABLE;
         why = "too many pages are open";
     }
-    answer =
-        code ? refuse_request(code, why) : answer_path(serve, connection, path);
-    return send_answer(connection, &answer);
+    if (!response) {
+        answer = code ? refuse_request(code, why)
+                      : answer_path(serve, connection, path);
+        response = MHD_create_response_from_buffer(answer.size, answer.body,
+                                                   MHD_RESPMEM_MUST_FREE);
+        if (!response)
+            free(answer.body);
+    }
+    return send_response(connection, response, answer.code, answer.type);
 }
 
 /* Starts the daemon at an address.  The stage's loop then also waits for it. */

@@ -607,18 +607,6 @@ show_checkpoints(const char *run)
     return list;
 }
 
-/* The comparison of the end of the run, by pipelines/bin/compare; null if there
- * is none. */
-static json_t *
-show_table(const char *run)
-{
-    char *path = mem_format("%s/table.json", run);
-    json_t *table = json_load_file(path, 0, NULL);
-
-    free(path);
-    return table ? table : json_null();
-}
-
 json_t *
 watch_show(struct watch *watch)
 {
@@ -626,7 +614,9 @@ watch_show(struct watch *watch)
     char *folder = realpath(run, NULL), *copy = mem_text(folder ? folder : run);
     const struct batch_view *newest = watch_newest(watch);
     json_t *batch = newest ? watch_show_batch(watch, newest) : json_null();
-    json_t *all;
+    // the comparison of the end of the run, by pipelines/bin/compare
+    char *path = mem_format("%s/table.json", run);
+    json_t *table = json_load_file(path, 0, NULL), *all;
     const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     read_folder(watch);
@@ -637,9 +627,10 @@ watch_show(struct watch *watch)
         "classes", show_classes(set), "options", read_config(run, "options"),
         "steps", count_steps(watch), "metrics", history_show(&watch->history),
         "status", show_status(watch), "checkpoints", show_checkpoints(run),
-        "results", watch->results, "table", show_table(run), "map",
+        "results", watch->results, "table", table ? table : json_null(), "map",
         map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
         "compared", show_compared(watch), "batch", batch);
+    free(path);
     free(copy);
     free(folder);
     return all;
