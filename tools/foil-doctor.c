@@ -9,8 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "foil-doctor/report.h"
-#include "foil-doctor/trial.h"
+#include "foil-doctor/doctor.h"
 #include "num/dnn.h"
 #include "num/room.h"
 #include "num/threads.h"

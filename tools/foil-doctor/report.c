@@ -4,7 +4,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-#include "report.h"
+#include "doctor.h"
 
 static char *fault; // the first reason, or NULL
 

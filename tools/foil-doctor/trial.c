@@ -14,8 +14,7 @@
 #include "util/stop.h"
 #include "util/value.h"
 
-#include "report.h"
-#include "trial.h"
+#include "doctor.h"
 
 enum { STEPS = 4 };         // of the trial; the first one is not counted
 enum { SMALL_PIXELS = 48 }; // largest width of images for simclr

@@ -135,14 +135,6 @@ put_sentence(struct page *page, const struct top *top,
         put_line(page, "no step is done yet");
 }
 
-static const char *
-state_of_train(const struct top *top, const struct run_stage *s)
-{
-    if (top->live.over)
-        return "has stopped";
-    return run_stage_value(s, "waits") > 0 ? "waits for augmenters" : "trains";
-}
-
 /* An idle augmenter waits for the trainer if its window is full of batches,
  * else for the stage that hands out items. */
 static const char *
@@ -167,8 +159,11 @@ state_of(const struct top *top, const struct run_stage *s, double now)
 {
     const char *stage = s->status.stage;
 
+    if (!strcmp(stage, "train") && top->live.over)
+        return "has stopped";
     if (!strcmp(stage, "train"))
-        return state_of_train(top, s);
+        return run_stage_value(s, "waits") > 0 ? "waits for augmenters"
+                                               : "trains";
     if (!top_is_alive(s, now))
         return "sends no status any more";
     if (!isnan(run_stage_value(s, "augmenters")))
