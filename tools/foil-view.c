@@ -13,21 +13,21 @@
 #include "num/threads.h"
 #include "run/settings.h"
 #include "util/clock.h"
+#include "util/digest.h"
 #include "util/file.h"
 #include "util/opt.h"
 #include "util/priority.h"
 
 NUM_ROOM_FIRST
 
-static struct watch_where where;
-static struct opt_list compare;
+static struct watch_where where = {.points = MAP_FRAMES_POINTS};
 static const char *address = "127.0.0.1", *token, *file;
-static long port = 8765, points = MAP_FRAMES_POINTS;
+static long port = 8765;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &where.stage.run, 0, 0, "RUN",
      "run directory (required)"},
-    {"compare", 0, OPT_LIST, &compare, 0, 0, "RUN",
+    {"compare", 0, OPT_LIST, &where.compare, 0, 0, "RUN",
      "also show the curves of this run; up to 7 runs"},
     {"data", 0, OPT_TEXT, &where.data, 0, 0, "DATA",
      "the data set, if it has moved"},
@@ -37,7 +37,7 @@ static const struct opt opts[] = {
      "address to listen at; 0.0.0.0: reachable from other machines"},
     {"token", 0, OPT_TEXT, &token, 0, 0, "WORD",
      "secret path of the page [random]; '': none, any user may read it"},
-    {"points", 0, OPT_WHOLE, &points, MAP_FRAMES_POINTS_LEAST,
+    {"points", 0, OPT_WHOLE, &where.points, MAP_FRAMES_POINTS_LEAST,
      MAP_FRAMES_POINTS_MOST, "N", "images on the map"},
     {"export", 0, OPT_TEXT, &file, 0, 0, "FILE",
      "write the page to this file and exit"},
@@ -51,8 +51,6 @@ static const struct opt_tool tool = {
     "foil-view", "show a run as a page in a browser", "[RUN]", 0, 1, opts,
 };
 
-enum { TOKEN_BYTES = 16 };
-
 static const char token_characters[] = "abcdefghijklmnopqrstuvwxyz"
                                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                        "0123456789-_";
@@ -62,14 +60,12 @@ static const double export_s = 10; // to wait for a trainer's first batch
 static const char *
 make_token(void)
 {
-    static char word[2 * TOKEN_BYTES + 1];
-    uint8_t byte[TOKEN_BYTES];
+    static char word[DIGEST_HEX];
+    struct digest bytes;
 
-    if (getrandom(byte, sizeof byte, 0) != sizeof byte)
+    if (getrandom(bytes.byte, sizeof bytes.byte, 0) != sizeof bytes.byte)
         die("no random numbers: %s", strerror(errno));
-    for (size_t i = 0; i < TOKEN_BYTES; i++)
-        snprintf(word + 2 * i, 3, "%02x", byte[i]);
-    return word;
+    return digest_hex(bytes, word);
 }
 
 /* Writes the page when its embeddings and map are made; of a live run also
@@ -85,7 +81,7 @@ write_page(struct watch *watch)
 
     for (;;) {
         watch_poll(watch);
-        if (!watch_is_making(watch) &&
+        if (!watch->embedding.child && !map_frames_busy(watch->maps) &&
             (!watch_is_incomplete(watch) || clock_now() >= until))
             break;
         if (!stage_wait(&watch->stage, .2))
@@ -97,28 +93,11 @@ write_page(struct watch *watch)
     free(text);
 }
 
-static void
-check_runs(void)
-{
-    struct err err;
-
-    if (run_check(where.stage.run, &err))
-        die("%s", err.msg);
-    if (compare.n > COMPARE_MOST)
-        opt_misuse("--compare takes %d runs at most", COMPARE_MOST);
-    for (size_t i = 0; i < compare.n; i++)
-        if (run_check(compare.item[i], &err))
-            die("%s", err.msg);
-    where.compare = compare.item;
-    where.n_compare = compare.n;
-    where.points = (size_t)points;
-    where.whole = file != NULL;
-}
-
 int
 main(int argc, char **argv)
 {
     struct watch watch;
+    struct err err;
 
     opt_parse(&tool, argc, argv);
     if (!where.stage.run)
@@ -129,7 +108,14 @@ main(int argc, char **argv)
     if (token && token[strspn(token, token_characters)])
         opt_misuse("--token '%s': want letters, digits, - and _", token);
     opt_together(&where.stage.keys, &where.stage.allow);
-    check_runs();
+    if (where.compare.n > COMPARE_MOST)
+        opt_misuse("--compare takes %d runs at most", COMPARE_MOST);
+    if (run_check(where.stage.run, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < where.compare.n; i++)
+        if (run_check(where.compare.item[i], &err))
+            die("%s", err.msg);
+    where.whole = file != NULL;
     priority_lower(PRIORITY_LOW);
     num_threads(1); // a child process computes maps at the same time
     watch_open(&watch, &where);

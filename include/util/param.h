@@ -142,27 +142,19 @@ void param_set_add(struct param_set *set, const char *of, const char *method,
 size_t param_set_opts(struct param_set *set, struct opt opts[OPT_MOST],
                       size_t n);
 
-/*
- * param_set_get() writes a method's values: from the command line, else the
- * defaults.
- *
- *     value   [PARAM_MOST]
- */
+/* param_set_get() writes a method's values: from the command line, else the
+ * defaults.  value [PARAM_MOST] */
 void param_set_get(const struct param_set *set, const struct param *own,
                    double *value);
 
-/* param_set_find() returns the parameter of that name, or NULL. */
+/* param_set_find() returns the parameter of that name, or NULL;
+ * param_set_used() the name of one that is on the command line, or NULL. */
 const struct param_option *param_set_find(const struct param_set *set,
                                           const char *name);
-
-/* param_set_used() returns the name of a parameter of the set that is on the
- * command line, or NULL. */
 const char *param_set_used(const struct param_set *set);
 
-/*
- * param_set_check() returns -1 if the command line sets a parameter of the set
- * that this method does not have: "simclr has no parameter 'rho'".
- */
+/* param_set_check() returns -1 if the command line sets a parameter of the set
+ * that this method does not have: "simclr has no parameter 'rho'". */
 int param_set_check(const struct param_set *set, const char *method,
                     const struct param *own, struct err *err);
 

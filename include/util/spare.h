@@ -18,11 +18,9 @@
  */
 struct spare;
 
-/* spare_open() returns NULL on error. */
+/* spare_open() returns NULL on error.  spare_close() waits for a piece in
+ * progress, then ends the thread; NULL is allowed. */
 struct spare *spare_open(struct err *err);
-
-/* spare_close() waits for a piece in progress, then ends the thread; NULL is
- * allowed. */
 void spare_close(struct spare *spare);
 
 /* spare_start() makes the thread call piece(data).  One piece at a time:

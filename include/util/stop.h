@@ -27,16 +27,11 @@
  */
 int stop_fd(struct err *err);
 
-/* stop_call_at_first(), before stop_fd(): the thread of signals calls `call` at
- * once at the first signal. */
-void stop_call_at_first(void (*call)(void));
+/* stop_call(), before stop_fd(): the thread of signals calls `first` at once at
+ * the first signal, and `busy` half a second later, unless the process has
+ * ended or a second signal came. */
+void stop_call(void (*first)(void), void (*busy)(void));
 
-/* stop_while_busy(), before stop_fd(): that thread calls `call` half a second
- * after the first signal, unless the process has ended or a second signal
- * came. */
-void stop_while_busy(void (*call)(void));
-
-/* See above: 0, or -1 on error. */
 int stop_with_callback(void (*call)(void), struct err *err);
 
 /* stop_thread() is pthread_create() for a thread that blocks all signals. 0, or

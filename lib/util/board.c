@@ -161,14 +161,6 @@ board_number(struct board *board, const struct board_when *when,
     write_value(board, when, &to);
 }
 
-static size_t
-find_bucket(double x, double least, double most)
-{
-    const double at = most > least ? (x - least) / (most - least) : 0;
-
-    return at < 1 ? (size_t)(at * BUCKETS) : BUCKETS - 1;
-}
-
 static void
 put_buckets(struct message *to, unsigned field, const double x[BUCKETS])
 {
@@ -193,8 +185,11 @@ board_histogram(struct board *board, const struct board_when *when,
         sum += x[i];
         squares += (double)x[i] * x[i];
     }
-    for (size_t i = 0; i < n; i++)
-        count[find_bucket(x[i], least, most)]++;
+    for (size_t i = 0; i < n; i++) {
+        const double at = most > least ? (x[i] - least) / (most - least) : 0;
+
+        count[at < 1 ? (size_t)(at * BUCKETS) : BUCKETS - 1]++;
+    }
     for (int i = 0; i < BUCKETS; i++)
         end[i] = least + (most - least) * (i + 1) / BUCKETS;
     if (!n)

@@ -19,9 +19,7 @@ static char set_by_cli[OPT_MOST];         // times_set, while a file is read
 static char outdated[OPT_MOST];      // 1: a parameter was written as an option
 static const char *values[OPT_MOST]; // the texts that set them
 static char *words[OPT_MOST];        // of OPT_CHOICE, the word
-static char *lists[OPT_MOST];        // of parameters, cut at their commas
-static size_t n_lists;
-static const char off[] = "no"; // the value of a flag that is unset
+static const char off[] = "no";      // the value of a flag that is unset
 
 static const struct opt *
 letter_of(const struct opt_tool *tool, char letter)
@@ -30,14 +28,6 @@ letter_of(const struct opt_tool *tool, char letter)
         if (o->letter == letter)
             return o;
     return NULL;
-}
-
-/* Copies a text; options point into the copy. */
-static char *
-keep_list(const char *text)
-{
-    REQUIRE(n_lists < OPT_MOST);
-    return lists[n_lists++] = mem_text(text);
 }
 
 /* Refuses an option that only other verbs have, by name or letter. */
@@ -60,49 +50,40 @@ refuse_for_verb(const char *name, char letter)
 
 /* Returns how the tool spells its option of a name, or NULL. */
 static const char *
-spell_option(void *self, const char *name)
+spell_option(void *tool, const char *name)
 {
-    static char text[256];
-    const struct opt_tool *tool = self;
     const struct opt *o = opt_named(tool, name);
-    char *spelled;
 
-    if (!o || !opt_parameter(o))
-        return o ? opt_spelled(o) : NULL;
-    spelled = opt_respell(tool, o, "", o->arg);
-    snprintf(text, sizeof text, "%s", spelled);
-    free(spelled);
-    return text;
+    if (!o)
+        return NULL;
+    return opt_parameter(o) ? opt_respell(tool, o, "", o->arg) : opt_spelled(o);
 }
 
 static const struct opt *
-find_option(const struct opt_tool *tool, const char *name, size_t n)
+find_option(const struct opt_tool *tool, const char *name)
 {
-    char word[128];
-    struct guess guess = {.word = word, .lead = "--"};
-    const struct opt *found;
+    struct guess guess = {.word = name, .lead = "--"};
+    const struct opt *found = opt_named(tool, name);
     const struct opt_old *old;
     const char *ours;
 
-    snprintf(word, sizeof word, "%.*s", (int)n, name);
-    found = opt_named(tool, word);
     if (found)
         return found;
-    old = opt_old_find(tool->name, word, NULL);
+    old = opt_old_find(tool->name, name, NULL);
     if (old) {
-        log_message("--%s is now %s" OPT_DROPPED, word, old->now);
+        log_message("--%s is now %s" OPT_DROPPED, name, old->now);
         return opt_named(tool, old->now + 2);
     }
-    refuse_for_verb(word, 0);
-    ours = guess_other(word, spell_option, (void *)tool);
+    refuse_for_verb(name, 0);
+    ours = guess_other(name, spell_option, (void *)tool);
     if (ours)
-        opt_misuse("no option '--%s': %s", word, ours);
+        opt_misuse("no option '--%s': %s", name, ours);
     for (const struct opt *o = tool->opts; o->name; o++)
         if (!opt_parameter(o))
             guess_try(&guess, o->name);
     for (const struct opt *o = opt_common(tool); o->name; o++)
         guess_try(&guess, o->name);
-    opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
+    opt_misuse("no option '--%s'%s", name, guess_words(&guess));
 }
 
 long
@@ -215,7 +196,8 @@ static void
 take_list(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
     const size_t row = (size_t)(o - tool->opts);
-    char *method = keep_list(text), *list = opt_parameters_of(method);
+    char *method = mem_keep_format("%s", text),
+         *list = opt_parameters_of(method);
 
     if (set_by_cli[row] && *method && strcmp(method, values[row]))
         return;
@@ -235,8 +217,8 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
     const struct opt_old *old =
         value ? opt_old_find(tool->name, o->name, value) : NULL;
     char *now =
-        old ? mem_format("%s%s", old->now, value + strlen(old->is)) : NULL;
-    char *rest = old ? keep_list(now) : NULL;
+        old ? mem_keep_format("%s%s", old->now, value + strlen(old->is)) : NULL;
+    char *rest = old ? mem_keep_format("%s", now) : NULL;
 
     outdated[row] |= opt_parameter(o) && !set_by_cli[row];
     if (!old && value && opt_has_parameters(tool, o))
@@ -246,9 +228,8 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value)
     else
         log_message("--%s %s is now %s" OPT_DROPPED, o->name, value, now);
     for (char *name; rest && (name = strtok_r(rest, " ", &rest));)
-        take_value(tool, find_option(tool, name + 2, strlen(name + 2)),
+        take_value(tool, find_option(tool, name + 2),
                    strtok_r(rest, " ", &rest));
-    free(now);
 }
 
 /* Returns the value in the next word, which must exist. */
@@ -299,17 +280,6 @@ take_common(const struct opt_tool *tool, char **argv, int *at,
     return value != NULL;
 }
 
-/* Returns the flag of a word "no-NAME", or NULL. */
-static const struct opt *
-flag_to_unset(const struct opt_tool *tool, const char *word)
-{
-    const struct opt *flag = NULL;
-
-    if (!strncmp(word, "no-", 3) && !opt_named(tool, word))
-        flag = opt_named(tool, word + 3);
-    return flag && flag->kind == OPT_FLAG ? flag : NULL;
-}
-
 /* Takes the option at argv[*at]; its value may be in the next word. */
 static void
 take_option(const struct opt_tool *tool, char **argv, int *at)
@@ -320,8 +290,12 @@ take_option(const struct opt_tool *tool, char **argv, int *at)
     if (*word == '-') {
         const size_t n = strcspn(++word, "=");
 
-        unset = flag_to_unset(tool, word);
-        o = unset ? unset : find_option(tool, word, n);
+        if (!strncmp(word, "no-", 3) && !opt_named(tool, word))
+            unset = opt_named(tool, word + 3);
+        if (unset && unset->kind != OPT_FLAG)
+            unset = NULL;
+        o = unset ? unset
+                  : find_option(tool, mem_keep_format("%.*s", (int)n, word));
         value = word[n] ? word + n + 1 : NULL;
     } else {
         o = letter_of(tool, *word);
@@ -359,22 +333,7 @@ take_line(void *self, const char *name, const char *value)
 {
     const struct opt_tool *const *tool = self;
 
-    take_value(*tool, find_option(*tool, name, strlen(name)),
-               *value ? value : NULL);
-}
-
-/* Reports the new spelling of a parameter that was written as an option. */
-static void
-report_outdated(const struct opt_tool *tool, const struct opt *o,
-                const char *value)
-{
-    const char *no = value == off ? "no-" : "";
-    const char *now = value == off ? NULL : value;
-    char *list = opt_respell(tool, o, no, now);
-
-    log_message("--%s%s%s%s is now %s" OPT_DROPPED, no, o->name, now ? " " : "",
-                now ? now : "", list);
-    free(list);
+    take_value(*tool, find_option(*tool, name), *value ? value : NULL);
 }
 
 char **
@@ -400,9 +359,16 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
         memcpy(set_by_cli, times_set, sizeof times_set);
         opt_config(config, take_line, &tool);
     }
-    for (const struct opt *o = tool->opts; o->name; o++)
-        if (outdated[o - tool->opts])
-            report_outdated(tool, o, values[o - tool->opts]);
+    for (const struct opt *o = tool->opts; o->name; o++) {
+        const char *value = values[o - tool->opts];
+        const int unset = value == off;
+
+        if (outdated[o - tool->opts]) // a parameter, written as an option
+            log_message(
+                "--%s%s%s%s is now %s" OPT_DROPPED, unset ? "no-" : "", o->name,
+                unset || !value ? "" : " ", unset || !value ? "" : value,
+                opt_respell(tool, o, unset ? "no-" : "", unset ? NULL : value));
+    }
     argv[n] = NULL;
     if (util_isa_check(&err)) {
         log_message("%s", err.msg);

@@ -117,16 +117,16 @@ opt_row(FILE *out, const char *name, const char *what)
     print_item(out, name, what, NULL);
 }
 
-static char *
+static const char *
 spell_option(const struct opt *o)
 {
     const char *more = o->kind == OPT_LIST ? " ..." : "";
 
     if (o->kind == OPT_FLAG)
-        return o->letter ? mem_format("[-%c]", o->letter)
-                         : mem_format("[--%s]", o->name);
-    return o->letter ? mem_format("[-%c %s]%s", o->letter, o->arg, more)
-                     : mem_format("[--%s %s]%s", o->name, o->arg, more);
+        return o->letter ? mem_keep_format("[-%c]", o->letter)
+                         : mem_keep_format("[--%s]", o->name);
+    return o->letter ? mem_keep_format("[-%c %s]%s", o->letter, o->arg, more)
+                     : mem_keep_format("[--%s %s]%s", o->name, o->arg, more);
 }
 
 /* Returns the group of an option; `before` is the group of the option before
@@ -173,29 +173,28 @@ print_usage(const char *lead, const struct opt_tool *tool, int all)
     struct lines lines = lines_of(stdout, column, column + 1);
 
     for (const struct opt *o = tool->opts; all && o->name; o++) {
-        char *word = opt_parameter(o) ? mem_text("") : spell_option(o);
+        const char *word = spell_option(o);
 
-        if (*word)
+        if (!opt_parameter(o))
             print_word(&lines, word, (int)strlen(word));
-        free(word);
     }
     if (tool->operands)
         print_word(&lines, tool->operands, (int)strlen(tool->operands));
     putchar('\n');
 }
 
-/* Returns "[DEFAULT]", which the caller frees, or NULL if there is none. */
-static char *
+/* Returns "[DEFAULT]", or NULL if there is none. */
+static const char *
 default_of(const struct opt *o)
 {
     json_t *usual = opt_json(o);
-    char *text = NULL;
+    const char *text = NULL;
 
     if (json_is_string(usual))
-        text = mem_format("[%s]", json_string_value(usual));
+        text = mem_keep_format("[%s]", json_string_value(usual));
     else if (json_is_number(usual))
-        text = mem_format(json_is_real(usual) ? "[%g]" : "[%.0f]",
-                          json_number_value(usual));
+        text = mem_keep_format(json_is_real(usual) ? "[%g]" : "[%.0f]",
+                               json_number_value(usual));
     json_decref(usual);
     return text;
 }
@@ -207,21 +206,18 @@ print_option(const struct opt *o)
     const struct opt_parameter *p = opt_parameter(o);
     const int number = o->kind == OPT_WHOLE || o->kind == OPT_REAL;
     const char letter[] = {'-', o->letter, ',', ' ', 0};
-    char *option = mem_format("%s%s%s%s%s", o->letter && !p ? letter : "",
-                              p ? "" : "--", p ? p->name : o->name,
-                              o->kind == OPT_FLAG ? ""
-                              : p                 ? "="
-                                                  : " ",
-                              o->kind == OPT_FLAG ? "" : o->arg);
-    char *does = p && number
-                     ? mem_format("%s, %g .. %g", o->help, o->min, o->max)
-                     : mem_text(o->help);
-    char *usual = default_of(o);
+    const char *option =
+        mem_keep_format("%s%s%s%s%s", o->letter && !p ? letter : "",
+                        p ? "" : "--", p ? p->name : o->name,
+                        o->kind == OPT_FLAG ? ""
+                        : p                 ? "="
+                                            : " ",
+                        o->kind == OPT_FLAG ? "" : o->arg);
+    const char *does =
+        p && number ? mem_keep_format("%s, %g .. %g", o->help, o->min, o->max)
+                    : o->help;
 
-    print_item(stdout, option, does, usual);
-    free(option);
-    free(does);
-    free(usual);
+    print_item(stdout, option, does, default_of(o));
 }
 
 static void
@@ -230,11 +226,10 @@ print_names(const struct opt *o, const struct opt_group *group)
     struct lines lines = lines_of(stdout, printf(" "), 2);
 
     for (; o->name && group_of(o, group) == group; o++) {
-        char *name = mem_format("--%s", o->name);
+        const char *name = mem_keep_format("--%s", o->name);
 
         if (!opt_parameter(o))
             print_word(&lines, name, (int)strlen(name));
-        free(name);
     }
     putchar('\n');
 }
@@ -347,11 +342,8 @@ opt_paragraph(FILE *out, const char *lead, const char *text)
 static void
 print_summary(const struct opt_tool *tool)
 {
-    char *lead = mem_format("%s:", tool->name);
-
     putchar('\n');
-    opt_paragraph(stdout, lead, tool->summary);
-    free(lead);
+    opt_paragraph(stdout, mem_keep_format("%s:", tool->name), tool->summary);
 }
 
 _Noreturn void

@@ -37,9 +37,9 @@ char *opt_parameter_cut(const struct opt_tool *tool, const struct opt *of,
                         char *list);
 
 /* opt_respell() returns "--objective hcl,beta=0.5" for a parameter and its
- * value (NULL: a flag), with `no` before its name; the caller frees it. */
-char *opt_respell(const struct opt_tool *tool, const struct opt *o,
-                  const char *no, const char *value);
+ * value (NULL: a flag), with `no` before its name; it is never freed. */
+const char *opt_respell(const struct opt_tool *tool, const struct opt *o,
+                        const char *no, const char *value);
 
 /* opt_common() returns the rows that every tool has, without those in the
  * tool's own table. */

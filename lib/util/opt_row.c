@@ -69,19 +69,11 @@ opt_verb_name(const struct opt_tool *verb)
     return strrchr(verb->name, ' ') + 1;
 }
 
-static json_t *
-items_of(const struct opt_list *list)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < list->n; i++)
-        json_array_append_new(array, json_string(list->item[i]));
-    return array;
-}
-
 json_t *
 opt_json(const struct opt *opt)
 {
+    const struct opt_list *list = opt->value;
+    json_t *array;
     const char *text;
     int length;
 
@@ -102,7 +94,10 @@ opt_json(const struct opt *opt)
         text = opt_word(opt->arg, *(const int *)opt->value, &length);
         return json_stringn(text, (size_t)length);
     case OPT_LIST:
-        return items_of(opt->value);
+        array = json_array();
+        for (size_t i = 0; i < list->n; i++)
+            json_array_append_new(array, json_string(list->item[i]));
+        return array;
     case OPT_TEXT:
     case OPT_METHOD:
         break;
@@ -206,19 +201,19 @@ opt_spelled(const struct opt *o)
     return text;
 }
 
-char *
+const char *
 opt_respell(const struct opt_tool *tool, const struct opt *o, const char *no,
             const char *value)
 {
     const struct opt_parameter *p = opt_parameter(o);
-    char *of = mem_format("%.*s", (int)strcspn(p->of, "|"), p->of), *text;
+    const char *of = mem_keep_format("%.*s", (int)strcspn(p->of, "|"), p->of);
     json_t *method = opt_json(opt_named(tool, of));
     const char *name = json_string_value(method);
+    const char *text =
+        mem_keep_format("--%s %s,%s%s%s%s", of, name ? name : "", no, p->name,
+                        value ? "=" : "", value ? value : "");
 
-    text = mem_format("--%s %s,%s%s%s%s", of, name ? name : "", no, p->name,
-                      value ? "=" : "", value ? value : "");
     json_decref(method);
-    free(of);
     return text;
 }
 

@@ -183,22 +183,6 @@ param_set_find(const struct param_set *set, const char *name)
     return find_param_option((struct param_set *)set, name);
 }
 
-/* Widens the range of the option by another method's, and takes its schedule;
- * the default becomes NaN if they differ. */
-static void
-widen_option(struct param *all, const struct param *own)
-{
-    REQUIRE(all->kind == own->kind);
-    all->min = fmin(all->min, own->min);
-    all->max = fmax(all->max, own->max);
-    if (all->schedule < PARAM_TO_END) {
-        all->schedule = own->schedule;
-        all->end = own->end;
-    }
-    if (all->value != own->value)
-        all->value = NAN;
-}
-
 void
 param_set_add(struct param_set *set, const char *of, const char *method,
               const struct param *own)
@@ -206,6 +190,7 @@ param_set_add(struct param_set *set, const char *of, const char *method,
     set->methods++;
     for (; own->name; own++) {
         struct param_option *option = find_param_option(set, own->name);
+        struct param *all;
 
         if (!option) {
             REQUIRE(set->n < PARAM_SET);
@@ -215,7 +200,17 @@ param_set_add(struct param_set *set, const char *of, const char *method,
         }
         if (opt_index(option->of, of) < 0)
             option->of = mem_format("%s|%s", option->of, of);
-        widen_option(&option->param, own);
+        // the widest range; no default, NaN, if the methods differ
+        all = &option->param;
+        REQUIRE(all->kind == own->kind);
+        all->min = fmin(all->min, own->min);
+        all->max = fmax(all->max, own->max);
+        if (all->value != own->value)
+            all->value = NAN;
+        if (all->schedule < PARAM_TO_END) {
+            all->schedule = own->schedule;
+            all->end = own->end;
+        }
         REQUIRE(option->n < PARAM_METHODS);
         option->method[option->n] = method;
         option->own[option->n++] = own;

@@ -69,15 +69,10 @@ start_watching(struct err *err)
 }
 
 void
-stop_call_at_first(void (*call)(void))
+stop_call(void (*first)(void), void (*busy)(void))
 {
-    at_first = call;
-}
-
-void
-stop_while_busy(void (*call)(void))
-{
-    while_busy = call;
+    at_first = first;
+    while_busy = busy;
 }
 
 int

@@ -1,4 +1,4 @@
-#include "foil-view/chain_trail.h"
+#include "foil-view/batch_view.h"
 
 #include "t.h"
 

@@ -18,23 +18,12 @@ struct page {
     size_t len, room;
 };
 
-/* The number of bytes in the first n characters of a line. */
-static size_t
-bytes_of(const char *line, size_t n)
-{
-    size_t at = 0;
-
-    while (line[at] && (n || (line[at] & 0xc0) == 0x80))
-        n -= (line[at++] & 0xc0) != 0x80;
-    return at;
-}
-
 __attribute__((format(printf, 2, 3))) static void
 put_line(struct page *page, const char *fmt, ...)
 {
     char line[SPARK_TEXT + 256];
+    size_t n = 0, left = page->columns; // bytes that fit; characters
     va_list ap;
-    size_t n;
 
     if (page->rows && page->lines == page->rows)
         return;
@@ -42,7 +31,8 @@ put_line(struct page *page, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
     defuse(line);
-    n = bytes_of(line, page->columns);
+    for (; line[n] && (left || (line[n] & 0xc0) == 0x80); n++)
+        left -= (line[n] & 0xc0) != 0x80;
     mem_grow(&page->text, &page->room, page->len + n + 2, 1);
     memcpy(page->text + page->len, line, n);
     memcpy(page->text + page->len + n, "\n", 2);
@@ -217,28 +207,14 @@ put_stage(struct page *page, const struct top *top, const struct run_stage *s,
              state_of(top, s, now));
 }
 
-static void
-put_curves(struct page *page, const struct top *top, int blocks)
-{
-    char text[SPARK_TEXT];
-
-    for (size_t i = 0; i < top->curves; i++) {
-        const struct top_curve *c = &top->curve[i];
-        const size_t before = 24;
-
-        spark_draw(&c->spark,
-                   page->columns > before ? page->columns - before : 0, blocks,
-                   text);
-        put_line(page, "%-12.12s %9.4g  %s", c->name, c->last, text);
-    }
-}
-
 char *
 top_page(const struct top *top, double now, size_t columns, size_t rows,
          int blocks)
 {
     struct page page = {.columns = columns, .rows = rows};
     const struct run_stage *train = top_stage(top, "train", now);
+    const size_t before = 24; // columns of a curve's name and value
+    char curve[SPARK_TEXT];
 
     put_head(&page, top, train);
     put_sentence(&page, top, train, now);
@@ -255,9 +231,14 @@ top_page(const struct top *top, double now, size_t columns, size_t rows,
     }
     for (size_t i = 0; i < top->live.stages.n; i++)
         put_stage(&page, top, &top->live.stages.stage[i], now);
-    if (top->curves) {
+    if (top->curves)
         put_line(&page, "%s", "");
-        put_curves(&page, top, blocks);
+    for (size_t i = 0; i < top->curves; i++) {
+        const struct top_curve *c = &top->curve[i];
+
+        spark_draw(&c->spark, columns > before ? columns - before : 0, blocks,
+                   curve);
+        put_line(&page, "%-12.12s %9.4g  %s", c->name, c->last, curve);
     }
     return page.text;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "json_number.h"
-#include "util/base64.h"
 
 void
 batch_view_release(struct batch_view *batch)

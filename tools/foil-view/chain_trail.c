@@ -1,8 +1,7 @@
-#include "chain_trail.h"
+#include "batch_view.h"
 
 #include <stdlib.h>
 
-#include "batch_view.h"
 #include "json_number.h"
 #include "util/mem.h"
 

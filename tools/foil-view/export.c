@@ -6,7 +6,6 @@
 
 #include "json_number.h"
 #include "util/asset.h"
-#include "util/base64.h"
 #include "util/mem.h"
 
 enum { IMAGE_COLUMNS = 64, PLACES_MOST = 4000000 /* points, in all frames */ };
@@ -168,20 +167,6 @@ show_assets(void)
     return files;
 }
 
-static json_t *
-show_file(struct watch *watch)
-{
-    json_t *all = watch_show(watch);
-    json_t *file = json_pack("{s:o s:o}", "all", all, "files", show_assets());
-    const struct batch_view *batch = watch_newest(watch);
-
-    json_object_set(all, "folder", json_object_get(all, "run")); // no path
-    if (batch)
-        add_batch(file, watch, batch, all);
-    add_map(file, watch, json_object_get(all, "map"));
-    return file;
-}
-
 /* Writes JSON within a script.  "<" is escaped: "</script>" would end it. */
 static void
 put_json(FILE *to, json_t *object)
@@ -200,13 +185,19 @@ put_json(FILE *to, json_t *object)
 char *
 export_page(struct watch *watch, size_t *size)
 {
-    json_t *file = show_file(watch);
+    json_t *all = watch_show(watch);
+    json_t *file = json_pack("{s:o s:o}", "all", all, "files", show_assets());
+    const struct batch_view *batch = watch_newest(watch);
     char *start = mem_text(json_string_value(
         json_object_get(json_object_get(file, "files"), "exported.js")));
     char *text = NULL;
     FILE *to = open_memstream(&text, size);
 
     REQUIRE(to);
+    json_object_set(all, "folder", json_object_get(all, "run")); // no path
+    if (batch)
+        add_batch(file, watch, batch, all);
+    add_map(file, watch, json_object_get(all, "map"));
     fputs("<!doctype html>\n<meta charset=\"utf-8\">\n"
           "<script id=\"file\" type=\"application/json\">",
           to);

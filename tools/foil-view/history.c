@@ -135,15 +135,6 @@ fill_bucket(struct history *history, int64_t total)
     }
 }
 
-static void
-drop_steps(struct history *history, int64_t from)
-{
-    while (history->n && history->total[history->n - 1] >= from) {
-        history->n -= history->bucket ? 2 : 1;
-        history->filled = history->bucket;
-    }
-}
-
 int
 history_add(struct history *history, const struct value *value, size_t n)
 {
@@ -152,7 +143,10 @@ history_add(struct history *history, const struct value *value, size_t n)
 
     if (!total)
         return 0;
-    drop_steps(history, total);
+    while (history->n && history->total[history->n - 1] >= total) {
+        history->n -= history->bucket ? 2 : 1;
+        history->filled = history->bucket;
+    }
     for (size_t i = 0; i < history->columns; i++)
         history->column[i].last = NAN;
     for (size_t i = 0; i < n; i++)

@@ -2,6 +2,7 @@
 #define FOIL_VIEW_JSON_NUMBER_H
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,5 +32,9 @@ json_number_text(json_t *object)
     json_decref(object);
     return text;
 }
+
+/* base64.c: base64_encode() returns n bytes as text, RFC 4648 section 4: A-Z
+ * a-z 0-9 + /, padded with '=', without line breaks.  The caller frees it. */
+char *base64_encode(const uint8_t *bytes, size_t n);
 
 #endif

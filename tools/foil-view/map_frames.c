@@ -260,24 +260,18 @@ publish_maps(struct map_frames *maps)
     maps->sent_at = clock_now();
 }
 
-/* Starts the first frame within an epoch, since an epoch may take hours. */
-static void
-begin_early(struct map_frames *maps)
-{
-    if (maps->n || !maps->size)
-        return;
-    if (maps->n_known >= count_wanted(maps))
-        begin_frame(maps, maps->now + 1, 1);
-    if (maps->n || clock_now() - maps->sent_at > report_s)
-        publish_maps(maps);
-}
-
 void
 map_frames_poll(struct map_frames *maps)
 {
     int status;
 
-    begin_early(maps);
+    // the first frame is begun within an epoch, since an epoch may take hours
+    if (!maps->n && maps->size) {
+        if (maps->n_known >= count_wanted(maps))
+            begin_frame(maps, maps->now + 1, 1);
+        if (maps->n || clock_now() - maps->sent_at > report_s)
+            publish_maps(maps);
+    }
     if (!maps->child || waitpid(maps->child, &status, WNOHANG) <= 0)
         return;
     maps->child = 0;

@@ -24,8 +24,7 @@ enum {
     MAP_FRAMES_POINTS_MOST = 100000
 };
 
-/* map_frames_open() starts without frames.
- *   most  points on a map */
+/* `most` points are on a map. */
 struct map_frames *map_frames_open(struct hub *hub, size_t most);
 void map_frames_close(struct map_frames *maps);
 
@@ -61,8 +60,7 @@ void map_frames_poll(struct map_frames *maps);
  */
 json_t *map_frames_show(const struct map_frames *maps);
 
-/* map_frames_points() returns the samples of the points, [n], which belong to
- * the maps. */
+/* map_frames_points() returns the samples of the points, [n], not owned. */
 const int64_t *map_frames_points(const struct map_frames *maps, size_t *n);
 
 /*

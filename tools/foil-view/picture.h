@@ -33,8 +33,7 @@ int picture_draw(struct pictures *pictures, const struct picture_name *name,
                  size_t n, size_t columns, struct data_bytes *jpeg,
                  struct err *err);
 
-/* picture_view() makes a view, [size,size,3] with the size of the views: 0 or
- * -1 with a sentence. */
+/* picture_view() makes a view, [size,size,3]: 0 or -1 with a sentence. */
 int picture_view(struct run_views *views, const struct picture_name *name,
                  uint8_t *out, struct err *err);
 

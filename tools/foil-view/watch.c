@@ -75,14 +75,14 @@ watch_open(struct watch *watch, const struct watch_where *where)
                       kinds, QUEUE, &err))
         die("%s", err.msg);
     watch->over = watch->live.past = !lock_held(run);
-    watch->maps = map_frames_open(watch->hub, where->points);
+    watch->maps = map_frames_open(watch->hub, (size_t)where->points);
     watch->pictures.views = run_views_open(run, where->data);
     history_read(&watch->history, run, NULL);
     if (watch->live.past)
         run_stages_load(&watch->live.stages, run,
                         history_total(&watch->history));
-    for (size_t i = 0; i < where->n_compare; i++)
-        history_read(&watch->compared[i], where->compare[i], NULL);
+    for (size_t i = 0; i < where->compare.n; i++)
+        history_read(&watch->compared[i], where->compare.item[i], NULL);
 }
 
 void
@@ -96,7 +96,7 @@ watch_close(struct watch *watch)
     run_lines_release(&watch->results_at);
     json_decref(watch->results);
     samples_release(&watch->samples);
-    for (size_t i = 0; i < watch->where.n_compare; i++)
+    for (size_t i = 0; i < watch->where.compare.n; i++)
         history_release(&watch->compared[i]);
     chain_trail_release(&watch->trail);
     wire_top_negatives_release(&watch->top);
@@ -150,19 +150,6 @@ take_top(struct watch *watch, struct wire_msg *msg, double now)
     chain_trail_add(&watch->trail, &d, set ? data_size(set) : 0);
 }
 
-/* Moves top_negatives of the same step into a batch. */
-static void
-join_top(struct watch *watch, struct batch_view *b)
-{
-    struct wire_top_negatives *d = &watch->top;
-
-    if (d->batch.epoch != b->epoch || d->batch.step != b->step ||
-        d->batch.b != b->n || d->batch.v != b->views)
-        return;
-    b->top = *d;
-    *d = (struct wire_top_negatives){0};
-}
-
 /* Returns 1 while the first or the next top_negatives is expected. */
 static int
 is_sampled(const struct watch *watch, double now)
@@ -195,7 +182,7 @@ static void
 take_features(struct watch *watch, struct wire_msg *msg, double now)
 {
     struct wire_features features;
-    const struct batch *f = &features.batch;
+    const struct batch *f = &features.batch, *top = &watch->top.batch;
     struct batch_view b;
     struct err ignored;
     const struct data_set *set = pictures_set(&watch->pictures, NULL);
@@ -217,7 +204,11 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
         memcpy(b.ids, f->ids, f->b * sizeof *b.ids);
         memcpy(b.z, f->z, f->v * f->b * f->dim * sizeof *b.z);
         b.texts = set && f->v == 2 && run_views_texts(watch->pictures.views);
-        join_top(watch, &b);
+        if (top->epoch == b.epoch && top->step == b.step && top->b == b.n &&
+            top->v == b.views) {
+            b.top = watch->top;
+            watch->top = (struct wire_top_negatives){0};
+        }
         map_frames_take(watch->maps, &b, set ? data_size(set) : 0);
         show_newer(watch, &b, now);
     }
@@ -321,9 +312,9 @@ read_folder(struct watch *watch)
         *watch->why.msg = '\0';
     }
     publish_results(watch);
-    for (size_t i = 0; i < watch->where.n_compare; i++)
-        cut |= read_steps(watch, &watch->compared[i], watch->where.compare[i],
-                          (int)i);
+    for (size_t i = 0; i < watch->where.compare.n; i++)
+        cut |= read_steps(watch, &watch->compared[i],
+                          watch->where.compare.item[i], (int)i);
     if (cut || is_compared(watch))
         hub_publish(watch->hub, "reload", json_object());
     if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
@@ -364,7 +355,8 @@ make_points(struct watch *watch)
 {
     const struct data_set *set = pictures_set(&watch->pictures, NULL);
     const size_t size = set ? data_size(set) : 0;
-    const size_t most = watch->where.points, n = size < most ? size : most;
+    const size_t most = (size_t)watch->where.points,
+                 n = size < most ? size : most;
     struct batch_view points = {.n = n};
     struct picture_name *name;
 
@@ -445,12 +437,6 @@ make_embeddings(struct watch *watch)
     else if (!watch->map_begun && (watch->over || watch->where.whole) &&
              !map_frames_any(watch->maps))
         make_points(watch);
-}
-
-int
-watch_is_making(const struct watch *watch)
-{
-    return watch->embedding.child || map_frames_busy(watch->maps);
 }
 
 void
@@ -571,8 +557,8 @@ show_compared(const struct watch *watch)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < watch->where.n_compare; i++) {
-        const char *run = watch->where.compare[i];
+    for (size_t i = 0; i < watch->where.compare.n; i++) {
+        const char *run = watch->where.compare.item[i];
 
         json_array_append_new(list,
                               json_pack("{s:o s:b s:o}", "run", json_name(run),

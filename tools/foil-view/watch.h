@@ -4,9 +4,9 @@
 #include "run/live.h"
 #include "run/results.h"
 #include "stage/stage.h"
+#include "util/opt.h"
 
 #include "batch_view.h"
-#include "chain_trail.h"
 #include "embedding.h"
 #include "history.h"
 #include "hub.h"
@@ -20,10 +20,9 @@ enum { COMPARE_MOST = 7 };
 struct watch_where {
     struct stage_options stage;
     const char *events, *data;
-    const char *const *compare; /* [n_compare] other runs: only their curves */
-    size_t n_compare;           /* up to COMPARE_MOST */
-    size_t points;              /* on a map */
-    int whole;                  /* 1: makes a map also while a trainer runs */
+    struct opt_list compare; /* up to COMPARE_MOST runs: only their curves */
+    long points;             /* on a map */
+    int whole;               /* 1: makes a map also while a trainer runs */
 };
 
 /* The state of a run, from its directory and from its trainer's messages. */
@@ -40,10 +39,9 @@ struct watch {
     struct history compared[COMPARE_MOST]; /* of the other runs */
     struct samples samples;
     struct chain_trail trail;
-    int connected;  /* an event or a status was received */
-    double read_at; /* when the directory was read last */
-    struct wire_top_negatives
-        top; /* of the newest step, until its embeddings come */
+    int connected;                 /* an event or a status was received */
+    double read_at;                /* when the directory was read last */
+    struct wire_top_negatives top; /* until embeddings of its step come */
     struct batch_view newest;
     struct batch_cache cache;
     struct batch_view stored;   /* last one read from the directory */
@@ -74,14 +72,12 @@ void watch_poll(struct watch *watch);
 
 /* watch_is_incomplete() returns 1 while a trainer runs and its first batch, the
  * status of its stages, or the first top_negatives of a sampler has not come.
- * watch_is_making() returns 1 while embeddings or a map are being made. */
+ */
 int watch_is_incomplete(const struct watch *watch);
-int watch_is_making(const struct watch *watch);
 
-/* watch_show() returns the data that a page starts with. */
+/* watch_show() returns the data that a page starts with; watch_newest() its
+ * batch, or NULL. */
 json_t *watch_show(struct watch *watch);
-
-/* watch_newest() returns the batch that a page starts with, or NULL. */
 const struct batch_view *watch_newest(struct watch *watch);
 
 /* watch_batch() returns the batch of a step, with embeddings if it is cached;

@@ -1,4 +1,4 @@
-#include "util/base64.h"
+#include "json_number.h"
 
 #include "util/mem.h"
 

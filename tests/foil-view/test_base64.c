@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foil-view/json_number.h"
 #include "t.h"
-#include "util/base64.h"
 
 /* RFC 4648, section 10, and all values of a byte. */
 int

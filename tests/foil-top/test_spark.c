@@ -1,7 +1,7 @@
 #include <string.h>
 
+#include "foil-top/top.h"
 #include "t.h"
-#include "util/spark.h"
 
 static const char levels[] = "_.:-=+*#"; // from low to high
 static char text[SPARK_TEXT];

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "util/spark.h"
+#include "top.h"
 
 enum { LEVELS = 8 };
 
