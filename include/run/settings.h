@@ -47,7 +47,7 @@ int run_settings_take(const struct run_settings *settings, const json_t *saved,
                       int (*counts)(const char *name, const void *data),
                       const void *data, struct err *err);
 
-/* run_settings_has() returns 1 if an override may name `key`,
+/* run_settings_has() returns 1 if an override may name `key`;
  * run_settings_overridden() if one does. */
 int run_settings_has(const struct run_settings *settings, const char *key);
 int run_settings_overridden(const struct run_settings *settings,

@@ -38,10 +38,8 @@ open_again(struct run_lines *lines, const char *run, const char *name)
         lines->offset = 0;
         lines->len = 0;
     }
-    if (lines->file && fseek(lines->file, lines->offset, SEEK_SET)) {
-        fclose(lines->file);
-        lines->file = NULL;
-    }
+    if (lines->file)
+        fseek(lines->file, lines->offset, SEEK_SET);
     return again;
 }
 

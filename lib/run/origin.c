@@ -29,26 +29,12 @@ copy_path(const char *run, const char *path, const char *digest)
     return mem_format("%s/files/%s-%s", run, digest, file_name_of(path));
 }
 
-static void
-copy_file(const char *run, const char *path, const char *digest,
-          const char *text, size_t len)
-{
-    char *folder = mem_format("%s/files", run);
-    char *copy = copy_path(run, path, digest);
-    struct err ignored;
-
-    if (!file_mkdir(folder, 0700, &ignored) && !file_exists(copy))
-        file_write(copy, text, len, &ignored);
-    free(copy);
-    free(folder);
-}
-
 /* Adds a word if it is the path of a file; secret keys are not copied. */
 static void
 add_file(json_t *files, const char *run, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    char hex[DIGEST_HEX], *text;
+    char hex[DIGEST_HEX], *text, *folder, *copy;
     struct err ignored;
     struct stat st;
     size_t len;
@@ -61,8 +47,13 @@ add_file(json_t *files, const char *run, const char *path)
         return;
     digest_hex(digest_bytes(text, len), hex);
     json_object_set_new(files, path, json_string(hex));
-    if (len < COPY_MOST)
-        copy_file(run, path, hex, text, len);
+    folder = mem_format("%s/files", run);
+    copy = copy_path(run, path, hex);
+    if (len < COPY_MOST && !file_mkdir(folder, 0700, &ignored) &&
+        !file_exists(copy))
+        file_write(copy, text, len, &ignored);
+    free(copy);
+    free(folder);
     free(text);
 }
 

@@ -98,23 +98,6 @@ open_data(struct run_views *views, const json_t *view_options, struct err *err)
     return 0;
 }
 
-/* Checks that it is the data set that the step was trained on. */
-static int
-check_digest(const struct run_views *views, struct err *err)
-{
-    const char *was;
-    char is[DIGEST_HEX];
-
-    if (json_get_text(views->line, "digest", &was, err))
-        return -1;
-    if (strcmp(digest_hex(data_digest(views->set), is), was))
-        return err_set(
-            err,
-            "'%s' is not the data set of the run: its digest is %.8s, not %.8s",
-            views->path, is, was);
-    return 0;
-}
-
 /* Reads which caption was used; no member: none were. */
 static int
 read_caption(struct run_views *views, const json_t *view_options,
@@ -141,7 +124,8 @@ read_view_options(struct run_views *views, const json_t *view_options,
                   int64_t total, struct err *err)
 {
     int64_t size, seed;
-    const char *recipe;
+    const char *recipe, *was;
+    char is[DIGEST_HEX];
 
     if (!view_options)
         return err_set(err,
@@ -158,8 +142,14 @@ read_view_options(struct run_views *views, const json_t *view_options,
         json_get_whole(view_options, "seed", 0, most_seed, &seed, err) ||
         read_caption(views, view_options, err) ||
         image_recipe_find(recipe, &views->recipe, err) ||
-        open_data(views, view_options, err) || check_digest(views, err))
+        open_data(views, view_options, err) ||
+        json_get_text(views->line, "digest", &was, err))
         return -1;
+    if (strcmp(digest_hex(data_digest(views->set), is), was))
+        return err_set(
+            err,
+            "'%s' is not the data set of the run: its digest is %.8s, not %.8s",
+            views->path, is, was);
     views->recipe.size = (size_t)size;
     views->seed = data_seed(views->set, (uint64_t)seed);
     return 0;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run/stages.h"
+#include "run/live.h"
 #include "t.h"
 
 /* A status with one value. */
