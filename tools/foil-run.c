@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "foil-run/hold.h"
 #include "foil-run/list.h"
 #include "foil-run/pipeline.h"
 #include "util/file.h"

@@ -123,28 +123,12 @@ print_runs(const json_t *paths)
     json_decref(runs);
 }
 
-/* --plot and --tensorboard, instead of a table. */
-static void
-write_files(const json_t *paths)
-{
-    const struct runs_drawing how = {names.item, names.n, by};
-    json_t *path;
-    size_t i;
-
-    if (picture)
-        runs_draw(picture, &how, paths);
-    if (board)
-        json_array_foreach(paths, i, path)
-        {
-            runs_board(board, json_string_value(path));
-        }
-}
-
 int
 main(int argc, char **argv)
 {
     char **dir = opt_parse(&tool, argc, argv);
-    json_t *paths;
+    json_t *paths, *path;
+    size_t i;
 
     if (!picture && (names.n || opt_is_set(&by)))
         opt_misuse("--of and --by belong to a picture: --plot FILE");
@@ -154,10 +138,15 @@ main(int argc, char **argv)
     paths = find_paths(dir);
     if (!json_array_size(paths))
         log_message("there is no run in '%s'", *dir ? *dir : "run");
-    else if (board || picture)
-        write_files(paths);
-    else
+    else if (!board && !picture)
         print_runs(paths);
+    if (picture && json_array_size(paths))
+        runs_draw(picture, &(struct runs_drawing){names.item, names.n, by},
+                  paths);
+    json_array_foreach(board ? paths : NULL, i, path)
+    {
+        runs_board(board, json_string_value(path));
+    }
     json_decref(paths);
     close_stdout();
     return EXIT_OK;

@@ -51,18 +51,6 @@ read_lock(const char *run, const char *name)
     return lock;
 }
 
-/* No process here holds a lock of the run; on another host one may. */
-_Noreturn static void
-end_without_trainer(const char *run, const struct lock *last)
-{
-    if (!last->here)
-        die("'%s' was last trained on the host '%s', by process %ld: run "
-            "'foil stop' there to see whether it still is",
-            run, last->host, last->pid);
-    log_message("no trainer runs in '%s'", run);
-    exit(EXIT_NO_TRAINER);
-}
-
 /* Asks a process to end, unless it was asked before: a second signal would end
  * it without saving. */
 static void
@@ -115,23 +103,12 @@ wait_for_end(const char *run, const char *name, long pid)
     }
 }
 
-static void
-say_end(const char *run)
-{
-    char *latest = mem_format("%s/latest", run), to[256] = "";
-
-    if (readlink(latest, to, sizeof to - 1) > 0)
-        log_message("'%s' has ended; its newest checkpoint is %s", run, to);
-    else
-        log_message("'%s' has ended, without a checkpoint", run);
-    free(latest);
-}
-
 int
 main(int argc, char **argv)
 {
     static const char *const locks[] = {"log/lock", "lock"};
     const char *run;
+    char newest[256] = "";
     struct lock lock;
     struct err err;
 
@@ -150,9 +127,19 @@ main(int argc, char **argv)
         ask_trainer(run, &lock);
         if (!no_wait) {
             wait_for_end(run, locks[i], lock.pid);
-            say_end(run);
+            if (readlink(mem_keep_format("%s/latest", run), newest,
+                         sizeof newest - 1) > 0)
+                log_message("'%s' has ended; its newest checkpoint is %s", run,
+                            newest);
+            else
+                log_message("'%s' has ended, without a checkpoint", run);
         }
         return EXIT_OK;
     }
-    end_without_trainer(run, &lock);
+    if (!lock.here) // no process here holds a lock; on that host one may
+        die("'%s' was last trained on the host '%s', by process %ld: run "
+            "'foil stop' there to see whether it still is",
+            run, lock.host, lock.pid);
+    log_message("no trainer runs in '%s'", run);
+    return EXIT_NO_TRAINER;
 }

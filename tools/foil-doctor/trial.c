@@ -86,12 +86,13 @@ static void
 try_run(const struct data_set *set, const char *data, const char *pipeline,
         const char *made, const char *log, int stop)
 {
-    char *run = mem_format("%s/run", made);
-    char *argv[] = {mem_text("foil"),         mem_text("run"),
-                    mem_text(pipeline),       mem_text(data),
-                    mem_text("-r"),           run,
-                    mem_text("--steps"),      mem_format("%d", STEPS),
-                    mem_text("--no-compare"), NULL};
+    char *run = mem_keep_format("%s/run", made);
+    char *argv[] = {
+        mem_keep_format("foil"),         mem_keep_format("run"),
+        mem_keep_format("%s", pipeline), mem_keep_format("%s", data),
+        mem_keep_format("-r"),           run,
+        mem_keep_format("--steps"),      mem_keep_format("%d", STEPS),
+        mem_keep_format("--no-compare"), NULL};
     double rate, seconds;
 
     if (!run_command(argv, log, stop)) {
@@ -102,8 +103,6 @@ try_run(const struct data_set *set, const char *data, const char *pipeline,
                   "in %d steps now; its 100 epochs: %.2g hours",
                   seconds, pipeline, rate, STEPS - 1, seconds * 100 / 3600);
     }
-    for (size_t i = 0; argv[i]; i++)
-        free(argv[i]);
 }
 
 static size_t
@@ -151,12 +150,12 @@ check_set(const struct data_set *set, const char *data, const char *made,
 void
 check_data(char *path, const char *made, int stop)
 {
-    char *log = mem_format("%s/log", made);
-    char *made_index = mem_format("%s/data.foil", made);
-    char *argv[] = {mem_text("foil"),
-                    mem_text("data"),
-                    mem_text("index"),
-                    mem_text("-o"),
+    char *log = mem_keep_format("%s/log", made);
+    char *made_index = mem_keep_format("%s/data.foil", made);
+    char *argv[] = {mem_keep_format("foil"),
+                    mem_keep_format("data"),
+                    mem_keep_format("index"),
+                    mem_keep_format("-o"),
                     made_index,
                     path,
                     NULL};
@@ -173,7 +172,4 @@ check_data(char *path, const char *made, int stop)
     else
         refuse_run("%s", err.msg);
     data_close(set);
-    for (int i = 0; i < 5; i++)
-        free(argv[i]);
-    free(log);
 }

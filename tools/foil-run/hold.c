@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "hold.h"
 #include "list.h"
 #include "run/origin.h"
 #include "util/clock.h"

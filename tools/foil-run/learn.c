@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hold.h"
 #include "pipeline.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -41,11 +40,13 @@ check_fit(const struct pipeline *p, const char *data, const char *test)
     }
 }
 
-/* Refuses what cannot work before anything is made. */
+/* Refuses what cannot work before anything is made.  Data that have moved are
+ * only refused if they are the script's first operand, as RUN may be one of
+ * several trainings. */
 static void
-check_run(const struct pipeline *p)
+check_run(const struct pipeline *p, const char *data)
 {
-    const char *run = var(p, "RUN");
+    const char *run = var(p, "RUN"), *whole = getenv("FOIL_RUN");
 
     for (size_t i = 0; i < p->operand.n; i++)
         if (file_same(run, var(p, p->operand.word[i])))
@@ -55,20 +56,11 @@ check_run(const struct pipeline *p)
         die("'%s' holds a run: add --resume to continue it, or choose another "
             "-r",
             run);
-}
-
-/* Refuses to resume if the data of the run are not at their place.  Only for
- * the script's first operand, as RUN may be one of several trainings. */
-static void
-check_place(const struct pipeline *p, const char *data)
-{
-    const char *run = getenv("FOIL_RUN");
-
     if (p->resume && *data && p->operand.n && !p->is_study &&
         !strcmp(data, var(p, p->operand.word[0])) && !file_exists(data))
         die("there is no '%s', the data of the run: if they have moved, give "
             "the new place by 'foil run %s PLACE --resume -r %s --override %s'",
-            data, p->name, run ? run : var(p, "RUN"), p->operand.word[0]);
+            data, p->name, whole ? whole : run, p->operand.word[0]);
 }
 
 /* Whether this is the run of the pipeline itself, not one of several in it. */
@@ -112,8 +104,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
 
     if (!whole)
         p->resume = run_has(p, "latest");
-    check_run(p);
-    check_place(p, data);
+    check_run(p, data);
     if (*data)
         index_data(data);
     if (*test)
@@ -147,12 +138,6 @@ whole_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-static const char *
-plural_of(const char *number)
-{
-    return strcmp(number, "1") ? "s" : "";
-}
-
 /* Prints what the run trains, and from which step on. */
 static void
 announce_run(const struct pipeline *p, const char *data)
@@ -175,8 +160,9 @@ announce_run(const struct pipeline *p, const char *data)
         most == whole_var(p, "batch")
             ? ""
             : mem_keep_format(" (at most %s, evened out)", var(p, "batch")),
-        var(p, "epochs"), plural_of(var(p, "epochs")), var(p, "seed"),
-        var(p, "threads"), plural_of(var(p, "threads")));
+        var(p, "epochs"), plural((size_t)whole_var(p, "epochs")),
+        var(p, "seed"), var(p, "threads"),
+        plural((size_t)whole_var(p, "threads")));
 }
 
 /* [OPTION...] DATA */

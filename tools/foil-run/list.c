@@ -82,12 +82,25 @@ static int (*const columns[])(struct list_stage *, const char *,
                               const struct words *, struct err *) = {
     set_name, set_copies, set_restart};
 
-/* Takes the rest of the line as the command. */
+/* Reads a line, whose rest is the command: 1 if it is a stage, 0 if it is
+ * empty. */
 static int
-take_command(struct list_stage *stage, struct words *words, struct err *err)
+take_stage(struct list_stage *stage, struct words *words, struct err *err)
 {
     struct word_list command = {0};
 
+    *stage = (struct list_stage){0};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        int failed = 0;
+        char *word = words_next(words, &failed, err);
+
+        if (!word && (failed || !i))
+            return failed ? -1 : 0;
+        if (!word)
+            break; // then there is no command, either
+        if (columns[i](stage, word, words, err))
+            return -1;
+    }
     stage->line = words->line;
     if (words_rest(words, &command, err))
         return -1;
@@ -97,26 +110,7 @@ take_command(struct list_stage *stage, struct words *words, struct err *err)
                        "%s:%d: a stage is a line of name, copies, restart "
                        "policy and command",
                        words->name, stage->line);
-    return 0;
-}
-
-/* Reads a line: 1 if it is a stage, 0 if it is empty. */
-static int
-take_stage(struct list_stage *stage, struct words *words, struct err *err)
-{
-    *stage = (struct list_stage){0};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        int failed = 0;
-        char *word = words_next(words, &failed, err);
-
-        if (!word && (failed || !i))
-            return failed ? -1 : 0;
-        if (!word)
-            break; // take_command() reports it
-        if (columns[i](stage, word, words, err))
-            return -1;
-    }
-    return take_command(stage, words, err) ? -1 : 1;
+    return 1;
 }
 
 static int

@@ -58,11 +58,8 @@ struct list {
 int list_read(struct list *list, const char *name, const char *text,
               struct err *err);
 
-/*
- * list_replace() replaces the first word of a stage's command: `text` is
- * STAGE=COMMAND, the command quoted as in a list.  -1 on error, with the list
- * unchanged.
- */
+/* list_replace() replaces the first word of a stage's command: `text` is
+ * STAGE=COMMAND, quoted as in a list.  -1 on error: the list is unchanged. */
 int list_replace(struct list *list, const char *text, struct err *err);
 
 /*
@@ -77,10 +74,8 @@ char *list_text(const struct list *list, const char *run);
  * main stage. */
 void list_resume(struct list *list);
 
-/*
- * list_process_name() returns the name of a copy, counted from 0: the stage's
- * name, with "-1", "-2" ... if there are several copies.
- */
+/* list_process_name() returns the name of a copy, counted from 0: the stage's
+ * name, with "-1", "-2" ... if there are several. */
 char *list_process_name(const struct list_stage *stage, int copy);
 
 /* list_findable() returns 0 if the commands of all stages exist, else -1;
@@ -115,5 +110,33 @@ char *step_capture(char *const *word);
  * lines broken, followed by `end`; step_show_list() each stage of a list. */
 void step_show(char *const *word, const char *end);
 void step_show_list(const struct list *list);
+
+/*
+ * hold.c: locks of the run directory, which one run uses at a time.  Errors end
+ * the process with a sentence.
+ */
+
+/* hold_name() returns the default run directory of a file: run/NAME, without
+ * the suffix from the last dot on. */
+char *hold_name(const char *name);
+
+/* hold_make() makes a folder of mode 0700, and its missing parents. */
+void hold_make(const char *path);
+
+/* hold_folder() makes a folder and locks it until this process ends. */
+void hold_folder(const char *path);
+
+/* hold_run() is hold_folder() for the run directory of a pipeline, unless
+ * FOIL_HELD names it: then a parent process holds the lock. */
+void hold_run(const char *run);
+
+/* hold_logs() locks the folder of logs, with the number of this process for
+ * foil-stop.  The run directory is locked already, so any other holder is an
+ * ending stage of a killed foil-run: it waits for that. */
+void hold_logs(const char *logs);
+
+/* hold_list() writes RUN/list, the list of stages, and notes their commands in
+ * RUN/origin.jsonl; prints a message for a changed program. */
+void hold_list(const char *run, const struct list *list);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hold.h"
 #include "pipeline.h"
 #include "util/file.h"
 #include "util/mem.h"

@@ -34,7 +34,7 @@ extern const char *const pipeline_stages[N_STAGES]; /* their names */
 /* An option with a value: its name, the value in --help (N or S: an integer),
  * and its description. */
 struct pipeline_row {
-    char *name, *arg, *what;
+    const char *name, *arg, *what;
 };
 
 struct pipeline {
@@ -81,22 +81,20 @@ struct pipeline {
     struct word_list fixed; /* operands, and options with one value */
 };
 
-/* pipeline_is() returns 1 if a file is a pipeline, not a list of stages. */
+/* pipeline_is() returns 1 if a file is a pipeline, not a list of stages;
+ * pipeline_main() runs the pipeline argv[1]. */
 int pipeline_is(const char *path);
-
-/* pipeline_main() runs the pipeline argv[1]; it does not return. */
 _Noreturn void pipeline_main(char **argv);
 
-/* pipeline_load() reads the script at a path and its header into p. */
+/* pipeline_load() reads the script at a path and its header into p;
+ * header_read() a header, whose errors begin with `name`. */
 void pipeline_load(struct pipeline *p, const char *path);
+void header_read(struct pipeline *p, const char *name, const char *text);
 
 /* pipeline_misuse() prints an error with its line in the header, or with a
  * hint to --help, and exits. */
 _Noreturn void pipeline_misuse(const struct pipeline *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* header_read() reads the header of a script; errors begin with its name. */
-void header_read(struct pipeline *p, const char *name, const char *text);
 
 /* var() returns the value of a variable, "" if it is not set; the text is
  * never freed. */
@@ -104,11 +102,9 @@ const char *var(const struct pipeline *p, const char *name);
 long whole_var(const struct pipeline *p, const char *name);
 void set_var(struct pipeline *p, const char *name, const char *value);
 
-/*
- * variables_export() puts all variables into the environment of the script and
- * its commands: `linear-rate` as LINEAR_RATE, the user's options for a stage as
- * FOIL_TRAIN.  variables_import() reads them from there.
- */
+/* variables_export() puts all variables into the environment of the script:
+ * `linear-rate` as LINEAR_RATE, the user's options for a stage as FOIL_TRAIN;
+ * variables_import() reads them from there. */
 void variables_export(const struct pipeline *p);
 void variables_import(struct pipeline *p);
 
@@ -127,8 +123,9 @@ const char *pipeline_arguments(struct pipeline *p, char **argv);
  * but not links. */
 char *pipeline_absolute(const char *path);
 
-/* pipeline_row_add() adds an option, a flag if `arg` is ""; pipeline_row_find()
- * returns the one of a name, or NULL. */
+/* pipeline_row_add() adds an option of texts that are never freed, a flag if
+ * `arg` is ""; pipeline_row_find()
+ * returns one by name, or NULL. */
 void pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                       const char *what);
 const struct pipeline_row *pipeline_row_find(const struct pipeline *p,
@@ -189,12 +186,12 @@ struct word_list pipeline_keys(const struct pipeline *p);
 int pipeline_is_key(const struct pipeline *p, const char *name);
 
 /* run_command_text() returns the text for RUN/command; recall_run() applies
- * the stored settings of a run, except overridden ones; configure_run() applies
- * --config FILE. */
+ * the stored settings of a run, except those of --override (is_overridden());
+ * configure_run() applies --config FILE. */
 char *run_command_text(const struct pipeline *p);
 void recall_run(struct pipeline *p);
-void configure_run(struct pipeline *p);
 int is_overridden(const struct pipeline *p, const char *name);
+void configure_run(struct pipeline *p);
 
 /* study_settings() prints what STUDY/settings is to hold: values that the
  * script names, up to NULL, and others.  It refuses a study with other
@@ -212,33 +209,27 @@ int sweep_take_option(struct pipeline *p, int stage, const char *word,
                       const char *name, const char *value);
 
 /* stages_dry_run() runs the trainer, and if there is data all other stages,
- * with
- * --dry-run: wrong options are refused before any stage starts.  stages_text()
- * returns the list of stages; an evaluator uses `test`, or "".  merge_options()
- * adds a stage's own options that
- * the user's do not replace, then the user's. */
+ * with --dry-run: wrong options are refused before any stage starts.
+ * stages_text() returns the list of stages; an evaluator uses `test`, or "".
+ * merge_options() adds a stage's own options that the user's do not replace,
+ * then the user's. */
 void stages_dry_run(struct pipeline *p, const char *data);
 char *stages_text(struct pipeline *p, const char *data, const char *test);
 void merge_options(const struct pipeline *p, int stage,
                    const struct word_list *own, struct word_list *words);
 
-/* has_own_net() returns 1 if the encoder is a program with its own tensors. */
+/* has_own_net() returns 1 if the encoder is a program with its own tensors;
+ * runs_foil_tool() if the command of a stage ends in foil's tool, with known
+ * options. */
 int has_own_net(const struct pipeline *p);
-
-/* runs_foil_tool() returns 1 if the command of a stage ends in foil's tool,
- * with known options. */
 int runs_foil_tool(const struct pipeline *p, int stage);
-
-/*
- * The commands for pipeline scripts that are written in C.  Each is a file of
- * pipelines/bin that executes `foil-run --NAME ARG...`; see foil-run(1).
- */
 
 /* With --stages, a script ends with this exit code once its list is printed. */
 enum { EXIT_LISTED = 99 };
 
-/* commands_main() runs the command argv[1] and does not return; it returns if
- * that is no command. */
+/* commands_main() runs argv[1] if it is a command of a script, and does not
+ * return then.  Each is a file of pipelines/bin that executes `foil-run --NAME
+ * ARG...`; see foil-run(1). */
 void commands_main(char **argv);
 
 #endif

@@ -301,38 +301,32 @@ try_ranks(const struct pipeline *p)
 }
 
 /* Adds a line to the list: name, copies, restarts and command, with the run
- * directory `run`, or $RUN if that is "". */
+ * directory of the machine of the stage. */
 static void
-put_stage(const struct pipeline *p, FILE *list, int stage, const char *copies,
-          char *run, const struct word_list *words)
+put_stage(const struct pipeline *p, FILE *list, int stage,
+          const struct word_list *words)
 {
-    const char *restart =
-        stage == TRAIN ? "never"
-                       : mem_keep_format("killed,%s", var(p, "restarts"));
+    const char *command = command_of(p, stage), *restart = "never";
+    const char *copies = stage == AUGMENT ? var(p, "augmenters") : "1";
+    char *run = mem_keep_format("%s", stage == SELECT ? var(p, "at-run") : "");
     struct word_list there = {0};
 
+    if (stage == TRAIN) // mpirun kills its processes at a SIGTERM
+        copies = runs_ranks(p) || !strncmp(command, "mpirun ", 7) ||
+                         !strncmp(command, "srun ", 5)
+                     ? "main,USR1"
+                     : "main";
+    else
+        restart = mem_keep_format("killed,%s", var(p, "restarts"));
+    if (stage == TRAIN && runs_ranks(p))
+        command = words_of_ranks(p, "foil-train-mpi");
     if (stage == SELECT)
         add_elsewhere(p, &there);
-    fprintf(list, "%-10s %-7s  %-8s %s%s", pipeline_stages[stage], copies,
-            restart, word_list_text(there.word, there.n), there.n ? " " : "");
-    if (stage == TRAIN && runs_ranks(p))
-        fputs(words_of_ranks(p, "foil-train-mpi"), list);
-    else
-        fputs(command_of(p, stage), list);
-    fprintf(list, " -r %s %s\n", *run ? word_list_text(&run, 1) : "$RUN",
+    fprintf(list, "%-10s %-7s  %-8s %s%s%s -r %s %s\n", pipeline_stages[stage],
+            copies, restart, word_list_text(there.word, there.n),
+            there.n ? " " : "", command,
+            *run ? word_list_text(&run, 1) : "$RUN",
             word_list_text(words->word, words->n));
-}
-
-/* SIGUSR1 for mpirun and srun, as mpirun kills its processes at a SIGTERM. */
-static const char *
-main_of(const struct pipeline *p)
-{
-    const char *command = command_of(p, TRAIN);
-
-    return !strncmp(command, "mpirun ", 7) || !strncmp(command, "srun ", 5) ||
-                   runs_ranks(p)
-               ? "main,USR1"
-               : "main";
 }
 
 char *
@@ -340,8 +334,6 @@ stages_text(struct pipeline *p, const char *data, const char *test)
 {
     struct word_list train = {0}, negatives = {0}, augment = {0}, select = {0},
                      evaluate = {0};
-    char *ours = mem_keep_format("%s", ""),
-         *there = mem_keep_format("%s", var(p, "at-run"));
     char *text = NULL;
     size_t n;
     FILE *list = open_memstream(&text, &n);
@@ -350,15 +342,15 @@ stages_text(struct pipeline *p, const char *data, const char *test)
     // sinks start before sources
     fputs("# name     copies  restart   command\n", list);
     words_of_train(p, &train);
-    put_stage(p, list, TRAIN, main_of(p), ours, &train);
+    put_stage(p, list, TRAIN, &train);
     if (find_method(p)) {
         words_of_negatives(p, &negatives);
-        put_stage(p, list, NEGATIVES, "1", ours, &negatives);
+        put_stage(p, list, NEGATIVES, &negatives);
     }
     words_of_augment(p, data, &augment);
-    put_stage(p, list, AUGMENT, var(p, "augmenters"), ours, &augment);
+    put_stage(p, list, AUGMENT, &augment);
     words_of_select(p, data, &select);
-    put_stage(p, list, SELECT, "1", there, &select);
+    put_stage(p, list, SELECT, &select);
     if (p->evaluates) {
         word_list_put(&evaluate, "compare", "--during", epochs_between(p), data,
                       *test ? test : NULL);

@@ -162,14 +162,16 @@ schedule_restart(struct process *process, int status)
     return 1;
 }
 
+/* Whether a process runs, or will be restarted: another one of the stage of
+ * `copy`, or any if that is NULL. */
 static int
-others_run(const struct run *run, const struct process *process)
+runs_any(const struct run *run, const struct process *copy)
 {
     for (size_t i = 0; i < run->n; i++) {
         const struct process *other = &run->process[i];
 
-        if (other != process && other->stage == process->stage &&
-            (other->run.pid || other->due > 0))
+        if ((other->run.pid || other->due > 0) &&
+            (!copy || (other != copy && other->stage == copy->stage)))
             return 1;
     }
     return 0;
@@ -222,7 +224,7 @@ report_failure(struct run *run, const struct process *process, int status)
         if (WIFSIGNALED(status))
             log_message("the shell %s", how);
         end_all(run, stage_process_code(status));
-    } else if (others_run(run, process)) {
+    } else if (runs_any(run, process)) {
         log_message("%s %s; its other copies continue", process->name, how);
     } else {
         const int goes_on = process->stage->restart == LIST_OPTIONAL;
@@ -321,27 +323,6 @@ pause_of(const struct run *run)
     return next > 0 ? (int)(next * 1000) + 1 : 0;
 }
 
-static int
-runs_any(const struct run *run)
-{
-    for (size_t i = 0; i < run->n; i++)
-        if (run->process[i].run.pid || run->process[i].due > 0)
-            return 1;
-    return 0;
-}
-
-static void
-wait_for_signals(struct run *run)
-{
-    struct pollfd ready = {run->signals, POLLIN, 0};
-    struct signalfd_siginfo info;
-
-    poll(&ready, 1, pause_of(run));
-    while (read(run->signals, &info, sizeof info) == sizeof info)
-        if (info.ssi_signo != SIGCHLD)
-            on_signal(run, (int)info.ssi_signo);
-}
-
 /* Checks the main stage first: others may fail because it has ended. */
 static void
 check_processes(struct run *run)
@@ -382,6 +363,7 @@ int
 supervise(const struct list *list, const char *logs, double grace)
 {
     struct run run = {.grace = grace};
+    struct signalfd_siginfo info;
     size_t room = 0;
     struct err err;
 
@@ -394,10 +376,11 @@ supervise(const struct list *list, const char *logs, double grace)
         die("%s", err.msg);
     for (size_t i = 0; i < run.n && !run.ending; i++)
         start_process(&run, &run.process[i]);
-    while (runs_any(&run)) {
-        check_processes(&run);
-        if (runs_any(&run))
-            wait_for_signals(&run);
+    for (check_processes(&run); runs_any(&run, NULL); check_processes(&run)) {
+        poll(&(struct pollfd){run.signals, POLLIN, 0}, 1, pause_of(&run));
+        while (read(run.signals, &info, sizeof info) == sizeof info)
+            if (info.ssi_signo != SIGCHLD)
+                on_signal(&run, (int)info.ssi_signo);
     }
     close(run.signals);
     return run.code;

@@ -156,9 +156,7 @@ pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                  const char *what)
 {
     mem_grow(&p->row, &p->row_room, p->rows + 1, sizeof *p->row);
-    p->row[p->rows++] = (struct pipeline_row){mem_keep_format("%s", name),
-                                              mem_keep_format("%s", arg),
-                                              mem_keep_format("%s", what)};
+    p->row[p->rows++] = (struct pipeline_row){name, arg, what};
 }
 
 struct word_list

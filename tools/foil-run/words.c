@@ -203,17 +203,15 @@ word_list_text(char *const *word, size_t n)
     return mem_keep(text.text);
 }
 
-static int
-is_option(const char *word)
-{
-    return *word == '-' && (word[1] == '-' || islower((unsigned char)word[1]));
-}
-
 size_t
 item_end(const struct word_list *list, size_t at)
 {
-    for (at++; at < list->n && !is_option(list->word[at]);)
-        at++;
+    for (at++; at < list->n; at++) {
+        const char *word = list->word[at];
+
+        if (*word == '-' && (word[1] == '-' || islower((unsigned char)word[1])))
+            break; // the next option
+    }
     return at;
 }
 

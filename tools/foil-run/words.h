@@ -28,14 +28,13 @@ struct word_list {
 /*
  * words_next() returns the next word of this line; NULL at its end, and on
  * error, when *failed is set and the sentence begins with "NAME:LINE: ".
+ * words_rest() adds the remaining words of the line; -1 on error: words already
+ * added stay.  words_line() goes to the next line: 1, or 0 at the end of the
+ * text.
  */
 char *words_next(struct words *words, int *failed, struct err *err);
-
-/*
- * words_rest() adds the remaining words of the line.  -1 on error; words
- * already added stay.
- */
 int words_rest(struct words *words, struct word_list *list, struct err *err);
+int words_line(struct words *words);
 
 /* word_list_add() adds a copy of a word, word_list_put() of several, and
  * word_list_join() of those of another list. */
@@ -65,8 +64,5 @@ size_t item_find(const struct word_list *list, const char *item);
 int word_list_has(const struct word_list *list, const char *item);
 void word_list_merge(struct word_list *list, const struct word_list *own,
                      const struct word_list *theirs);
-
-/* words_line() goes to the next line: 1, or 0 at the end of the text. */
-int words_line(struct words *words);
 
 #endif

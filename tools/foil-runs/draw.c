@@ -200,12 +200,14 @@ write_command(FILE *out, const struct curve *curve, size_t i, const char *run)
     fputs(" noenhanced", out);
 }
 
-/* Writes the plot of a name, with all runs that have it. */
+/* Writes the plot of a name, with all runs that have it.  Dies if none has: the
+ * name is misspelt, or was not measured. */
 static void
 write_plot(FILE *out, const struct runs_drawing *how, size_t k,
            const json_t *runs, struct curve *const *curve)
 {
     const char *between = "plot ";
+    size_t with = 0;
 
     fputs("set ylabel ", out);
     plot_text(out, how->name[k]);
@@ -215,7 +217,12 @@ write_plot(FILE *out, const struct runs_drawing *how, size_t k,
             fprintf(out, "$r%zu << END\n", i);
             write_curve(out, &curve[i][k]);
             fputs("END\n", out);
+            with++;
         }
+    if (!with)
+        die("no run has '%s': --of wants names of metrics in metrics.jsonl, "
+            "such as 'loss', or of measures, such as 'knn 10'",
+            how->name[k]);
     for (size_t i = 0; i < json_array_size(runs); i++)
         if (curve[i][k].n) {
             fputs(between, out);
@@ -224,24 +231,6 @@ write_plot(FILE *out, const struct runs_drawing *how, size_t k,
             between = ", \\\n    ";
         }
     fputs("\n", out);
-}
-
-/* Dies if no run has a name: it is misspelt, or was not measured. */
-static void
-check_names(const struct runs_drawing *how, size_t runs,
-            struct curve *const *curve)
-{
-    for (size_t k = 0; k < how->n; k++) {
-        size_t with = 0;
-
-        for (size_t i = 0; i < runs; i++)
-            with += curve[i][k].n > 0;
-        if (!with)
-            die("no run has '%s': --of wants names of metrics in "
-                "metrics.jsonl, such as 'loss', or of measures, such as 'knn "
-                "10'",
-                how->name[k]);
-    }
 }
 
 static void
@@ -277,7 +266,6 @@ runs_draw(const char *picture, const struct runs_drawing *how,
         curve[i] = mem_array(how->n, sizeof **curve);
         read_run(json_string_value(json_array_get(runs, i)), how, curve[i]);
     }
-    check_names(how, n, curve);
     write_script(&script, how, runs, curve);
     if (plot_draw(&script, picture, &err))
         die("%s", err.msg);

@@ -37,42 +37,22 @@ metric_of(const char *line, const char *name)
     return number_of(line, key);
 }
 
-/* For each rank, the sum over the steps in which it was slowest of its time
- * above the mean, in seconds. */
-struct delays {
-    double *excess;
-    size_t n, room;
-};
-
+/* Adds the rank that delayed the others most.
+ *   excess  [TRAIN_SHARDS_MOST] the sum over the steps in which a rank was
+ *           slowest of its time above the mean, in seconds */
 static void
-add_delay(struct delays *delays, const char *line)
-{
-    const size_t rank = (size_t)metric_of(line, "slowest_rank");
-    const double excess = metric_of(line, "rank_lag");
-
-    if (!(excess > 0) || rank >= TRAIN_SHARDS_MOST)
-        return;
-    mem_grow(&delays->excess, &delays->room, rank + 1, sizeof *delays->excess);
-    while (delays->n <= rank)
-        delays->excess[delays->n++] = 0;
-    delays->excess[rank] += excess;
-}
-
-static void
-put_slowest(json_t *object, struct delays *delays)
+put_slowest(json_t *object, const double *excess)
 {
     size_t slowest = 0;
 
-    for (size_t r = 1; r < delays->n; r++)
-        if (delays->excess[r] > delays->excess[slowest])
+    for (size_t r = 1; r < TRAIN_SHARDS_MOST; r++)
+        if (excess[r] > excess[slowest])
             slowest = r;
-    if (delays->n) {
+    if (excess[slowest] > 0) {
         json_object_set_new(object, "slowest_rank",
                             json_integer((json_int_t)slowest));
-        json_object_set_new(object, "rank_lag",
-                            json_real(delays->excess[slowest]));
+        json_object_set_new(object, "rank_lag", json_real(excess[slowest]));
     }
-    free(delays->excess);
 }
 
 /* Adds the number of steps, their time, and the last loss. */
@@ -80,8 +60,7 @@ static void
 add_metrics(json_t *object, const char *run)
 {
     struct run_lines lines = {0};
-    struct delays delays = {0};
-    double seconds = 0, exchanged = 0;
+    double seconds = 0, exchanged = 0, excess[TRAIN_SHARDS_MOST] = {0};
     json_t *step, *loss;
     const char *line;
 
@@ -90,8 +69,12 @@ add_metrics(json_t *object, const char *run)
             seconds += number_of(line, ",\"seconds\":") +
                        number_of(line, ",\"waited\":");
             if (strstr(line, ",\"exchanged\":")) { // of several ranks
+                const size_t rank = (size_t)metric_of(line, "slowest_rank");
+                const double lag = metric_of(line, "rank_lag");
+
                 exchanged += number_of(line, ",\"exchanged\":");
-                add_delay(&delays, line);
+                if (lag > 0 && rank < TRAIN_SHARDS_MOST)
+                    excess[rank] += lag;
             }
         }
     step = lines.len ? json_loads(lines.last, 0, NULL) : NULL;
@@ -102,7 +85,7 @@ add_metrics(json_t *object, const char *run)
         if (exchanged > 0)
             json_object_set_new(object, "exchanged", json_real(exchanged));
     }
-    put_slowest(object, &delays);
+    put_slowest(object, excess);
     if (loss)
         json_object_set(object, "loss", loss);
     json_decref(step);

@@ -81,21 +81,6 @@ put_run(struct table *table, const json_t *run)
         table_put(table, "loss", "%.4f", json_number_value(loss));
 }
 
-static void
-put_results(struct table *table, const json_t *run)
-{
-    const char *label;
-    json_t *result;
-    char again[64];
-    double figure;
-
-    json_object_foreach(json_object_get(run, "results"), label, result)
-    {
-        if (runs_label(result, again, &figure))
-            table_put(table, label, "%.4f", figure);
-    }
-}
-
 static const json_t *
 option_of(const json_t *run, const char *name)
 {
@@ -205,8 +190,11 @@ make_columns(struct table *table, const json_t *runs)
 void
 runs_show(const json_t *runs, int all, int width)
 {
-    json_t *chosen = choose_options(runs, all), *run;
+    json_t *chosen = choose_options(runs, all), *run, *result;
     struct table table = {0};
+    const char *label;
+    char again[64];
+    double figure;
     size_t i;
 
     make_columns(&table, runs);
@@ -214,7 +202,11 @@ runs_show(const json_t *runs, int all, int width)
     {
         table_row(&table);
         put_run(&table, run);
-        put_results(&table, run);
+        json_object_foreach(json_object_get(run, "results"), label, result)
+        {
+            if (runs_label(result, again, &figure))
+                table_put(&table, label, "%.4f", figure);
+        }
         put_options(&table, run, chosen);
     }
     json_decref(chosen);

@@ -26,9 +26,10 @@ find_pipelines(const char *folder)
         mem_keep_format("%s/../share/foil/pipelines", folder),
         mem_keep_format("%s/../../../pipelines", folder)};
 
-    return file_exists(places[0])   ? places[0]
-           : file_exists(places[1]) ? places[1]
-                                    : NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (file_exists(places[i]))
+            return places[i];
+    return NULL;
 }
 
 static const char *
@@ -244,17 +245,6 @@ refuse_pipeline(const char *folder, const char *name)
                                     : ": 'foil' lists them");
 }
 
-_Noreturn static void
-run_script(char *script, char **argv)
-{
-    argv[0] = script;
-    execv(script, argv);
-    if (errno == EACCES)
-        die("cannot run the script '%s': 'chmod +x %s' allows it", script,
-            script);
-    die("cannot run '%s': %s", script, strerror(errno));
-}
-
 /* Executes a pipeline's script, or foil-run with its list, with the arguments
  * after argv[0]; does not return. */
 _Noreturn static void
@@ -265,8 +255,14 @@ run_file(const char *folder, char *path, char **argv)
 
     // where foil-run finds the commands of scripts
     export_variable("FOIL_PIPELINES", require_pipelines(folder));
-    if (read_shebang(path, line) && !strstr(line, "foil-run"))
-        run_script(path, argv);
+    if (read_shebang(path, line) && !strstr(line, "foil-run")) {
+        argv[0] = path;
+        execv(path, argv);
+        if (errno == EACCES)
+            die("cannot run the script '%s': 'chmod +x %s' allows it", path,
+                path);
+        die("cannot run '%s': %s", path, strerror(errno));
+    }
     while (argv[n])
         n++;
     words = mem_keep(mem_array(n + 2, sizeof *words));
