@@ -15,8 +15,8 @@
 #include "num/threads.h"
 #include "util/file.h"
 #include "util/isa.h"
+#include "util/limits.h"
 #include "util/mem.h"
-#include "util/nofile.h"
 #include "util/opt.h"
 #include "util/stop.h"
 

@@ -1,7 +1,7 @@
 #include "foil-eval/instrument.h"
 #include "num/room.h"
 #include "num/threads.h"
-#include "util/priority.h"
+#include "util/limits.h"
 
 NUM_ROOM_FIRST
 

@@ -15,8 +15,8 @@
 #include "util/clock.h"
 #include "util/digest.h"
 #include "util/file.h"
+#include "util/limits.h"
 #include "util/opt.h"
-#include "util/priority.h"
 
 NUM_ROOM_FIRST
 

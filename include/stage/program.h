@@ -48,7 +48,8 @@ struct stage_program_config {
     size_t most;      /* most lines of an answer before its last */
 
     /* Prints a line: "strategy: no module named 'x'", safe for a terminal
-     * (util/defuse.h); it must clear a progress line.  NULL: prints nothing. */
+     * (util/terminal.h); it must clear a progress line.  NULL: prints nothing.
+     */
     void (*print)(void *tool, const char *line);
     /* Called at least ten times a second while waiting for an answer, for the
      * stage's other work; or NULL. */

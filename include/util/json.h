@@ -44,7 +44,7 @@ char *json_line(const json_t *object);
 char *json_brief(const json_t *object);
 
 /* json_name() returns the name of a file as a string, made safe by defuse()
- * (util/defuse.h): names need not be UTF-8, JSON is. */
+ * (util/terminal.h): names need not be UTF-8, JSON is. */
 json_t *json_name(const char *name);
 
 /* json_print() writes json_brief() to standard output and frees the object;

@@ -111,10 +111,11 @@ struct param_option {
     size_t n;
     const char *method[PARAM_METHODS];      /* [n] methods with it ... */
     const struct param *own[PARAM_METHODS]; /* ... and their rows */
-    double real; /* set by the command line, one for each kind */
-    long whole;
-    int flag;
-    int choice;
+    union {
+        double real;
+        long whole;
+        int flag, choice;
+    } is;                 /* set by the command line, by kind */
     const char *schedule; /* NAME-schedule */
     double end;           /* NAME-end */
 };

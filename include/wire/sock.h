@@ -41,7 +41,7 @@ enum {
 
 /*
  * wire_open() makes an empty set of sockets, and raises the process's limit of
- * open files as far as allowed (util/nofile.h).
+ * open files as far as allowed (util/limits.h).
  *   keys   our certificate and those of the peers that may connect, borrowed
  *          until wire_close(); NULL: no keys
  */

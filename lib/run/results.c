@@ -8,9 +8,9 @@
 #include "run/metrics.h"
 #include "run/results.h"
 #include "util/clock.h"
-#include "util/defuse.h"
 #include "util/file.h"
 #include "util/mem.h"
+#include "util/terminal.h"
 
 int
 run_results_manifest(const char *run, long step, char hex[33], struct err *err)

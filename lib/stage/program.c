@@ -14,8 +14,8 @@
 #include "stage/process.h"
 #include "stage/program.h"
 #include "util/clock.h"
-#include "util/defuse.h"
 #include "util/mem.h"
+#include "util/terminal.h"
 
 enum {
     LONGEST = 4096,  // default of the config's `longest`

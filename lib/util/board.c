@@ -15,22 +15,16 @@ struct board {
     int failed; /* errno of the first failed write; 0: none */
 };
 
-/* A message that is being composed. */
-struct message {
-    unsigned char *byte;
-    size_t n, room;
-};
-
 static void
-put_bytes(struct message *to, const void *bytes, size_t n)
+put_bytes(struct data_bytes *to, const void *bytes, size_t n)
 {
-    mem_grow(&to->byte, &to->room, to->n + n, 1);
-    memcpy(to->byte + to->n, bytes, n);
-    to->n += n;
+    mem_grow(&to->data, &to->room, to->len + n, 1);
+    memcpy(to->data + to->len, bytes, n);
+    to->len += n;
 }
 
 static void
-put_varint(struct message *to, uint64_t x)
+put_varint(struct data_bytes *to, uint64_t x)
 {
     for (; x > 127; x >>= 7)
         put_bytes(to, &(unsigned char){(unsigned char)(x | 128)}, 1);
@@ -38,21 +32,21 @@ put_varint(struct message *to, uint64_t x)
 }
 
 static void
-put_key(struct message *to, unsigned field, unsigned kind)
+put_key(struct data_bytes *to, unsigned field, unsigned kind)
 {
     put_varint(to, field << 3 | kind);
 }
 
 /* Appends the n low bytes of a number, little-endian. */
 static void
-put_little_endian(struct message *to, uint64_t bits, size_t n)
+put_little_endian(struct data_bytes *to, uint64_t bits, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         put_bytes(to, &(unsigned char){(unsigned char)(bits >> 8 * i)}, 1);
 }
 
 static void
-put_double(struct message *to, double x)
+put_double(struct data_bytes *to, double x)
 {
     uint64_t bits;
 
@@ -61,14 +55,14 @@ put_double(struct message *to, double x)
 }
 
 static void
-put_real(struct message *to, unsigned field, double x)
+put_real(struct data_bytes *to, unsigned field, double x)
 {
     put_key(to, field, EIGHT);
     put_double(to, x);
 }
 
 static void
-put_text(struct message *to, unsigned field, const char *text)
+put_text(struct data_bytes *to, unsigned field, const char *text)
 {
     put_key(to, field, BYTES);
     put_varint(to, strlen(text));
@@ -77,12 +71,12 @@ put_text(struct message *to, unsigned field, const char *text)
 
 /* Appends a field that is a message, and frees that message. */
 static void
-put_message(struct message *to, unsigned field, struct message *part)
+put_message(struct data_bytes *to, unsigned field, struct data_bytes *part)
 {
     put_key(to, field, BYTES);
-    put_varint(to, part->n);
-    put_bytes(to, part->byte, part->n);
-    free(part->byte);
+    put_varint(to, part->len);
+    put_bytes(to, part->data, part->len);
+    free(part->data);
 }
 
 static uint32_t
@@ -101,28 +95,28 @@ sum_bytes(const unsigned char *byte, size_t n)
 
 /* Writes a record of an event, and frees the event. */
 static void
-write_event(struct board *board, struct message *event)
+write_event(struct board *board, struct data_bytes *event)
 {
-    struct message record = {0};
+    struct data_bytes record = {0};
 
-    put_little_endian(&record, event->n, 8);
-    put_little_endian(&record, sum_bytes(record.byte, 8), 4);
-    put_bytes(&record, event->byte, event->n);
-    put_little_endian(&record, sum_bytes(event->byte, event->n), 4);
+    put_little_endian(&record, event->len, 8);
+    put_little_endian(&record, sum_bytes(record.data, 8), 4);
+    put_bytes(&record, event->data, event->len);
+    put_little_endian(&record, sum_bytes(event->data, event->len), 4);
     errno = 0;
-    if (fwrite(record.byte, 1, record.n, board->file) != record.n &&
+    if (fwrite(record.data, 1, record.len, board->file) != record.len &&
         !board->failed)
         board->failed = errno ? errno : EIO;
-    free(record.byte);
-    free(event->byte);
+    free(record.data);
+    free(event->data);
 }
 
 /* Writes an event of one value, and frees the value. */
 static void
 write_value(struct board *board, const struct board_when *when,
-            struct message *value)
+            struct data_bytes *value)
 {
-    struct message event = {0}, summary = {0};
+    struct data_bytes event = {0}, summary = {0};
 
     put_real(&event, 1, when->time);
     put_key(&event, 2, VARINT);
@@ -136,7 +130,7 @@ struct board *
 board_open(FILE *file, const char *name, double time)
 {
     struct board *board = mem_array(1, sizeof *board);
-    struct message event = {0};
+    struct data_bytes event = {0};
 
     board->file = file;
     board->name = mem_text(name);
@@ -151,7 +145,7 @@ board_number(struct board *board, const struct board_when *when,
              const char *tag, double value)
 {
     const float x = (float)value;
-    struct message to = {0};
+    struct data_bytes to = {0};
     uint32_t bits;
 
     memcpy(&bits, &x, sizeof bits);
@@ -162,9 +156,9 @@ board_number(struct board *board, const struct board_when *when,
 }
 
 static void
-put_buckets(struct message *to, unsigned field, const double x[BUCKETS])
+put_buckets(struct data_bytes *to, unsigned field, const double x[BUCKETS])
 {
-    struct message packed = {0};
+    struct data_bytes packed = {0};
 
     for (int i = 0; i < BUCKETS; i++)
         put_double(&packed, x[i]);
@@ -177,7 +171,7 @@ board_histogram(struct board *board, const struct board_when *when,
 {
     double least = INFINITY, most = -INFINITY, sum = 0, squares = 0;
     double end[BUCKETS], count[BUCKETS] = {0};
-    struct message to = {0}, histogram = {0};
+    struct data_bytes to = {0}, histogram = {0};
 
     for (size_t i = 0; i < n; i++) {
         least = fmin(least, x[i]);

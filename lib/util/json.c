@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/defuse.h"
 #include "util/json.h"
 #include "util/mem.h"
+#include "util/terminal.h"
 
 json_t *
 json_parse(const char *text, size_t len, const char *what, struct err *err)

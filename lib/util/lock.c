@@ -16,12 +16,6 @@ enum { MOST = 4 }; // locked files of a process
 static int locked[MOST];    // their descriptors
 static atomic_int n_locked; // atomic, as another thread may read it
 
-static struct flock
-whole_file(void)
-{
-    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
-}
-
 /* Writes name and state of this process.  A failed write only costs readers the
  * name: the lock is the kernel's. */
 static void
@@ -42,7 +36,7 @@ write_line(int fd, const char *state)
 int
 lock_take(const char *path, struct err *err)
 {
-    struct flock whole = whole_file();
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd < 0)
@@ -84,7 +78,7 @@ lock_note_stopping(void)
 int
 lock_look(const char *path, struct lock *lock, struct err *err)
 {
-    struct flock whole = whole_file();
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     char line[512] = "", state[16] = "";
     struct utsname us;

@@ -168,19 +168,13 @@ param_read(const struct param *own, const char *text, double *value,
     return rc ? rc : param_check(own, value, err);
 }
 
-static struct param_option *
-find_param_option(struct param_set *set, const char *name)
+const struct param_option *
+param_set_find(const struct param_set *set, const char *name)
 {
     for (size_t i = 0; i < set->n; i++)
         if (!strcmp(set->option[i].param.name, name))
             return set->option + i;
     return NULL;
-}
-
-const struct param_option *
-param_set_find(const struct param_set *set, const char *name)
-{
-    return find_param_option((struct param_set *)set, name);
 }
 
 void
@@ -189,7 +183,8 @@ param_set_add(struct param_set *set, const char *of, const char *method,
 {
     set->methods++;
     for (; own->name; own++) {
-        struct param_option *option = find_param_option(set, own->name);
+        struct param_option *option =
+            (struct param_option *)param_set_find(set, own->name);
         struct param *all;
 
         if (!option) {
@@ -254,19 +249,13 @@ storage_of(struct param_option *option)
 {
     const struct param *p = &option->param;
 
-    switch (p->kind) {
-    case OPT_FLAG:
-        return &option->flag;
-    case OPT_WHOLE:
-        option->whole = isnan(p->value) ? LONG_MIN : (long)p->value;
-        return &option->whole;
-    case OPT_CHOICE:
-        option->choice = isnan(p->value) ? -1 : (int)p->value;
-        return &option->choice;
-    default:
-        option->real = p->value;
-        return &option->real;
-    }
+    if (p->kind == OPT_WHOLE)
+        option->is.whole = isnan(p->value) ? LONG_MIN : (long)p->value;
+    else if (p->kind == OPT_CHOICE)
+        option->is.choice = isnan(p->value) ? -1 : (int)p->value;
+    else if (p->kind == OPT_REAL)
+        option->is.real = p->value;
+    return &option->is;
 }
 
 static size_t
@@ -344,28 +333,21 @@ param_set_get(const struct param_set *set, const struct param *own,
 
         REQUIRE(option);
         if (own[i].kind == OPT_FLAG)
-            value[i] = option->flag;
-        else if (own[i].kind == OPT_WHOLE && option->whole != LONG_MIN)
-            value[i] = (double)option->whole;
-        else if (own[i].kind == OPT_CHOICE && option->choice >= 0)
-            value[i] = option->choice;
-        else if (own[i].kind == OPT_REAL && !isnan(option->real))
-            value[i] = option->real;
+            value[i] = option->is.flag;
+        else if (own[i].kind == OPT_WHOLE && option->is.whole != LONG_MIN)
+            value[i] = (double)option->is.whole;
+        else if (own[i].kind == OPT_CHOICE && option->is.choice >= 0)
+            value[i] = option->is.choice;
+        else if (own[i].kind == OPT_REAL && !isnan(option->is.real))
+            value[i] = option->is.real;
     }
-}
-
-static int
-is_set(const struct param_option *option)
-{
-    return opt_is_set(&option->real) || opt_is_set(&option->whole) ||
-           opt_is_set(&option->flag) || opt_is_set(&option->choice);
 }
 
 const char *
 param_set_used(const struct param_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
-        if (is_set(set->option + i))
+        if (opt_is_set(&set->option[i].is))
             return set->option[i].param.name;
     return NULL;
 }
@@ -400,7 +382,7 @@ param_set_check(const struct param_set *set, const char *method,
         const struct param *own = param_find(params, name);
         const int moves = own && own->schedule >= PARAM_TO_END;
 
-        if (!own && is_set(option))
+        if (!own && opt_is_set(&option->is))
             return refuse_option(method, params, name, "", err);
         if (!moves && opt_is_set(&option->schedule))
             return refuse_option(method, params, name, "-schedule", err);

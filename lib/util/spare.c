@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "util/clock.h"
+#include "util/limits.h"
 #include "util/mem.h"
-#include "util/priority.h"
 #include "util/spare.h"
 #include "util/stop.h"
 

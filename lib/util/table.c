@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistr.h>
 #include <uniwidth.h>
 
 #include "util/err.h"
@@ -65,17 +66,6 @@ table_put(struct table *table, const char *column, const char *fmt, ...)
         (struct table_cell){table->rows - 1, table_column(table, column), text};
 }
 
-/* Returns the length of the UTF-8 character that begins here. */
-static size_t
-count_bytes(const char *text)
-{
-    size_t n = 1;
-
-    while (((unsigned char)text[n] & 0xc0) == 0x80)
-        n++;
-    return n;
-}
-
 /* Returns the columns of n bytes: two for a Chinese character, none for an
  * accent. */
 static size_t
@@ -129,9 +119,12 @@ write_cell(FILE *line, const char *text, size_t wide, int right)
     size_t at = 0;
     int pad;
 
-    for (size_t n; *end; end += n) {
-        const size_t more = count_columns(end, n = count_bytes(end));
+    for (int n; *end; end += n) {
+        size_t more;
 
+        n = u8_strmblen((const uint8_t *)end);
+        n = n > 0 ? n : 1; // an invalid byte
+        more = count_columns(end, (size_t)n);
         if (at + more > wide)
             break;
         at += more;

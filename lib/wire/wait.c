@@ -5,8 +5,8 @@
 #include <zmq.h>
 
 #include "util/clock.h"
+#include "util/limits.h"
 #include "util/mem.h"
-#include "util/nofile.h"
 #include "wire/gate.h"
 
 #include "sock_impl.h"

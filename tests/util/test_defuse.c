@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "t.h"
-#include "util/defuse.h"
+#include "util/terminal.h"
 
 static int
 becomes(const char *from, const char *to)

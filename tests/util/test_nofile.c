@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "t.h"
-#include "util/nofile.h"
+#include "util/limits.h"
 
 /* Returns 1 if so many descriptors can be open at once. */
 static int

@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 
 #include "t.h"
-#include "util/priority.h"
+#include "util/limits.h"
 
 int
 main(void)

@@ -5,7 +5,7 @@
 #include <sys/un.h>
 
 #include "t.h"
-#include "util/nofile.h"
+#include "util/limits.h"
 
 #include "flow/ends.h"
 

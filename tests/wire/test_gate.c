@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "t.h"
-#include "util/nofile.h"
+#include "util/limits.h"
 #include "wire/gate.h"
 
 #include "by_hand.h"

@@ -9,8 +9,8 @@
 #include "num/threads.h"
 #include "select.h"
 #include "util/clock.h"
+#include "util/limits.h"
 #include "util/mem.h"
-#include "util/priority.h"
 #include "wire/features.h"
 
 /* A plan that is being made. */

@@ -5,8 +5,8 @@
 
 #include "top.h"
 #include "util/clock.h"
-#include "util/defuse.h"
 #include "util/mem.h"
+#include "util/terminal.h"
 
 /* Seconds without a message after which a trainer is reported as silent. */
 static const double silent_s = 3;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "json_number.h"
+#include "util/mem.h"
 
 void
 batch_view_release(struct batch_view *batch)
@@ -152,4 +153,133 @@ batch_cache_release(struct batch_cache *cache)
     for (size_t i = 0; i < BATCH_CACHE_PLACES; i++)
         batch_view_release(&cache->place[i]);
     *cache = (struct batch_cache){0};
+}
+
+/* ---- the trail of chains ---- */
+
+enum { VIEWS_MOST = 64 }; /* a batch with more views has no trail */
+
+struct state {
+    int64_t id, epoch;
+    int32_t view;
+    float w, cosine;
+};
+
+struct step {
+    int64_t epoch, step;
+    float outside, effective;
+    size_t n;
+    struct state state[CHAIN_TRAIL_STATES];
+};
+
+/* A ring: step k is at k mod CHAIN_TRAIL_STEPS. */
+struct chain_steps {
+    uint64_t n;
+    struct step step[CHAIN_TRAIL_STEPS];
+};
+
+/* Returns the steps of a view of a sample, which it makes if there is room; or
+ * NULL. */
+static struct chain_steps *
+find_steps(struct chain_trail *trail, int64_t id, size_t view)
+{
+    struct chain_steps **steps;
+
+    if (id < 0 || (size_t)id >= trail->size)
+        return NULL;
+    steps = &trail->steps[(size_t)id * trail->views + view];
+    if (!*steps && trail->n < CHAIN_TRAIL_MOST) {
+        *steps = mem_array(1, sizeof **steps);
+        trail->n++;
+    }
+    return *steps;
+}
+
+static void
+add_step(struct chain_steps *steps, const struct wire_top_negatives *d,
+         size_t row)
+{
+    const struct heaviest *h = &d->heaviest;
+    const struct batch *batch = &d->batch;
+    struct step *step = &steps->step[(steps->n - 1) % CHAIN_TRAIL_STEPS];
+
+    if (steps->n &&
+        (step->epoch > batch->epoch ||
+         (step->epoch == batch->epoch && step->step >= batch->step)))
+        steps->n = 0;
+    step = &steps->step[steps->n++ % CHAIN_TRAIL_STEPS];
+    *step = (struct step){.epoch = batch->epoch,
+                          .step = batch->step,
+                          .outside = h->outside[row],
+                          .effective = h->effective[row]};
+    for (size_t i = row * h->k; i < (row + 1) * h->k; i++)
+        if (h->w[i] > 0 && h->sample[i] >= 0 && step->n < CHAIN_TRAIL_STATES)
+            step->state[step->n++] = (struct state){
+                h->sample[i], h->epoch[i], h->view[i], h->w[i], h->cosine[i]};
+}
+
+void
+chain_trail_add(struct chain_trail *trail, const struct wire_top_negatives *d,
+                size_t size)
+{
+    const size_t views = d->batch.v, n = d->batch.b;
+
+    if (!size || views > VIEWS_MOST)
+        return;
+    if (trail->size != size || trail->views != views) {
+        chain_trail_release(trail);
+        trail->size = size;
+        trail->views = views;
+        trail->steps = mem_array(size * views, sizeof(void *));
+    }
+    for (size_t row = 0; row < views * n; row++) {
+        struct chain_steps *steps =
+            find_steps(trail, d->batch.ids[row % n], row / n);
+
+        if (steps)
+            add_step(steps, d, row);
+    }
+}
+
+static json_t *
+show_step(const struct step *step, const struct data_set *set)
+{
+    json_t *states = json_array();
+
+    for (const struct state *s = step->state; s < step->state + step->n; s++)
+        json_array_append_new(states,
+                              batch_view_negative(set, s->id, s->view, s->epoch,
+                                                  s->w, s->cosine));
+    return json_pack("{s:I s:I s:o s:o s:o}", "epoch", (json_int_t)step->epoch,
+                     "step", (json_int_t)step->step, "outside",
+                     json_number_show((double)step->outside), "effective",
+                     json_number_show((double)step->effective), "states",
+                     states);
+}
+
+json_t *
+chain_trail_show(const struct chain_trail *trail, int64_t id, size_t view,
+                 const struct data_set *set)
+{
+    const int there =
+        id >= 0 && (size_t)id < trail->size && view < trail->views;
+    const struct chain_steps *steps =
+        there ? trail->steps[(size_t)id * trail->views + view] : NULL;
+    const uint64_t n = steps ? steps->n : 0;
+    json_t *list = json_array();
+
+    for (uint64_t k = n > CHAIN_TRAIL_STEPS ? n - CHAIN_TRAIL_STEPS : 0; k < n;
+         k++)
+        json_array_append_new(
+            list, show_step(&steps->step[k % CHAIN_TRAIL_STEPS], set));
+    return list;
+}
+
+void
+chain_trail_release(struct chain_trail *trail)
+{
+    for (size_t i = 0; i < trail->size * trail->views; i++)
+        free(trail->steps[i]);
+    free(trail->steps);
+    *trail = (struct chain_trail){0};
 }

@@ -1,5 +1,5 @@
-#ifndef UTIL_PRIORITY_H
-#define UTIL_PRIORITY_H
+#ifndef UTIL_LIMITS_H
+#define UTIL_LIMITS_H
 
 /*
  * priority_lower() lowers the priority of the calling thread and of threads
@@ -15,5 +15,9 @@ enum priority {
 };
 
 void priority_lower(enum priority nice);
+
+/* nofile_raise() raises the limit of open files of this process to its maximum
+ * (RLIMIT_NOFILE, soft to hard).  Returns the new limit. */
+unsigned long nofile_raise(void);
 
 #endif

@@ -1,7 +1,14 @@
 #include <limits.h>
 #include <sys/resource.h>
 
-#include "util/nofile.h"
+#include "util/limits.h"
+
+void
+priority_lower(enum priority nice)
+{
+    if (getpriority(PRIO_PROCESS, 0) < (int)nice)
+        (void)setpriority(PRIO_PROCESS, 0, (int)nice);
+}
 
 unsigned long
 nofile_raise(void)
