@@ -86,34 +86,26 @@ print_once(struct stage *stage, struct top *top)
     free(text);
 }
 
-static void
-draw_screen(struct top *top, int blocks)
-{
-    int rows;
-    const int columns = terminal_size(STDOUT_FILENO, &rows);
-    char *text;
-
-    find_trainer(top);
-    text = top_page(top, clock_now(), (size_t)columns, (size_t)rows, blocks);
-    top_screen_show(text);
-    free(text);
-}
-
 /* Until q is typed, or SIGINT or SIGTERM arrives. */
 static void
 watch_run(struct stage *stage, struct top *top)
 {
     const int blocks = has_blocks();
-    int columns = 0, key = 0, going = 1;
+    int columns = 0, rows, key = 0, going = 1;
     double drawn_at = 0;
 
     top_screen_open();
     while (going && key != 'q' && key != 'Q') {
         const double now = clock_now();
-        const int width = terminal_size(STDOUT_FILENO, NULL);
+        const int width = terminal_size(STDOUT_FILENO, &rows);
 
         if (now - drawn_at >= redraw_every_s || width != columns) {
-            draw_screen(top, blocks);
+            char *text;
+
+            find_trainer(top);
+            text = top_page(top, now, (size_t)width, (size_t)rows, blocks);
+            top_screen_show(text);
+            free(text);
             drawn_at = now;
             columns = width;
         }

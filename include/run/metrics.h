@@ -10,7 +10,8 @@
 /*
  * Reads the metrics of each step of a run from metrics.jsonl
  * (train/journal.h), also while its trainer appends, as run/lines.h reads
- * lines.  A zeroed struct run_metrics begins.  Not thread-safe.
+ * lines.  A zeroed struct run_metrics begins; run_lines_release() of its lines
+ * ends.  Not thread-safe.
  */
 #define RUN_METRICS "metrics.jsonl"
 
@@ -30,7 +31,6 @@ struct run_metrics {
  * Lines without numbers, or that are not JSON, are skipped.  O(line).
  */
 int run_metrics_next(struct run_metrics *metrics, const char *run);
-void run_metrics_release(struct run_metrics *metrics);
 
 /* run_metrics_old_name() returns the name of a metric, or of `view_options` in
  * batches.jsonl, in lines of an older foil; NULL if it is the same. */

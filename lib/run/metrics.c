@@ -97,12 +97,6 @@ run_metrics_next(struct run_metrics *metrics, const char *run)
     return 0;
 }
 
-void
-run_metrics_release(struct run_metrics *metrics)
-{
-    run_lines_release(&metrics->lines);
-}
-
 enum { LINE_MAX_BYTES = 1 << 15 }; // many times the longest line
 
 /* Reads the step of the last line before `end`, 0 if it has none, and where

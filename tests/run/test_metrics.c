@@ -12,7 +12,7 @@ read_text(struct run_metrics *step, const char *text)
 {
     struct err err;
 
-    run_metrics_release(step);
+    run_lines_release(&step->lines);
     *step = (struct run_metrics){.n = 0};
     if (file_write(RUN_METRICS, text, strlen(text), &err))
         printf("# %s\n", err.msg);
@@ -86,7 +86,7 @@ main(void)
     T(!truncate(RUN_METRICS, 0) && run_metrics_next(&step, ".") && !step.n &&
           !run_metrics_next(&step, "."),
       "returned steps are gone: reported once");
-    run_metrics_release(&step);
+    run_lines_release(&step.lines);
     unlink(RUN_METRICS);
     if (!chdir("/"))
         rmdir(folder);

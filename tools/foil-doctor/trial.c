@@ -76,7 +76,7 @@ rate_of(const char *run)
         images[steps > 0] = value_find(metrics.value, metrics.n, "images");
         time[steps > 0] = value_find(metrics.value, metrics.n, "time");
     }
-    run_metrics_release(&metrics);
+    run_lines_release(&metrics.lines);
     return time[1] > time[0] ? (images[1] - images[0]) / (time[1] - time[0])
                              : 0;
 }

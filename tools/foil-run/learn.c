@@ -63,15 +63,6 @@ check_run(const struct pipeline *p, const char *data)
             data, p->name, whole ? whole : run, p->operand.word[0]);
 }
 
-/* Whether this is the run of the pipeline itself, not one of several in it. */
-static int
-is_whole_run(const struct pipeline *p)
-{
-    const char *run = getenv("FOIL_RUN");
-
-    return !p->is_study && run && !strcmp(run, var(p, "RUN"));
-}
-
 /* Makes the run directory, and writes `command` into that of the pipeline. */
 static void
 make_run(const struct pipeline *p)
@@ -94,7 +85,9 @@ make_run(const struct pipeline *p)
 static void
 prepare_run(struct pipeline *p, const char *data, struct list *list)
 {
-    const int whole = is_whole_run(p);
+    const char *run = getenv("FOIL_RUN");
+    // the run of the pipeline itself, not one of several in it
+    const int whole = !p->is_study && run && !strcmp(run, var(p, "RUN"));
     const char *test =
         whole && p->operand.n && !strcmp(data, var(p, p->operand.word[0]))
             ? var(p, "TEST")

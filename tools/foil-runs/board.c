@@ -62,7 +62,7 @@ add_steps(struct board *board, const char *run)
             free(tag);
         }
     }
-    run_metrics_release(&step);
+    run_lines_release(&step.lines);
     return when;
 }
 

@@ -70,7 +70,7 @@ read_steps(const char *run, const struct runs_drawing *how, struct curve *curve,
                 add_point(&curve[i], x, y);
         }
     }
-    run_metrics_release(&step);
+    run_lines_release(&step.lines);
 }
 
 /* The place of the last step up to `total`. */
@@ -126,20 +126,6 @@ compare_places(const void *one, const void *other)
     const struct point *a = one, *b = other;
 
     return (a->x > b->x) - (a->x < b->x);
-}
-
-static void
-read_run(const char *run, const struct runs_drawing *how, struct curve *curve)
-{
-    struct curve place = {0};
-
-    read_steps(run, how, curve, &place);
-    read_results(run, how, curve, &place);
-    for (size_t i = 0; i < how->n; i++)
-        if (curve[i].figures)
-            qsort(curve[i].point, curve[i].n, sizeof *curve[i].point,
-                  compare_places);
-    free(place.point);
 }
 
 /* The mean of a 40th of all values: those around value `at`.
@@ -263,8 +249,17 @@ runs_draw(const char *picture, const struct runs_drawing *how,
     struct plot script;
 
     for (size_t i = 0; i < n; i++) {
+        const char *run = json_string_value(json_array_get(runs, i));
+        struct curve place = {0};
+
         curve[i] = mem_array(how->n, sizeof **curve);
-        read_run(json_string_value(json_array_get(runs, i)), how, curve[i]);
+        read_steps(run, how, curve[i], &place);
+        read_results(run, how, curve[i], &place);
+        for (size_t k = 0; k < how->n; k++)
+            if (curve[i][k].figures)
+                qsort(curve[i][k].point, curve[i][k].n, sizeof(struct point),
+                      compare_places);
+        free(place.point);
     }
     write_script(&script, how, runs, curve);
     if (plot_draw(&script, picture, &err))

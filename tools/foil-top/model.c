@@ -112,7 +112,7 @@ top_open(struct top *top, struct stage *stage, const char *events)
     run_lines_skip(&step.lines, run, RUN_METRICS, TAIL);
     while (run_metrics_next(&step, run))
         add_step(top, step.value, step.n);
-    run_metrics_release(&step);
+    run_lines_release(&step.lines);
     while (run_results_next(&results, run, &result))
         take_result(top, result);
     run_lines_release(&results);

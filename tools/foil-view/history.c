@@ -182,7 +182,7 @@ history_show(const struct history *history)
 void
 history_release(struct history *history)
 {
-    run_metrics_release(&history->step);
+    run_lines_release(&history->step.lines);
     for (size_t i = 0; i < history->columns; i++)
         free(history->column[i].x);
     free(history->column);
