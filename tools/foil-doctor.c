@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "foil-doctor/doctor.h"
+#include "foil-doctor/report.h"
 #include "num/dnn.h"
 #include "num/room.h"
 #include "num/threads.h"

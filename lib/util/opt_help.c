@@ -316,19 +316,6 @@ check_group(const struct opt_tool *tool, const char *which)
         opt_misuse("--help '%s': want 'all' or a title of --help", which);
 }
 
-/* Prints the options of every tool. */
-static void
-print_common(const struct opt_tool *tool, int all)
-{
-    for (const struct opt *o = opt_common(tool); o->name; o++) {
-        print_option(o);
-        if (all || strcmp(o->name, "help"))
-            continue;
-        opt_row(stdout, "--help all", "describes all options");
-        opt_row(stdout, "--help TITLE", "describes those under a title");
-    }
-}
-
 void
 opt_paragraph(FILE *out, const char *lead, const char *text)
 {
@@ -349,16 +336,24 @@ print_summary(const struct opt_tool *tool)
 _Noreturn void
 opt_print_help(const struct opt_tool *tool, const char *which)
 {
+    const int all = describes_all(which, tool);
+
     if (which)
         check_group(tool, which);
-    print_usage("usage: ", tool, describes_all(which, tool));
+    print_usage("usage: ", tool, all);
     print_summary(tool);
     if (!groups)
         putchar('\n');
     print_options(tool, which);
     if (print_parameters(tool, which) || groups)
         putchar('\n');
-    print_common(tool, describes_all(which, tool));
+    for (const struct opt *o = opt_common(tool); o->name; o++) {
+        print_option(o);
+        if (all || strcmp(o->name, "help"))
+            continue;
+        opt_row(stdout, "--help all", "describes all options");
+        opt_row(stdout, "--help TITLE", "describes those under a title");
+    }
     close_stdout();
     exit(EXIT_OK);
 }

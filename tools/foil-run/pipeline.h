@@ -75,7 +75,8 @@ struct pipeline {
     int is_study;            /* 1: a study; it stores settings in its own way */
     struct settings methods; /* METHOD.objective, METHOD.STAGE */
 
-    int is_sweep;           /* 1: a study of another pipeline */
+    int is_sweep; /* 1: a study of another pipeline, its first operand, with
+                   * several values of options */
     size_t sweep_rows[2];   /* begin and end of its own options */
     struct word_list swept; /* options with several values */
     struct word_list fixed; /* operands, and options with one value */
@@ -197,16 +198,6 @@ void configure_run(struct pipeline *p);
  * script names, up to NULL, and others.  It refuses a study with other
  * settings. */
 _Noreturn void study_settings(struct pipeline *p, char **value);
-
-/*
- * A sweep trains the pipeline of its first operand with several values of
- * options.  sweep_take_pipeline() reads the header of that pipeline.
- * sweep_take_option() takes an option, a word of the command line; value is
- * NULL for a flag.  It returns 0 if it is one of the sweep itself.
- */
-void sweep_take_pipeline(struct pipeline *p, const char *name);
-int sweep_take_option(struct pipeline *p, int stage, const char *word,
-                      const char *name, const char *value);
 
 /* stages_dry_run() runs the trainer, and if there is data all other stages,
  * with --dry-run: wrong options are refused before any stage starts.

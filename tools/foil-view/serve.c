@@ -94,19 +94,6 @@ find_argument(struct MHD_Connection *connection, const char *name)
     return text && !*end ? number : -1;
 }
 
-static struct answer
-answer_anchor(struct serve *serve, struct MHD_Connection *connection,
-              const struct batch_view *batch)
-{
-    const int64_t row = find_argument(connection, "row");
-
-    if (row < 0 || (size_t)row >= batch->n * batch->views)
-        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such row");
-    if (find_argument(connection, "pin") == 1)
-        batch_cache_pin(&serve->watch->cache, batch);
-    return answer_json(watch_anchor(serve->watch, batch, (size_t)row));
-}
-
 /* Answers requests about a batch.  One without embeddings has no anchors. */
 static struct answer
 answer_batch(struct serve *serve, struct MHD_Connection *connection,
@@ -117,6 +104,7 @@ answer_batch(struct serve *serve, struct MHD_Connection *connection,
                     find_argument(connection, "step"));
     struct data_bytes jpeg = {0};
     struct err err;
+    int64_t row;
 
     if (!batch)
         return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such batch");
@@ -129,8 +117,14 @@ answer_batch(struct serve *serve, struct MHD_Connection *connection,
     watch_make(serve->watch, batch);
     if (!batch->z)
         return answer_nothing();
-    return strcmp(path, "anchor") ? answer_json(batch_view_embeddings(batch))
-                                  : answer_anchor(serve, connection, batch);
+    if (strcmp(path, "anchor"))
+        return answer_json(batch_view_embeddings(batch));
+    row = find_argument(connection, "row");
+    if (row < 0 || (size_t)row >= batch->n * batch->views)
+        return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such row");
+    if (find_argument(connection, "pin") == 1)
+        batch_cache_pin(&serve->watch->cache, batch);
+    return answer_json(watch_anchor(serve->watch, batch, (size_t)row));
 }
 
 /* A damaged image of the data set has no picture. */

@@ -1,8 +1,8 @@
-#ifndef FOIL_DOCTOR_H
-#define FOIL_DOCTOR_H
+#ifndef FOIL_DOCTOR_REPORT_H
+#define FOIL_DOCTOR_REPORT_H
 
 /*
- * report.c: print_row() prints a line of the report.  refuse_run() saves the
+ * print_row() prints a line of the report.  refuse_run() saves the
  * first reason why no run can start; refusal() returns it, or NULL.
  */
 void print_row(const char *name, const char *fmt, ...)
@@ -11,7 +11,7 @@ void refuse_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *refusal(void);
 
 /*
- * trial.c: check_data() prints the size of a data set and the seconds of an
+ * check_data() prints the size of a data set and the seconds of an
  * epoch, which it measures by some steps of a pipeline.
  *   path  of the data, or of their index
  *   made  a folder for an index, if the data have none, and for the run
