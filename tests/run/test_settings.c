@@ -112,6 +112,11 @@ stored_values_are_taken(void)
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           strstr(err.msg, "does not say --lr"),
       "so is one of another type: %s", err.msg);
+    json_object_set_new(saved, "lr", json_real(0.2));
+    json_object_set_new(saved, "tau", json_string("warm"));
+    T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
+          strstr(err.msg, "does not say --tau"),
+      "also where the option has no default: %s", err.msg);
     arch = head = NULL;
     json_decref(saved);
 }
