@@ -90,9 +90,8 @@ int run_batches_put(struct run_batches *batches,
                     const char *digest, const char *view_options,
                     struct err *err);
 
-/* run_batches_sync() calls fsync() on both files, as before a checkpoint of
- * these steps is committed: 0 or -1.
- *   batches  a struct run_batches; void * suits a checkpoint's part */
+/* run_batches_sync() calls fsync() on both files of a struct run_batches, as
+ * before a checkpoint of these steps is committed: 0 or -1. */
 int run_batches_sync(void *batches, struct err *err);
 
 /*

@@ -58,10 +58,8 @@ int run_results_text(const json_t *result, char text[RUN_RESULTS_TEXT]);
  * read. */
 json_t *run_results_read(const char *run, struct err *err);
 
-/*
- * run_results_manifest() writes the digest of a checkpoint's manifest as 32
- * hexadecimal digits and a zero: 0, or -1 on error.
- */
+/* run_results_manifest() writes the digest of a checkpoint's manifest as 32
+ * hexadecimal digits and a zero: 0 or -1. */
 int run_results_manifest(const char *run, long step, char hex[33],
                          struct err *err);
 

@@ -80,8 +80,8 @@ int run_config_done(const json_t *config);
  */
 json_t *run_settings_read(const char *run, const json_t *config);
 
-/* run_command_read() adds RUN/command, which foil run writes, to settings
- * (util/setting.h): 0, or -1 with a sentence if there is none. */
+/* run_command_read() adds RUN/command, which foil run writes, to settings: 0,
+ * or -1 with a sentence if there is none. */
 int run_command_read(struct settings *settings, const char *run,
                      struct err *err);
 

@@ -40,12 +40,9 @@ void lock_note_stopping(void);
 int lock_look(const char *path, struct lock *lock, struct err *err);
 
 /* lock_held() returns 1 if a process holds FOLDER/lock, even if its pid is not
- * visible here, as in another container; 0 if none does or the file cannot be
- * read. */
+ * visible here, as in another container; lock_holder() its pid.  Both return 0
+ * if none does or the file cannot be read. */
 int lock_held(const char *folder);
-
-/* lock_holder() returns the pid of the process that holds FOLDER/lock; 0 if
- * none does or the file cannot be read. */
 long lock_holder(const char *folder);
 
 #endif

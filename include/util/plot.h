@@ -26,12 +26,9 @@ int plot_draw(struct plot *plot, const char *picture, struct err *err);
 /* plot_text() writes any text as a quoted string of a script. */
 void plot_text(FILE *out, const char *text);
 
-/*
- * plot_hue() returns the colour of the i-th of several things, "rrggbb": one of
- * five that colour-blind people can distinguish (Okabe and Ito).  Colours
- * repeat: distinguish more things by the shape of their points, by i /
- * PLOT_HUES.
- */
+/* plot_hue() returns the colour of the i-th of several things, "rrggbb": one of
+ * five that colour-blind people can distinguish (Okabe and Ito).  Distinguish
+ * more things by the shape of their points, by i / PLOT_HUES. */
 enum { PLOT_HUES = 5 };
 
 const char *plot_hue(size_t i);

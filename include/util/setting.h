@@ -12,12 +12,7 @@
  * newline.  Blanks around the name, a carriage return at the end of a line,
  * empty lines and lines that begin with # are ignored.
  *
- *     struct settings settings = {0};
- *     setting_set(&settings, "epochs", "20");
- *     text = setting_text(&settings);
- *     setting_release(&settings);
- *
- * Not thread-safe.  Finding a name is O(n).
+ * Settings of zeros are empty.  Not thread-safe.  Finding a name is O(n).
  */
 struct setting {
     char *name, *value; /* value: "" if the line has only a name */
@@ -30,17 +25,13 @@ struct settings {
 };
 
 /* setting_get() returns the first value of a name, which lives until that name
- * is set again; or NULL. */
+ * is set again, or NULL; setting_set() sets it, replacing an old one. */
 const char *setting_get(const struct settings *settings, const char *name);
-
-/* setting_set() sets the value of a name, replacing an old one. */
 void setting_set(struct settings *settings, const char *name,
                  const char *value);
 
-/*
- * setting_read() adds the lines of a file of at most 1 MiB; a repeated name
- * makes two settings.  On error -1, and nothing is added.
- */
+/* setting_read() adds the lines of a file of at most 1 MiB; a repeated name
+ * makes two settings.  On error -1, and nothing is added. */
 int setting_read(struct settings *settings, const char *path, struct err *err);
 
 /* setting_text() returns the lines of such a file; all these files are written

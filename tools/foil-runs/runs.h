@@ -38,8 +38,7 @@ int runs_label(const json_t *result, char label[64], double *figure);
 
 /* runs_show() prints an array of such objects as a table of `width` columns;
  * 0: any width.  Shows all options, or those that differ between runs or are
- * missing ("-") in one though its checkpoint and command are known.
- */
+ * missing ("-") in one though its checkpoint and command are known. */
 void runs_show(const json_t *runs, int all, int width);
 
 /*

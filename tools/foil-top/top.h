@@ -18,16 +18,9 @@
  *   spark.c    a curve in a line of text
  */
 
-/*
- * A curve of any length in fixed memory, drawn in one line of text.
- *
- *     struct spark spark = {0};
- *     spark_add(&spark, 4.51); ...
- *     spark_draw(&spark, 40, 1, text);
- *
- * It has up to SPARK_POINTS points, each the mean of `each` values.  When they
- * are full, each two neighbours are merged.
- */
+/* A curve of any length in fixed memory, drawn in one line of text; one of
+ * zeros is empty.  It has up to SPARK_POINTS points, each the mean of `each`
+ * values. When they are full, each two neighbours are merged. */
 enum { SPARK_POINTS = 512 };
 
 struct spark {

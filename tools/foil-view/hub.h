@@ -19,13 +19,11 @@ enum { HUB_PAGES = 64 }; /* open at a time */
 struct hub *hub_open(void);
 
 /* hub_publish() sends an event of this name to all pages and frees the object.
- * It takes a few microseconds and never blocks. */
+ * It takes a few microseconds and never blocks.  hub_ping() keeps connections
+ * alive: call it every few seconds.  hub_pages() returns the number of open
+ * pages. */
 void hub_publish(struct hub *hub, const char *event, json_t *object);
-
-/* hub_ping() keeps connections alive.  Call it every few seconds. */
 void hub_ping(struct hub *hub);
-
-/* hub_pages() returns the number of open pages. */
 size_t hub_pages(const struct hub *hub);
 
 /* hub_answer() returns a response that lasts as long as the page is open; NULL

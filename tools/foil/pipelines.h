@@ -12,7 +12,7 @@
  */
 
 /* pipelines_print() lists the pipelines, each with the first line of its
- * comment as a summary. */
+ * comment. */
 void pipelines_print(const char *folder, FILE *out);
 
 /* pipelines_find() returns the path of a pipeline, which is never freed, or
