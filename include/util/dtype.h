@@ -2,6 +2,7 @@
 #define UTIL_DTYPE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Types of the elements of a tensor, and their names in each format.  All are
@@ -14,7 +15,7 @@ enum dtype {
     DTYPE_F4,
     DTYPE_F8,
     DTYPE_BF, /* bfloat16 */
-    DTYPE_F2, /* util/half.h */
+    DTYPE_F2, /* half precision */
     DTYPE_U4,
     DTYPE_U8,
     DTYPE_I1,
@@ -38,5 +39,15 @@ const struct dtype_about *dtype_about(enum dtype dtype);
  * type. */
 enum dtype dtype_by_wire(const char *name, size_t n);
 enum dtype dtype_by_safetensors(const char *name, size_t n);
+
+/*
+ * Half precision (IEEE 754 binary16) in memory: 11 bits, from 6e-8 to 65,504.
+ *
+ * half_round() writes n floats as halves, to the nearest, ties to even; a
+ * number too large becomes infinite. half_widen() converts halves to floats
+ * exactly.
+ */
+void half_round(size_t n, const float *x, uint16_t *half);
+void half_widen(size_t n, const uint16_t *half, float *x);
 
 #endif

@@ -22,7 +22,7 @@ struct wire_features {
                       * all samples with the same weights */
     struct batch batch;   /* epoch, step, b, v, ids; dim, up to WIRE_DIM_MAX;
                            * z, or NULL, and then */
-    const uint16_t *half; /* [v,b,d] the same in half precision (util/half.h),
+    const uint16_t *half; /* [v,b,d] the same in half precision (util/dtype.h),
                            * if the request asked for it */
     struct wire_msg *msg; /* held by a decoded one; else NULL */
 };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "util/series.h"
 
 #include "captions.h"
 

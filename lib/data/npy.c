@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "data/npy.h"
+#include "util/dtype.h"
 #include "util/file.h"
-#include "util/half.h"
 #include "util/mem.h"
 
 enum {

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "util/series.h"
 
 #include "labels.h"
 

@@ -5,9 +5,8 @@
 #include "nn/safetensors.h"
 #include "num/half.h"
 #include "num/vec.h"
-#include "util/half.h"
+#include "util/dtype.h"
 #include "util/mem.h"
-#include "util/series.h"
 
 enum { IMAGES = 1, TEXTS = 2 };
 

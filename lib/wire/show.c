@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "util/digest.h"
-#include "util/half.h"
+#include "util/dtype.h"
 #include "wire/show.h"
 
 #include "message.h"

@@ -8,8 +8,8 @@
 #include "nn/safetensors.h"
 #include "nn/stored.h"
 #include "t.h"
+#include "util/dtype.h"
 #include "util/file.h"
-#include "util/half.h"
 #include "util/mem.h"
 #include "util/rng.h"
 

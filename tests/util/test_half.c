@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "t.h"
-#include "util/half.h"
+#include "util/dtype.h"
 
 /* Computes the value of a half naively, in double. */
 static double

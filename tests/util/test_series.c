@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "t.h"
-#include "util/series.h"
+#include "util/mem.h"
 
 /* Returns 1 if n names, a, b, c and so on, make this text. */
 static int

@@ -8,7 +8,6 @@
 #include "text/captions.h"
 #include "util/mem.h"
 #include "util/progress.h"
-#include "util/series.h"
 
 enum { LOST = 10, NAMED = 8 }; // most classes in messages
 

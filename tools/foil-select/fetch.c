@@ -5,7 +5,7 @@
 #include "flow/client.h"
 #include "num/vec.h"
 #include "select.h"
-#include "util/half.h"
+#include "util/dtype.h"
 #include "util/mem.h"
 #include "wire/features.h"
 #include "wire/negatives.h"

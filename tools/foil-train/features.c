@@ -1,6 +1,6 @@
 
 #include "train.h"
-#include "util/half.h"
+#include "util/dtype.h"
 #include "wire/features.h"
 #include "wire/hello.h"
 #include "wire/negatives.h"
