@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-#include "train/learner.h"
 #include "train/checkpoints.h"
+#include "train/learner.h"
 #include "train/shards.h"
 #include "util/err.h"
 #include "util/progress.h"

@@ -7,8 +7,8 @@
 #include "program.h"
 #include "t.h"
 #include "tiny.h"
-#include "train/process.h"
 #include "train/learner.h"
+#include "train/process.h"
 #include "util/mem.h"
 
 /*

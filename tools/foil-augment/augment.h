@@ -107,9 +107,9 @@ struct augment_maker {
     struct text_vocabulary *vocabulary; /* NULL: no captions */
     size_t most_captions;               /* K */
     struct arena arrays;                /* captions of a batch as tokens */
-    struct augment_command *command; /* or NULL */
-    int stop;                        /* descriptor that ends a wait */
-    struct spare *spare;             /* the low-priority thread; NULL: none */
+    struct augment_command *command;    /* or NULL */
+    int stop;                           /* descriptor that ends a wait */
+    struct spare *spare; /* the low-priority thread; NULL: none */
 };
 
 /* Opens the data set; ends the tool on error. */

@@ -282,7 +282,6 @@ sampler_turn(void *self)
 {
     struct sampler *sampler = self;
     struct flow_news news;
-    struct err err;
 
     while (flow_server_next(sampler->server, &news)) {
         stage_report(&news);

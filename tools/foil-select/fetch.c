@@ -143,8 +143,8 @@ take_ok(void *self, struct wire_msg *answer, struct err *why)
 }
 
 enum flow_answer
-select_send_plan(struct flow_client *service, int stop,
-                 struct wire_plan *about, struct err *why)
+select_send_plan(struct flow_client *service, int stop, struct wire_plan *about,
+                 struct err *why)
 {
     about->id = flow_client_next_id(service);
     return ask_trainer(service, stop, wire_plan_put(about), about->id, take_ok,

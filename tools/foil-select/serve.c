@@ -160,8 +160,7 @@ ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 static int
 has_plan(const struct selector *s, int64_t epoch)
 {
-    return rest_of(s, epoch) ||
-           select_plan_has(s->plan, (uint64_t)epoch);
+    return rest_of(s, epoch) || select_plan_has(s->plan, (uint64_t)epoch);
 }
 
 /*

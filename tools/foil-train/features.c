@@ -1,7 +1,6 @@
-
+#include "wire/features.h"
 #include "train.h"
 #include "util/dtype.h"
-#include "wire/features.h"
 #include "wire/hello.h"
 #include "wire/negatives.h"
 

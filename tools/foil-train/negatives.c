@@ -134,8 +134,9 @@ ask_weights(struct train *t, const struct batch *step, struct weights *weights,
             struct err *err)
 {
     struct flow_client *service = t->service.service;
-    struct wire_weights_request request = {
-        .id = flow_client_next_id(service), .session = t->session, .batch = *step};
+    struct wire_weights_request request = {.id = flow_client_next_id(service),
+                                           .session = t->session,
+                                           .batch = *step};
     enum flow_answer what;
 
     if (step->tokens) {

@@ -167,9 +167,9 @@ struct train_features {
 /* Weights from the negatives service, foil-negatives(1). */
 struct train_service {
     struct flow_client *service; /* NULL until it is opened */
-    const struct batch *asked;    /* whose weights were requested */
-    struct wire_weights answer;   /* the last */
-    float *in_batch;              /* weights of a batch without the service */
+    const struct batch *asked;   /* whose weights were requested */
+    struct wire_weights answer;  /* the last */
+    float *in_batch;             /* weights of a batch without the service */
     size_t in_batch_room;
     struct flow_state_copy state_copy;
     uint64_t greetings; /* of the service, when its state was checked last */
