@@ -77,8 +77,8 @@ gflop_of(const struct nn_spec *spec, size_t rows, int train)
                                    .block = 1};
     double sum = 0;
 
-    graph.feature = encoder->build(&graph, encoder, spec,
-                                   nn_graph_input(&graph, NN_IMAGES, images));
+    graph.feature = nn_encoder_build(&graph, encoder, spec,
+                                     nn_graph_input(&graph, NN_IMAGES, images));
     if (train)
         nn_head(&graph, spec->head, graph.feature);
     for (size_t i = 0; i < graph.n_ops; i++) {
