@@ -32,7 +32,7 @@ list_folder(const char *folder, int (*filter)(const struct dirent *entry),
 {
     const int n = scandir(folder, names, filter, compare_names);
 
-    return n < 0 ? err_sys(err, "cannot open '%s'", folder) : n;
+    return n < 0 ? err_sys(err, "cannot read '%s'", folder) : n;
 }
 
 static void

@@ -201,7 +201,7 @@ handle_news(struct sampler *s, struct flow_news *news)
             flow_server_peer_hello(s->server, news->peer)->peer);
     if (news->what == FLOW_REPORT ||
         (news->what == FLOW_MESSAGE && handle_message(s, news, &news->why) &&
-         flow_server_refuse(s->server, news->peer, &news->why)))
+         flow_server_refuse(s->server, news)))
         log_message("%s", news->why.msg);
 }
 
@@ -232,7 +232,7 @@ main(int argc, char **argv)
     if (stop < 0)
         die("%s", err.msg);
     while (wire_wait(wire, stop, 1, &err) > 0)
-        while (flow_server_next(s.server, &news, &err) > 0)
+        while (flow_server_next(s.server, &news))
             handle_news(&s, &news);
     flow_server_close(s.server);
     wire_close(wire);
