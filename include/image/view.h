@@ -89,6 +89,31 @@ enum { IMAGE_SIZE_MAX = 4096, IMAGE_SIGMA_MAX = 100, IMAGE_OPS_MAX = 16 };
 int image_recipe_find(const char *spec, struct image_recipe *recipe,
                       struct err *err);
 
+/*
+ * The size of views by epoch: `size` from `epoch` on, until that of the next.
+ * The epochs ascend, the first is 0.
+ */
+enum { IMAGE_SIZES_MAX = 16 };
+
+struct image_sizes {
+    size_t n; /* 1 .. IMAGE_SIZES_MAX */
+    struct {
+        int64_t epoch;
+        size_t size;
+    } from[IMAGE_SIZES_MAX];
+};
+
+/*
+ * image_sizes_parse() reads "N" or "N@EPOCH,...", as in "16@0,24@8,32@16": 0,
+ * or -1 with the reason.  N is in 1 .. IMAGE_SIZE_MAX.
+ * image_sizes_at() returns the size in an epoch, image_sizes_largest() the
+ * largest.
+ */
+int image_sizes_parse(const char *text, struct image_sizes *sizes,
+                      struct err *err);
+size_t image_sizes_at(const struct image_sizes *sizes, int64_t epoch);
+size_t image_sizes_largest(const struct image_sizes *sizes);
+
 /* A field that a spec may change, and its range. */
 struct image_field {
     const char *name;

@@ -113,11 +113,13 @@ struct nn_tensor {
  * all others, as "resnet18|...|vit:WxLxP[xH]", for an option.
  * nn_encoder_reads() returns 1 if the encoder of an arch reads this kind;
  * nn_encoder_looks_up() returns 1 if it looks up fixed rows by id.
+ * nn_encoder_any_size() returns 1 if its weights fit images of any size.
  * lib/nn/encoder.c has the table.
  */
 const char *nn_encoder_names(int texts);
 int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
 int nn_encoder_looks_up(const char *arch);
+int nn_encoder_any_size(const char *arch);
 
 /* The arch of an encoder that the user's own program computes, with its own
  * tensors; nn_net_new() refuses it. */

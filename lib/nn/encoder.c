@@ -148,6 +148,14 @@ nn_encoder_looks_up(const char *arch)
     return encoder && encoder->input == NN_IDS && encoder->basis;
 }
 
+int
+nn_encoder_any_size(const char *arch)
+{
+    const struct nn_encoder *encoder = find_encoder(arch);
+
+    return encoder && encoder->stages;
+}
+
 /* Reads "128x2x4"; returns the count of numbers, 0 if it is invalid or has more
  * than `most`. */
 static size_t

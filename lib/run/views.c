@@ -119,11 +119,34 @@ read_caption(struct run_views *views, const json_t *view_options,
     return 0;
 }
 
+/* Reads the size of the views of an epoch. */
+static int
+read_size(const json_t *view_options, int64_t epoch, size_t *size,
+          struct err *err)
+{
+    struct image_sizes sizes;
+    const char *text;
+    int64_t one;
+
+    if (!json_object_get(view_options, "sizes")) {
+        if (json_get_whole(view_options, "size", 1, IMAGE_SIZE_MAX, &one, err))
+            return -1;
+        *size = (size_t)one;
+        return 0;
+    }
+    if (json_get_text(view_options, "sizes", &text, err) ||
+        image_sizes_parse(text, &sizes, err))
+        return -1;
+    *size = image_sizes_at(&sizes, epoch);
+    return 0;
+}
+
 static int
 read_view_options(struct run_views *views, const json_t *view_options,
-                  int64_t total, struct err *err)
+                  const struct run_batch_record *record, struct err *err)
 {
-    int64_t size, seed;
+    int64_t seed;
+    size_t size;
     const char *recipe, *was;
     char is[DIGEST_HEX];
 
@@ -131,14 +154,14 @@ read_view_options(struct run_views *views, const json_t *view_options,
         return err_set(err,
                        "'%s' does not record how the views of step %jd were "
                        "made: its augmenter did not send it",
-                       views->run, (intmax_t)total);
+                       views->run, (intmax_t)record->total);
     if (json_is_true(json_object_get(view_options, "command")))
         return err_set(err,
                        "the views of step %jd were made by a user's program "
                        "(foil-augment --view-command) and cannot be made here",
-                       (intmax_t)total);
+                       (intmax_t)record->total);
     if (json_get_text(view_options, "recipe", &recipe, err) ||
-        json_get_whole(view_options, "size", 1, IMAGE_SIZE_MAX, &size, err) ||
+        read_size(view_options, record->batch.epoch, &size, err) ||
         json_get_whole(view_options, "seed", 0, most_seed, &seed, err) ||
         read_caption(views, view_options, err) ||
         image_recipe_find(recipe, &views->recipe, err) ||
@@ -150,7 +173,7 @@ read_view_options(struct run_views *views, const json_t *view_options,
             err,
             "'%s' is not the data set of the run: its digest is %.8s, not %.8s",
             views->path, is, was);
-    views->recipe.size = (size_t)size;
+    views->recipe.size = size;
     views->seed = data_seed(views->set, (uint64_t)seed);
     return 0;
 }
@@ -169,7 +192,7 @@ run_views_step(struct run_views *views, int64_t total,
     if (!view_options)
         view_options =
             json_object_get(views->line, run_metrics_old_name("view_options"));
-    return read_view_options(views, view_options, record->total, err);
+    return read_view_options(views, view_options, record, err);
 }
 
 void

@@ -102,6 +102,8 @@ ok 'samples from outside of the batch are trained' jq -es 'any(.extra > 0)' \
 augment=(-v 1 --size 8 "${text[@]}")
 compare clip "${towers[@]}" --objective clip
 compare clip-whole "${towers[@]}" --norm-over batch --objective clip
+augment=(--size 8@0,12@1)
+compare sizes "${net[@]}"
 augment=(--size 8)
 ok 'a run by one rank succeeds' whole simclr-1 1 "${net[@]}" --average-last 0.5
 ok 'one rank has the arrays of foil-train' same simclr-0 simclr-1

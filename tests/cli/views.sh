@@ -104,7 +104,7 @@ has_lines() {
 epochs=20 arch=resnet8
 mkdir -m 700 killed
 train killed --checkpoint-every 20
-feed killed set.tar --size 16
+feed killed set.tar --size 16@0,20@4
 ok 'a live run' reaches killed 45
 ok 'a sheet of its newest step' drawn newest.png killed
 step=$(<"$work/out")

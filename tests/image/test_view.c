@@ -398,9 +398,34 @@ an_empty_image_is_a_bug(void)
     }
 }
 
+static void
+sizes_change_by_epoch(void)
+{
+    const int64_t most = UINT32_MAX;
+    struct image_sizes sizes;
+    struct err err;
+
+    T(!image_sizes_parse("40", &sizes, &err) && sizes.n == 1 &&
+          image_sizes_at(&sizes, 0) == 40 && image_sizes_at(&sizes, most) == 40,
+      "one size is for all epochs");
+    T(!image_sizes_parse("16@0,32@8,24@9", &sizes, &err) && sizes.n == 3,
+      "three sizes");
+    T(image_sizes_at(&sizes, 0) == 16 && image_sizes_at(&sizes, 7) == 16 &&
+          image_sizes_at(&sizes, 8) == 32 && image_sizes_at(&sizes, 9) == 24 &&
+          image_sizes_at(&sizes, most) == 24,
+      "each is for the epochs up to the next");
+    T(image_sizes_largest(&sizes) == 32, "the largest is neither at an end");
+    T(!image_sizes_parse("1,2@1,3@2,4@3,5@4,6@5,7@6,8@7,9@8,10@9,11@10,12@11,"
+                         "13@12,14@13,15@14,4096@4294967295",
+                         &sizes, &err) &&
+          sizes.n == IMAGE_SIZES_MAX && image_sizes_at(&sizes, most) == 4096,
+      "16 sizes, and the largest numbers");
+}
+
 int
 main(void)
 {
+    sizes_change_by_epoch();
     noise();
     rates();
     flip_and_grey_are_themselves();

@@ -17,9 +17,10 @@
 struct augment_options {
     struct stage_options stage;
     const char *data, *plan, *batches, *sheet, *vocabulary;
-    const char *command; /* --view-command, or NULL: by the recipe */
-    double limit;        /* seconds of the command for a batch */
-    struct image_recipe recipe;
+    const char *command;        /* --view-command, or NULL: by the recipe */
+    double limit;               /* seconds of the command for a batch */
+    struct image_recipe recipe; /* its size is that of epoch 0 */
+    struct image_sizes sizes;
     const char *spec; /* of the recipe, as text */
     struct text_captions_settings text;
     enum image_policy policy;

@@ -124,6 +124,7 @@ static const double piece_s = 0.001, progress_s = 0.01;
 /* A part of a batch: the views of its next samples. */
 struct piece {
     struct augment_maker *maker;
+    struct image_recipe recipe;
     uint64_t epoch;
     int rc; /* of data_gather_next() */
     struct err why;
@@ -178,17 +179,18 @@ augment_maker_sheet(struct augment_maker *maker)
     struct data_sheet sheet = {.rows = (size_t)options->rows,
                                .columns = (size_t)options->columns,
                                .views = (size_t)options->views,
-                               .size = options->recipe.size,
+                               .size = image_sizes_largest(&options->sizes),
                                .seed = maker->seed};
+    struct image_recipe recipe = options->recipe;
 
+    recipe.size = sheet.size;
     data_protect_or_die(maker->set, options->sheet);
     data_sheet_measure(&sheet);
     if (sheet.width > UINT16_MAX || sheet.height > UINT16_MAX)
         opt_misuse("the sheet would have %zu x %zu pixels", sheet.width,
                    sheet.height);
     data_sheet_begin(&sheet);
-    data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
-                    maker->pool);
+    data_sheet_draw(&sheet, &recipe, data_size(maker->set), maker->pool);
     data_sheet_write_or_die(&sheet, options->sheet);
 }
 
@@ -208,11 +210,18 @@ augment_maker_recipe(const struct augment_maker *maker,
              maker->options->text.context);
 }
 
+/* Returns the size of the views of an item. */
+static size_t
+size_of(const struct augment_maker *maker, const struct batch *batch)
+{
+    return image_sizes_at(&maker->options->sizes, batch->epoch);
+}
+
 int
 augment_maker_fits(const struct augment_maker *maker,
                    const struct wire_item *item, size_t most, struct err *err)
 {
-    const size_t size = maker->options->recipe.size, image = 3 * size * size,
+    const size_t size = size_of(maker, &item->batch), image = 3 * size * size,
                  n = (size_t)maker->options->views * item->batch.b +
                      item->batch.extra.n;
 
@@ -230,7 +239,7 @@ augment_maker_report(const struct augment_maker *maker,
                      const struct wire_item *item, size_t room)
 {
     const struct augment_options *options = maker->options;
-    const size_t size = options->recipe.size,
+    const size_t size = image_sizes_largest(&options->sizes),
                  images = (size_t)options->views * item->batch.b +
                           item->batch.extra.n;
     char recipe[AUGMENT_RECIPE];
@@ -296,7 +305,7 @@ make_piece(void *data)
     const double until = clock_now() + piece_s;
 
     do
-        piece->rc = data_gather_next(g, maker->pool, &maker->options->recipe,
+        piece->rc = data_gather_next(g, maker->pool, &piece->recipe,
                                      maker->seed, piece->epoch, &piece->why);
     while (piece->rc > 0 && g->batch.n_substituted == substituted &&
            clock_now() < until);
@@ -308,12 +317,14 @@ make_views(struct augment_maker *maker, int64_t session,
 {
     const struct augment_watcher *watcher = &maker->watcher;
     const struct wire_place at = wire_place_of(session, batch);
-    struct data_wanted want = {.batch = *batch,
-                               .size = maker->options->recipe.size};
-    struct piece piece = {.maker = maker, .epoch = (uint64_t)batch->epoch};
+    struct data_wanted want = {.batch = *batch, .size = size_of(maker, batch)};
+    struct piece piece = {.maker = maker,
+                          .recipe = maker->options->recipe,
+                          .epoch = (uint64_t)batch->epoch};
     struct data_gather *g = &maker->gather;
     size_t substitutes = 0;
 
+    piece.recipe.size = want.size;
     if (maker->command)
         augment_command_begin(maker->command, &want);
     data_gather_begin(g, &want);
@@ -343,7 +354,7 @@ make_views(struct augment_maker *maker, int64_t session,
 struct wire_msg *
 augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
 {
-    const size_t size = maker->options->recipe.size;
+    const size_t size = size_of(maker, &item->batch);
     struct wire_batch made = {
         .session = item->session,
         .batch = item->batch,

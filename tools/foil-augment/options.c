@@ -25,7 +25,8 @@ static struct augment_options options = {
     .text = {TEXT_CAPTION_RANDOM, 0, 0},
 };
 static const char *recipe_spec;
-static long side, context = 32;
+static const char *size;
+static long context = 32;
 static int list = -1;
 
 static const struct opt opts[] = {
@@ -44,8 +45,8 @@ static const struct opt opts[] = {
      "N", "fixed views to choose from; 0: new ones each time"},
     {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
      "augmentations: NAME[,FIELD=X]... [cifar; imagenet above 64 pixels]"},
-    {"size", 0, OPT_WHOLE, &side, 0, IMAGE_SIZE_MAX, "N",
-     "width and height of views; 0: of the recipe"},
+    {"size", 0, OPT_TEXT, &size, 0, 0, "N[@EPOCH]...",
+     "width and height of views, by epoch as 16@0,32@8 [of the recipe]"},
     {"view-command", 0, OPT_TEXT, &options.command, 0, 0, "COMMAND",
      "your program that makes the views, instead of --recipe"},
     {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
@@ -128,6 +129,7 @@ const struct augment_options *
 augment_options_get(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
+    struct image_sizes *sizes = &options.sizes;
     struct err err;
 
     if (list >= 0) {
@@ -137,13 +139,18 @@ augment_options_get(int argc, char **argv)
     if (!operand[0])
         opt_misuse("wants DATA");
     options.data = operand[0];
-    options.spec = side > SMALL ? "imagenet" : "cifar";
+    if (size && strcmp(size, "0") != 0 && image_sizes_parse(size, sizes, &err))
+        opt_misuse("--size: %s", err.msg);
+    options.spec =
+        sizes->n && image_sizes_largest(sizes) > SMALL ? "imagenet" : "cifar";
     if (recipe_spec)
         options.spec = recipe_spec;
     if (image_recipe_find(options.spec, &options.recipe, &err))
         opt_misuse("%s", err.msg);
-    if (side)
-        options.recipe.size = (size_t)side;
+    if (!sizes->n)
+        *sizes = (struct image_sizes){.n = 1,
+                                      .from = {{.size = options.recipe.size}}};
+    options.recipe.size = image_sizes_at(sizes, 0);
     opt_together(&options.stage.keys, &options.stage.allow);
     if (!options.sheet && !options.stage.run &&
         !(options.plan && options.batches))
@@ -176,6 +183,8 @@ augment_recipe(char hex[DIGEST_HEX])
 
     digest_add(stream, &options.recipe, sizeof options.recipe);
     digest_add(stream, more, sizeof more);
+    if (options.sizes.n > 1)
+        digest_add(stream, size, strlen(size));
     if (options.vocabulary) {
         const int64_t caption = options.text.caption;
 
@@ -190,6 +199,7 @@ augment_recipe(char hex[DIGEST_HEX])
 void
 augment_view_options(char *view_options, size_t room)
 {
+    const int varies = options.sizes.n > 1;
     // links are not resolved: the index is next to the path that was given
     char *folder = *options.data == '/' ? mem_text("") : getcwd(NULL, 0);
     char *path =
@@ -197,11 +207,13 @@ augment_view_options(char *view_options, size_t room)
                : NULL;
     char *text;
     json_t *object = json_pack(
-        "{s:s*, s:I, s:I, s:I, s:I, s:o*, s:s*, s:o*}", "recipe",
-        options.command ? NULL : options.spec, "size",
-        (json_int_t)options.recipe.size, "seed", (json_int_t)options.seed,
-        "views", (json_int_t)options.views, "augmentations",
-        (json_int_t)options.augmentations, "data", json_string(path), "caption",
+        "{s:s*, s:o, s:I, s:I, s:I, s:o*, s:s*, s:o*}", "recipe",
+        options.command ? NULL : options.spec, varies ? "sizes" : "size",
+        varies ? json_string(size)
+               : json_integer((json_int_t)options.recipe.size),
+        "seed", (json_int_t)options.seed, "views", (json_int_t)options.views,
+        "augmentations", (json_int_t)options.augmentations, "data",
+        json_string(path), "caption",
         options.vocabulary ? opt_choice(&options.text.caption) : NULL,
         "command", options.command ? json_true() : NULL); // data if UTF-8
 

@@ -79,6 +79,11 @@ build_encoders(struct train *t, struct err *err)
                            err) ||
         train_basis_set(&t->basis, &t->encoder, err))
         return -1;
+    if (o->text) {
+        train_checkpoints_add(&t->checkpoints,
+                              train_encoder_part(&t->text_encoder));
+        train_checkpoints_add(&t->checkpoints, train_texts_part(&t->texts));
+    }
     train_samples_init(&t->samples, t->objective, size, t->shape.captions,
                        &t->state);
     t->samples.store.most = (size_t)o->max_state << 30;
@@ -211,6 +216,10 @@ train_build(struct train *t, const struct wire_batch *b, struct err *err)
                        "would never reach --lr: use a tenth of them, --warmup "
                        "%g",
                        o->warmup, epochs, epochs / 10);
+    if (!t->encoder.ops) { // the first batch that came may be of a later epoch
+        t->shape.height = b->height;
+        t->shape.width = b->width;
+    }
     if (!t->encoder.ops &&
         (build_encoders(t, err) || train_rows_read(&t->encoder, o->rows, err) ||
          train_init_read(&t->encoder, &o->init, err) ||

@@ -39,16 +39,8 @@ open_both(struct train *t, struct err *err)
         if (!t->program)
             return -1;
     }
-    if (open_encoder(t, 0, err))
-        return -1;
-    if (!o->text)
-        return 0;
-    if (open_encoder(t, 1, err))
-        return -1;
-    train_checkpoints_add(&t->checkpoints,
-                          train_encoder_part(&t->text_encoder));
-    train_checkpoints_add(&t->checkpoints, train_texts_part(&t->texts));
-    return 0;
+    return open_encoder(t, 0, err) || (o->text && open_encoder(t, 1, err)) ? -1
+                                                                           : 0;
 }
 
 int
@@ -78,6 +70,28 @@ train_encoders_close(struct train *t)
     train_encoder_close(&t->text_encoder);
     train_program_close(t->program);
     t->program = NULL;
+}
+
+int
+train_encoders_resize(struct train *t, size_t height, size_t width,
+                      struct err *err)
+{
+    const struct train_learner_spec learner = t->learner.spec;
+
+    if (height == t->shape.height && width == t->shape.width)
+        return 0;
+    train_save_finish(t, 1);
+    if (t->checkpoints.saved != t->state.total && train_save(t, err))
+        return -1;
+    train_learner_close(&t->learner);
+    train_encoders_close(t);
+    t->shape.height = height;
+    t->shape.width = width;
+    return train_encoders_open(t, err) ||
+                   train_learner_open(&t->learner, &learner, err) ||
+                   train_checkpoints_rollback(&t->checkpoints, err)
+               ? -1
+               : 0;
 }
 
 /* -------------------------------------------- restart after a lost program */

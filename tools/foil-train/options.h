@@ -1,6 +1,7 @@
 #ifndef FOIL_TRAIN_OPTIONS_H
 #define FOIL_TRAIN_OPTIONS_H
 
+#include "image/view.h"
 #include "stage/stage.h"
 #include "train/config.h"
 #include "train/learner.h"
@@ -81,6 +82,11 @@ int train_spec(const struct train_options *options,
 int train_encoder_spec(const struct train_options *options,
                        const struct train_shape *shape, int texts,
                        struct train_encoder_spec *spec, struct err *err);
+
+/* train_stem_varies() returns 1 if --arch stem=auto would choose different
+ * stems for some of these sizes of images. */
+int train_stem_varies(const struct train_options *options,
+                      const struct image_sizes *sizes);
 
 /* train_schedules_check() sets the schedules, or returns -1 with an error
  * message; schedules may be NULL. */

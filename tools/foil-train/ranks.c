@@ -126,24 +126,23 @@ train_ranks_lead(const struct ranks *ranks, const struct train_shape *shape)
 
 /* ------------------------------------------------------------ other ranks */
 
-/* Takes the options of rank 0; they point into the returned object. */
-static json_t *
-take_options(const struct ranks *ranks, struct err *err)
+/* Takes the options of rank 0, the first time. */
+static int
+take_options(const struct ranks *ranks, int taken, struct err *err)
 {
     json_t *options;
     size_t length;
     char *text;
+    int rc;
 
     ranks->bcast(ranks->self, &length, sizeof length);
     text = mem_array(length + 1, 1);
     ranks->bcast(ranks->self, text, length);
     options = json_parse(text, length, "the options of rank 0", err);
     free(text);
-    if (options && train_options_take(options, err)) {
-        json_decref(options);
-        return NULL;
-    }
-    return options;
+    rc = !options || (!taken && train_options_take(options, err)) ? -1 : 0;
+    json_decref(options);
+    return rc;
 }
 
 static int
@@ -170,18 +169,21 @@ train_ranks_follow(const struct ranks *ranks, struct train_options *o,
                    struct err *err)
 {
     struct train_encoder encoder[2] = {{.ops = NULL}};
-    json_t *options = NULL;
-    int rc = 0;
+    int rc = 0, taken = 0;
 
     while (!rc && train_shards_follow(encoder, ranks) == TRAIN_ORDER_OPEN) {
         struct train_shape shape;
 
+        train_encoder_close(encoder); // if images get another size
+        train_encoder_close(encoder + 1);
         ranks->bcast(ranks->self, &shape, sizeof shape);
-        options = take_options(ranks, err);
-        rc = options ? open_encoders(ranks, o, &shape, encoder, err) : -1;
+        rc = take_options(ranks, taken, err) ||
+                     open_encoders(ranks, o, &shape, encoder, err)
+                 ? -1
+                 : 0;
+        taken = 1;
     }
     train_encoder_close(encoder);
     train_encoder_close(encoder + 1);
-    json_decref(options);
     return rc;
 }

@@ -197,17 +197,75 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
     return 0;
 }
 
+/* Takes the sizes of views by epoch from the augmenter of the first batch. */
 static int
-check_batch(struct train *t, const struct wire_batch *b, struct err *err)
+set_sizes(struct train *t, uint64_t peer, struct err *err)
+{
+    const char *made =
+        flow_server_peer_hello(t->source.inlet->server, peer)->view_options;
+    struct image_sizes sizes = {0};
+    const char *text;
+    struct err none;
+    json_t *object;
+    int rc = 0;
+
+    if (t->source.has_sizes)
+        return 0;
+    object =
+        *made ? json_parse(made, strlen(made), "view_options", &none) : NULL;
+    if (object && !json_get_text(object, "sizes", &text, &none))
+        rc = image_sizes_parse(text, &sizes, err);
+    json_decref(object);
+    if (!rc && sizes.n && !t->options->encoder &&
+        !nn_encoder_any_size(t->options->arch))
+        rc = err_set(err,
+                     "images of several sizes: --arch %s reads images of one "
+                     "size, a resnet of any",
+                     t->options->arch);
+    if (!rc && train_stem_varies(t->options, &sizes))
+        rc = err_set(err, "images of several sizes: some would have the stem "
+                          "imagenet, others small; add ,stem=small or "
+                          ",stem=imagenet to --arch");
+    if (rc)
+        return -1;
+    t->source.sizes = sizes;
+    t->source.has_sizes = 1;
+    return 0;
+}
+
+/* Checks the size of the images of a batch. */
+static int
+check_size(const struct train *t, const struct wire_batch *b, struct err *err)
+{
+    const struct train_shape *shape = &t->shape;
+    const struct image_sizes *sizes = &t->source.sizes;
+    const size_t size = sizes->n ? image_sizes_at(sizes, b->batch.epoch) : 0,
+                 height = size ? size : shape->height,
+                 width = size ? size : shape->width;
+
+    if (b->height != height || b->width != width)
+        return err_set(err, "images of %zux%zu: this run has %zux%zu%s",
+                       b->width, b->height, width, height,
+                       size ? " in this epoch" : "");
+    if (t->state.step && b->batch.epoch == t->state.epoch && t->encoder.ops &&
+        (height != shape->height || width != shape->width))
+        return err_set(err,
+                       "images of %zux%zu: this epoch began with %zux%zu, and "
+                       "sizes change between epochs",
+                       width, height, shape->width, shape->height);
+    return 0;
+}
+
+static int
+check_batch(struct train *t, uint64_t peer, const struct wire_batch *b,
+            struct err *err)
 {
     const struct train_shape *shape = &t->shape;
 
-    if (set_shape(t, b, err) ||
-        train_texts_check(&t->texts, t->options, shape, b, err))
+    if (set_sizes(t, peer, err) || set_shape(t, b, err) ||
+        train_texts_check(&t->texts, t->options, shape, b, err) ||
+        check_size(t, b, err))
         return -1;
-    if (b->height != shape->height || b->width != shape->width)
-        return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,
-                       b->height, shape->width, shape->height);
     if (b->batch.extra.n && t->options->text)
         return err_set(err,
                        "%zu extra images: a run with captions takes only "
@@ -262,7 +320,7 @@ take_batch(struct train *t, struct flow_news *news)
     at = wire_place_of(batch.session, &batch.batch);
     if (!flow_consumer_wants(s->inlet->consumer, &at))
         goto out; // late, or a second time
-    if (check_batch(t, &batch, &why)) {
+    if (check_batch(t, news->peer, &batch, &why)) {
         log_message("an augmenter was refused: %s", why.msg);
         memcpy(error.reason, why.msg, sizeof error.reason);
         msg = wire_error_put(&error); // on which it exits
@@ -344,8 +402,10 @@ train_prefetch_next(void *tool)
     wire_batch_release(&t->unreleased);
     train_source_serve(t);
     found = flow_consumer_find(t->source.inlet->consumer, &next);
-    // do not send a program a batch that will not be trained
-    if (found && train_plan_fits(t, found))
+    // do not send a program a batch that will not be trained, or that is of a
+    // size for which it will be started again
+    if (found && train_plan_fits(t, found) &&
+        found->height == t->shape.height && found->width == t->shape.width)
         train_learner_prefetch(&t->learner, &found->batch);
     stage_io_unlock(&t->io);
 }

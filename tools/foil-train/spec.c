@@ -38,6 +38,18 @@ stem_of(const struct train_options *o, const struct train_shape *shape)
 }
 
 int
+train_stem_varies(const struct train_options *o,
+                  const struct image_sizes *sizes)
+{
+    size_t large = 0;
+
+    for (size_t k = 0; k < sizes->n; k++)
+        large += sizes->from[k].size > SMALL;
+    return o->stem == TRAIN_STEM_AUTO && !o->encoder && large &&
+           large < sizes->n;
+}
+
+int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            int texts, struct nn_spec *spec, struct err *err)
 {

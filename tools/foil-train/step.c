@@ -183,7 +183,8 @@ train_batch(struct train *t, struct wire_batch *batch, struct err *err)
         rc = change_plan(t, batch, err) ? -1 : 1;
     } else {
         note_plan(t, batch);
-        if (t->trained || !train_build(t, batch, err))
+        if ((t->trained || !train_build(t, batch, err)) &&
+            !train_encoders_resize(t, batch->height, batch->width, err))
             rc = take_step(t, batch, err);
         if (rc > 0) {
             t->trained = 1;

@@ -151,7 +151,9 @@ struct train_source {
     struct flow_inlet *inlet;
     size_t largest; /* bytes of a batch, so far */
     int is_idle;    /* 1: the next batch was requested and has not come */
-    struct wire_place asked; /* where a session began to get the same plan */
+    int has_sizes;  /* 1: `sizes` is set, by the augmenter of the first batch */
+    struct image_sizes sizes; /* of views, by epoch; n = 0: one size */
+    struct wire_place asked;  /* where a session began to get the same plan */
     double ended_at; /* when the last augmenter sent that no items are left; 0:
                       * some have items */
 };
@@ -304,9 +306,15 @@ int train_features_plan(const struct train_features *features, int64_t epoch,
  * before argv is parsed.  train_encoders_resume() executes this program with
  * these arguments to continue from the last checkpoint; it returns only if that
  * would not help.
+ *
+ * train_encoders_resize() continues with images of that size.  If it is another
+ * one, it saves a checkpoint, opens encoders for the new size and loads the
+ * checkpoint into them.
  */
 char **train_encoders_args(char **argv);
 int train_encoders_open(struct train *t, struct err *err);
+int train_encoders_resize(struct train *t, size_t height, size_t width,
+                          struct err *err);
 void train_encoders_resume(struct train *t, char **args, const struct err *why);
 void train_encoders_close(struct train *t);
 

@@ -1,0 +1,66 @@
+#include <stdlib.h>
+
+#include "image/view.h"
+
+/* Reads a whole number up to `most`; returns the end of its digits, or NULL. */
+static const char *
+read_digits(const char *text, int64_t most, int64_t *value)
+{
+    *value = 0;
+    if (*text < '0' || *text > '9')
+        return NULL;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        *value = 10 * *value + (*text - '0');
+        if (*value > most)
+            return NULL;
+    }
+    return text;
+}
+
+int
+image_sizes_parse(const char *text, struct image_sizes *sizes, struct err *err)
+{
+    const char *at = text;
+
+    for (sizes->n = 0;; at++) {
+        const size_t n = sizes->n;
+        int64_t size, epoch = 0;
+
+        at = read_digits(at, IMAGE_SIZE_MAX, &size);
+        if (at && *at == '@')
+            at = read_digits(at + 1, UINT32_MAX, &epoch);
+        if (!at || n == IMAGE_SIZES_MAX || !size ||
+            (n ? epoch <= sizes->from[n - 1].epoch : epoch != 0) ||
+            (*at && *at != ','))
+            return err_set(err,
+                           "'%.80s' is no size of views: want N, or up to %d "
+                           "sizes and their first epochs, as 16@0,32@8",
+                           text, IMAGE_SIZES_MAX);
+        sizes->from[n].size = (size_t)size;
+        sizes->from[n].epoch = epoch;
+        sizes->n++;
+        if (!*at)
+            return 0;
+    }
+}
+
+size_t
+image_sizes_at(const struct image_sizes *sizes, int64_t epoch)
+{
+    size_t k = sizes->n - 1;
+
+    while (k && sizes->from[k].epoch > epoch)
+        k--;
+    return sizes->from[k].size;
+}
+
+size_t
+image_sizes_largest(const struct image_sizes *sizes)
+{
+    size_t largest = 0;
+
+    for (size_t k = 0; k < sizes->n; k++)
+        if (sizes->from[k].size > largest)
+            largest = sizes->from[k].size;
+    return largest;
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Views whose size changes between epochs: the result depends neither on the number of
+# augmenters nor on kills, and other sizes are refused.
+# Not for sanitizers: other tests run the stages.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+export OMP_NUM_THREADS=1
+
+cd "$work" || exit
+data=set.tar
+"$BIN/foil-data" generate --size 24 -o set.tar 64 2>/dev/null
+"$BIN/foil-data" index set.tar 2>/dev/null
+sizes=12@0,8@2,16@3
+augment_with=(--size "$sizes")
+select_with=(-b 16 -e 5)
+train_with=(--arch resnet8 --head 16-8 --checkpoint-every 3)
+
+# same RUN RUN : all saved arrays and all metrics are equal
+same() {
+    local file
+    for file in model head optim; do
+        cmp "$1/latest/$file.safetensors" "$2/latest/$file.safetensors" || return
+    done
+    cmp <(timeless "$1") <(timeless "$2")
+}
+
+mkdir -m 700 one many killed
+ok 'a run trains' trained one
+ok 'it has all steps' test "$(steps one)" = 20
+# height RUN : prints the height of the images of the encoder
+height() {
+    jq .encoder.height "$1/latest/config.json"
+}
+ok 'its encoder has the last size' test "$(height one)" = 16
+ok 'the size is in the record of the batches' jq -es --arg sizes "$sizes" \
+    'map(.view_options | select(.) | .sizes == $sizes) | all' one/batches.jsonl
+
+"$BIN/foil-augment" -r many --size "$sizes" set.tar 2>many.augment &
+"$BIN/foil-augment" -r many --size "$sizes" set.tar 2>>many.augment &
+ok 'a run with three augmenters trains' trained many
+wait
+ok 'its result is the same' same one many
+
+# A run that ends before, at and after each change of size, and is killed there.
+# killed_at STEP : kills a run after that many steps
+killed_at() {
+    "$BIN/foil-augment" -r killed --size "$sizes" set.tar 2>killed.augment &
+    local feeders=("$!")
+    "$BIN/foil-select" -r killed "${select_with[@]}" set.tar 2>killed.select &
+    feeders+=("$!")
+    "$BIN/foil-train" -r killed --threads 1 "${train_with[@]}" --resume 2>killed.train &
+    trainer=$!
+    reaches killed "$1"
+    kill_now "$trainer" "${feeders[@]}"
+}
+for step in 3 7 8 9 12 13; do
+    ok "a run is killed after step $step" killed_at "$step"
+done
+ok 'the killed run ends' trained killed --resume
+ok 'its result is the same' same one killed
+
+# other OPTION... : the run `many` goes on with another augmenter
+"$BIN/foil-augment" -r many --size 24 set.tar 2>many.other &
+other=$!
+"$BIN/foil-select" -r many -b 16 -e 9 set.tar 2>>many.select &
+feeder=$!
+"$BIN/foil-train" -r many --threads 1 --resume 2>many.train &
+trainer=$!
+ok 'an augmenter with another size is refused' exits 1 wait "$other"
+ok 'it prints why' grep -q 'images of 24x24: this run has 16x16' many.other
+kill_now "$trainer" "$feeder"
+
+# refused PATTERN SIZES OPTION... : a trainer with these options refuses such augmenters
+refused() {
+    local code=0
+    rm -rf new
+    mkdir -m 700 new
+    "$BIN/foil-select" -r new -b 16 -e 5 set.tar 2>new.select &
+    feeder=$!
+    "$BIN/foil-train" -r new --threads 1 "${@:3}" 2>new.train &
+    trainer=$!
+    "$BIN/foil-augment" -r new --size "$2" set.tar 2>new.augment || code=$?
+    kill_now "$trainer" "$feeder"
+    test "$code" = 1 && grep -q "$1" new.augment
+}
+ok 'a vision transformer has one size' refused 'vit:16x1x8 reads images of one size' \
+    16@0,8@1 --arch vit:16x1x8
+ok 'one stem is for all sizes' refused 'some would have the stem imagenet' 64@0,72@1 \
+    --arch resnet8
+for wrong in 0@0 8@1 8@0,16@0 8@0,16 8@0, 8,x 8@-1 5000 8@0,16@99999999999; do
+    ok "--size $wrong exits with 2" refuses 2 'is no size of views' \
+        "$BIN/foil-augment" --size "$wrong" --dry-run -r one set.tar
+done
+done_testing
