@@ -23,20 +23,27 @@
  *          p -= lr q m, q = 0.001 |p| / (|g| + wd |p|), 1 if a norm is 0;
  *          in every tensor, also biases: for comparison with published runs
  *
+ * muon     in tensors that decay, as matrices [shape[0],others]:  m = mu m + g,
+ *          p -= lr (0.2 sqrt(longer side) O(g + mu m) + wd p);  the others as
+ *          adamw.  O(X) is near U V' of X = U S V', by five steps of X = 3.4445
+ *          X + (-4.775 A + 2.0315 A A) X, A = X X', from X / |X|
+ *
  * Tensors of rank > 1 decay, except position embeddings and class tokens
  * (nn_tensor.decays).
  *
  * Kingma and Ba 2015, arXiv:1412.6980; Loshchilov and Hutter 2019,
- * arXiv:1711.05101; You, Gitman and Ginsburg 2017, arXiv:1708.03888.
+ * arXiv:1711.05101; You, Gitman and Ginsburg 2017, arXiv:1708.03888;
+ * Jordan et al. 2024, kellerjordan.github.io/posts/muon; the factor of Liu et
+ * al. 2025, arXiv:2502.16982.
  */
 struct nn_optim_spec {
-    const char *name; /* sgd adam adamw lars-a lars-b */
-    double momentum;  /* sgd, lars: mu in 0 .. 1, below 1 */
+    const char *name; /* sgd adam adamw lars-a lars-b muon */
+    double momentum;  /* sgd, lars, muon: mu in 0 .. 1, below 1 */
     int nesterov;     /* sgd */
     double weight_decay;
     long accumulate; /* K > 1: a step for every K gradients, by their mean */
-    /* adam, adamw: b1, b2 in 0 .. 1, both ends excluded, and eps > 0; 0 selects
-     * the default 0.9, 0.999, 1e-8 */
+    /* adam, adamw, muon: b1, b2 in 0 .. 1, both ends excluded, and eps > 0; 0
+     * selects the default 0.9, 0.999, 1e-8 */
     double beta1, beta2, epsilon;
 };
 
@@ -55,9 +62,10 @@ void nn_optim_free(struct nn_optim *optim);
 /*
  * nn_optim_step() takes one step.
  *   params, grads  [count]
- * One pass over the block, two for LARS, one more to accumulate.  The result
- * does not depend on the number of threads.  Returns 1, or 0 if it only added
- * the gradient to the sum.
+ * One pass over the block, two for LARS, one more to accumulate; Muon
+ * multiplies matrices, 10 r^2 (2 c + r) flops for one of sides r <= c.  The
+ * result does not depend on the number of threads, with Muon it does.  Returns
+ * 1, or 0 if it only added the gradient to the sum.
  */
 int nn_optim_step(struct nn_optim *optim, double lr, float *params,
                   const float *grads);

@@ -153,7 +153,7 @@ nn_encoder_any_size(const char *arch)
 {
     const struct nn_encoder *encoder = find_encoder(arch);
 
-    return encoder && encoder->stages;
+    return encoder && encoder->build == nn_resnet;
 }
 
 /* Reads "128x2x4"; returns the count of numbers, 0 if it is invalid or has more

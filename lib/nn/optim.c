@@ -3,17 +3,19 @@
 #include <string.h>
 
 #include "nn/optim.h"
+#include "num/gemm.h"
 #include "util/clones.h"
 #include "util/mem.h"
 
 /* Elements of a unit of parallel work: a part of one tensor. */
 enum { CHUNK = 16384 };
 
-enum update { SGD, ADAM, ADAMW, LARS_A, LARS_B };
+enum update { SGD, ADAM, ADAMW, LARS_A, LARS_B, MUON };
 
-static const char *const names[] = {"sgd", "adam", "adamw", "lars-a", "lars-b"};
+static const char *const names[] = {"sgd",    "adam",   "adamw",
+                                    "lars-a", "lars-b", "muon"};
 
-_Static_assert(sizeof names / sizeof *names == LARS_B + 1, "one for each");
+_Static_assert(sizeof names / sizeof *names == MUON + 1, "one for each");
 
 static const double trust = 0.001;
 
@@ -31,8 +33,16 @@ struct nn_optim {
     double *part;     /* [chunks] of a norm */
     float *moment[2]; /* [count]; the second only for Adam */
     float *sum;       /* [count] of gradients, or NULL */
+    float *work;      /* Muon: of the largest tensor */
     long steps, pending;
 };
+
+/* Returns 1 if a tensor is a matrix of Muon. */
+static int
+is_matrix(const struct nn_optim *optim, const struct nn_tensor *t)
+{
+    return optim->kind == MUON && t->decays && !t->statistic;
+}
 
 /* One step's constants for one tensor. */
 struct rule {
@@ -156,6 +166,7 @@ rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
     switch (optim->kind) {
     case SGD:
         break;
+    case MUON:
     case ADAMW:
         rule.decay = 0;
         if (t->decays)
@@ -181,6 +192,106 @@ rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
         break;
     }
     return rule;
+}
+
+/* m = mu m + g;  x = g + mu m */
+static UTIL_CLONES(void, add_momentum,
+                   (size_t n, float mu, const float *restrict g,
+                    float *restrict m, float *restrict x),
+                   (n, mu, g, m, x))
+{
+    for (size_t i = 0; i < n; i++) {
+        m[i] = mu * m[i] + g[i];
+        x[i] = g[i] + mu * m[i];
+    }
+}
+
+/* p = shrink p - rate x */
+static UTIL_CLONES(void, subtract_scaled,
+                   (size_t n, float shrink, float rate, const float *restrict x,
+                    float *restrict p),
+                   (n, shrink, rate, x, p))
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = shrink * p[i] - rate * x[i];
+}
+
+/*
+ * Replaces X [rows,cols] by an approximation of U V' of its singular value
+ * decomposition U S V': five steps of X = a X + (b A + c A A) X, A = X X', from
+ * X / |X|; of the transposed X if it has more rows than columns.
+ *   work  rows cols + 2 min(rows, cols)^2 floats
+ */
+static void
+orthogonalise(size_t rows, size_t cols, float *x, float *work)
+{
+    static const float a = 3.4445f, b = -4.775f, c = 2.0315f;
+    const size_t n = rows * cols, small = rows < cols ? rows : cols;
+    float *y = work, *gram = work + n, *poly = gram + small * small;
+    const float scale = (float)(1 / (sqrt(sum_squares(n, x)) + 1e-7));
+
+    for (size_t i = 0; i < n; i++)
+        x[i] *= scale;
+    for (int step = 0; step < 5; step++) {
+        if (rows <= cols)
+            num_gemm_nt(rows, rows, cols, 1, x, x, 0, gram);
+        else
+            num_gemm_tn(cols, cols, rows, 1, x, x, 0, gram);
+        memcpy(poly, gram, small * small * sizeof *poly);
+        num_gemm_nn(small, small, small, c, gram, gram, b, poly);
+        memcpy(y, x, n * sizeof *y);
+        if (rows <= cols)
+            num_gemm_nn(rows, cols, rows, 1, poly, y, a, x);
+        else
+            num_gemm_nn(rows, cols, cols, 1, y, poly, a, x);
+    }
+}
+
+/* A step of Muon for each matrix, one after the other: products use all
+ * threads. */
+static void
+step_matrices(struct nn_optim *optim, double lr, float *params,
+              const float *grads)
+{
+    for (size_t i = 0; i < optim->n; i++) {
+        const struct nn_tensor *t = optim->tensors + i;
+        size_t rows, cols;
+        double longer;
+
+        if (!is_matrix(optim, t))
+            continue;
+        rows = t->shape[0];
+        cols = t->count / rows;
+        longer = (double)(rows > cols ? rows : cols);
+        add_momentum(t->count, (float)optim->spec.momentum, grads + t->offset,
+                     optim->moment[0] + t->offset, optim->work);
+        orthogonalise(rows, cols, optim->work, optim->work + t->count);
+        subtract_scaled(t->count, (float)(1 - lr * optim->spec.weight_decay),
+                        (float)(lr * 0.2 * sqrt(longer)), optim->work,
+                        params + t->offset);
+    }
+}
+
+/* Floats of work for the largest matrix. */
+static size_t
+count_work(const struct nn_optim *optim)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < optim->n; i++) {
+        const struct nn_tensor *t = optim->tensors + i;
+        size_t rows, cols, small, own;
+
+        if (!is_matrix(optim, t))
+            continue;
+        rows = t->shape[0];
+        cols = t->count / rows;
+        small = rows < cols ? rows : cols;
+        own = 2 * (t->count + small * small);
+        if (own > most)
+            most = own;
+    }
+    return most;
 }
 
 /* Cuts the parameters into chunks, tensor by tensor. */
@@ -262,8 +373,9 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
     optim->spec.name = names[kind];
     optim->ratio = mem_array(n, sizeof *optim->ratio);
     optim->moment[0] = mem_aligned(count, sizeof(float));
-    if (kind == ADAM || kind == ADAMW)
+    if (kind == ADAM || kind == ADAMW || kind == MUON)
         optim->moment[1] = mem_aligned(count, sizeof(float));
+    optim->work = mem_aligned(count_work(optim), sizeof(float));
     if (spec->accumulate > 1)
         optim->sum = mem_aligned(count, sizeof(float));
     cut_into_chunks(optim);
@@ -282,6 +394,7 @@ nn_optim_free(struct nn_optim *optim)
     free(optim->moment[0]);
     free(optim->moment[1]);
     free(optim->sum);
+    free(optim->work);
     free(optim);
 }
 
@@ -341,12 +454,15 @@ nn_optim_step(struct nn_optim *optim, double lr, float *params,
             rule_for(optim, optim->tensors + c->tensor, lr);
         float *p = params + c->offset, *m = optim->moment[0] + c->offset;
 
+        if (is_matrix(optim, optim->tensors + c->tensor))
+            continue;
         if (optim->moment[1])
             step_adam(c->count, &rule, grads + c->offset, p, m,
                       optim->moment[1] + c->offset);
         else
             step_sgd(c->count, &rule, grads + c->offset, p, m);
     }
+    step_matrices(optim, lr, params, grads);
     return 1;
 }
 

@@ -94,7 +94,7 @@ compare() {
 compare simclr "${net[@]}" --average-last 0.5
 compare sogclr "${net[@]}" --objective sogclr --optim lars
 compare emc2 "${net[@]}" --objective emc2 --sampler trainer
-compare whole "${net[@]}" --norm-over batch --optim lars
+compare whole "${net[@]}" --norm-over batch --optim muon --lr 0.02
 augment=(--filter --size 8)
 compare served "${net[@]}" --objective emc2
 ok 'samples from outside of the batch are trained' jq -es 'any(.extra > 0)' \

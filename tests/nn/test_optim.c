@@ -146,6 +146,95 @@ agrees_with_naive(const struct nn_optim_spec *spec)
     nn_optim_free(optim);
 }
 
+/* Muon's O(X), by A = X X' in double, whatever the longer side is. */
+static void
+naive_orthogonalise(size_t rows, size_t cols, double *x)
+{
+    static double y[64], a[64], square[64];
+    const double length = norm(0, rows * cols, x);
+
+    for (size_t i = 0; i < rows * cols; i++)
+        x[i] /= length + 1e-7;
+    for (int step = 0; step < 5; step++) {
+        for (size_t i = 0; i < rows * rows; i++) {
+            a[i] = 0;
+            for (size_t k = 0; k < cols; k++)
+                a[i] += x[i / rows * cols + k] * x[i % rows * cols + k];
+        }
+        for (size_t i = 0; i < rows * rows; i++) {
+            square[i] = 0;
+            for (size_t k = 0; k < rows; k++)
+                square[i] += a[i / rows * rows + k] * a[k * rows + i % rows];
+        }
+        memcpy(y, x, rows * cols * sizeof *x);
+        for (size_t i = 0; i < rows * cols; i++) {
+            x[i] = 3.4445 * y[i];
+            for (size_t k = 0; k < rows; k++)
+                x[i] += (-4.775 * a[i / cols * rows + k] +
+                         2.0315 * square[i / cols * rows + k]) *
+                        y[k * cols + i % cols];
+        }
+    }
+}
+
+/* Matrices with longer rows, longer columns, and a convolution; a bias and a
+ * scalar. */
+static void
+muon_follows_its_equation(void)
+{
+    static const struct nn_tensor all[] = {
+        {"wide", 2, {3, 8}, 0, 24, 0, 1},
+        {"tall", 2, {8, 3}, 24, 24, 0, 1},
+        {"conv", 4, {4, 2, 1, 3}, 48, 24, 0, 1},
+        {"bias", 1, {4}, 72, 4, 0, 0},
+        {"scale", 0, {0}, 76, 1, 0, 0},
+    };
+    const struct nn_optim_spec muon = {"muon", 0.9, 0, 0.1, 0, 0, 0, 0},
+                               adamw = {"adamw", 0, 0, 0.1, 0, 0, 0, 0};
+    static float p[77], q[77], g[77];
+    static double want[72], m[72], x[72];
+    struct err err;
+    struct nn_optim *optim = nn_optim_new(&muon, all, 5, 77, &err);
+    struct nn_optim *other = nn_optim_new(&adamw, all, 5, 77, &err);
+    struct rng rng;
+    double off = 0, within = 0;
+
+    rng_init(&rng, 7, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < 77; i++)
+        p[i] = q[i] = (float)rng_normal(&rng);
+    for (size_t i = 0; i < 72; i++)
+        want[i] = p[i];
+    for (int t = 0; t < 3; t++) {
+        for (size_t i = 0; i < 77; i++)
+            g[i] = (float)rng_normal(&rng);
+        nn_optim_step(optim, 0.1, p, g);
+        nn_optim_step(other, 0.1, q, g);
+        for (size_t k = 0; k < 3; k++) {
+            const size_t rows = all[k].shape[0], at = all[k].offset;
+
+            for (size_t i = at; i < at + 24; i++) {
+                m[i] = 0.9 * m[i] + g[i];
+                x[i] = g[i] + 0.9 * m[i];
+            }
+            naive_orthogonalise(rows, 24 / rows, x + at);
+            for (size_t i = at; i < at + 24; i++)
+                want[i] -=
+                    0.1 * (0.2 * sqrt(k < 2 ? 8 : 6) * x[i] + 0.1 * want[i]);
+            within = fmax(within, fabs(norm(at, at + 24, x) /
+                                           sqrt(rows < 5 ? (double)rows : 3) -
+                                       1));
+        }
+    }
+    for (size_t i = 0; i < 72; i++)
+        off = fmax(off, fabs(p[i] - want[i]));
+    T(off < 2e-6, "muon: error %.1e", off);
+    T(within < 0.3, "its steps are nearly orthogonal: %.2f", within);
+    T(!memcmp(p + 72, q + 72, 5 * sizeof *p),
+      "it steps a bias and a scalar as adamw does");
+    nn_optim_free(optim);
+    nn_optim_free(other);
+}
+
 /* Two steps on a fixed matrix, worked out in double. */
 static void
 lars_takes_known_steps(const char *name, const double want[2][4])
@@ -347,6 +436,7 @@ main(void)
 
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         agrees_with_naive(specs + i);
+    muon_follows_its_equation();
     lars_takes_known_steps("lars-a", a);
     lars_takes_known_steps("lars-b", b);
     decay_follows_the_table("adamw");
@@ -358,6 +448,7 @@ main(void)
     moments_are_the_whole_state("sgd", 2);
     moments_are_the_whole_state("adamw", 2);
     moments_are_the_whole_state("lars-b", 0);
+    moments_are_the_whole_state("muon", 2);
     gradients_accumulate("sgd");
     gradients_accumulate("lars-a");
     norm_of_a_gradient();

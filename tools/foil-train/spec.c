@@ -102,10 +102,9 @@ static struct nn_optim_spec
 optim_spec(const struct train_options *o)
 {
     const char *const name[] = {
-        [TRAIN_SGD] = "sgd",
-        [TRAIN_ADAM] = "adam",
-        [TRAIN_ADAMW] = "adamw",
-        [TRAIN_LARS] = o->lars_b ? "lars-b" : "lars-a",
+        [TRAIN_SGD] = "sgd",     [TRAIN_ADAM] = "adam",
+        [TRAIN_ADAMW] = "adamw", [TRAIN_LARS] = o->lars_b ? "lars-b" : "lars-a",
+        [TRAIN_MUON] = "muon",
     };
     struct nn_optim_spec spec = o->optimiser;
 
