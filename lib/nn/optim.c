@@ -223,7 +223,7 @@ static UTIL_CLONES(void, subtract_scaled,
  *   work  rows cols + 2 min(rows, cols)^2 floats
  */
 static void
-orthogonalise(size_t rows, size_t cols, float *x, float *work)
+make_orthogonal(size_t rows, size_t cols, float *x, float *work)
 {
     static const float a = 3.4445f, b = -4.775f, c = 2.0315f;
     const size_t n = rows * cols, small = rows < cols ? rows : cols;
@@ -265,7 +265,7 @@ step_matrices(struct nn_optim *optim, double lr, float *params,
         longer = (double)(rows > cols ? rows : cols);
         add_momentum(t->count, (float)optim->spec.momentum, grads + t->offset,
                      optim->moment[0] + t->offset, optim->work);
-        orthogonalise(rows, cols, optim->work, optim->work + t->count);
+        make_orthogonal(rows, cols, optim->work, optim->work + t->count);
         subtract_scaled(t->count, (float)(1 - lr * optim->spec.weight_decay),
                         (float)(lr * 0.2 * sqrt(longer)), optim->work,
                         params + t->offset);

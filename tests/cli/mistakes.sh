@@ -180,7 +180,7 @@ done <<'END'
 2|foil embed -o x.npy set.tar run/a|CHECKPOINT comes first, then DATA
 2|foil embed -o x.npy run/a|wants CHECKPOINT and DATA, or DATA alone and --raw or
 1|foil embed -o x.npy run/a none.tar|cannot open the data set 'none.tar': No such file or
-1|foil embed -o x.npy run/none set.tar|cannot open 'run/none': No such file or directory
+1|foil embed -o x.npy run/none set.tar|cannot read 'run/none': No such file or directory
 1|foil embed -o x.npy emptyrun set.tar|want a run that has one, such as run/x, or a folder step-
 1|foil embed -o x.npy run/a a.npy|want a tar or a folder of images
 2|foil embed -o x.txt run/a set.tar|'x.txt' does not end in .npy, .npz, .parquet or .csv, the
@@ -288,7 +288,7 @@ done <<'END'
 2|foil view --host 0.0.0.0 run/a|it is --address
 2|foil train --data set.tar -r n|the data set is an operand
 2|foil embed run/a set.tar out.npy|want [CHECKPOINT] [DATA]
-1|foil embed -o x.npy run/a/model.safetensors set.tar|cannot open 'run/a/model.safetensors'
+1|foil embed -o x.npy run/a/model.safetensors set.tar|cannot read 'run/a/model.safetensors'
 2|foil embed -o x.npy --layer avgpool run/a set.tar|want one of h|z
 2|foil embed -o x.pt run/a set.tar|.npy, .npz, .parquet or .csv, the formats of features
 2|foil eval knn a.npy b.npy --k 5|it is --neighbours

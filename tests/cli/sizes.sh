@@ -34,6 +34,7 @@ height() {
     jq .encoder.height "$1/latest/config.json"
 }
 ok 'its encoder has the last size' test "$(height one)" = 16
+# shellcheck disable=SC2016 # of jq
 ok 'the size is in the record of the batches' jq -es --arg sizes "$sizes" \
     'map(.view_options | select(.) | .sizes == $sizes) | all' one/batches.jsonl
 
@@ -61,7 +62,7 @@ done
 ok 'the killed run ends' trained killed --resume
 ok 'its result is the same' same one killed
 
-# other OPTION... : the run `many` goes on with another augmenter
+# The run `many` goes on, with another augmenter.
 "$BIN/foil-augment" -r many --size 24 set.tar 2>many.other &
 other=$!
 "$BIN/foil-select" -r many -b 16 -e 9 set.tar 2>>many.select &
@@ -89,7 +90,7 @@ ok 'a vision transformer has one size' refused 'vit:16x1x8 reads images of one s
     16@0,8@1 --arch vit:16x1x8
 ok 'one stem is for all sizes' refused 'some would have the stem imagenet' 64@0,72@1 \
     --arch resnet8
-for wrong in 0@0 8@1 8@0,16@0 8@0,16 8@0, 8,x 8@-1 5000 8@0,16@99999999999; do
+for wrong in 0@0 8@1 8@0,16@0 8@0,16 '8@0,' 8,x 8@-1 5000 8@0,16@99999999999; do
     ok "--size $wrong exits with 2" refuses 2 'is no size of views' \
         "$BIN/foil-augment" --size "$wrong" --dry-run -r one set.tar
 done
