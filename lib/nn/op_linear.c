@@ -26,13 +26,12 @@ add_layer_tensors(struct nn_graph *graph, const struct nn_linear *what,
     const size_t p = what->patch ? what->patch : 1;
     const char join = what->joined ? '_' : '.';
     const int after_basis = graph->fixed && !graph->values[value].has_grad;
-    const struct nn_initial both =
-        after_basis
-            ? (struct nn_initial){.deviation = sqrt(1. / (double)(in + 1))}
-            : (struct nn_initial){.bound = sqrt(1. / (double)in)};
+    struct nn_initial both = {.bound = sqrt(1. / (double)in)};
     char name[256];
     size_t weight, bias;
 
+    if (after_basis)
+        both = (struct nn_initial){.deviation = sqrt(1. / (double)(in + 1))};
     snprintf(name, sizeof name, "%s%cweight", what->name, join);
     if (what->transposed)
         weight = nn_graph_tensor(graph, what->name, NULL, what->fixed, 2,
@@ -41,9 +40,10 @@ add_layer_tensors(struct nn_graph *graph, const struct nn_linear *what,
         weight =
             nn_graph_tensor(graph, name, NULL, what->fixed, what->patch ? 4 : 2,
                             (size_t[]){out, in / (p * p), p, p});
-    graph->initial[weight] =
-        what->deviation > 0 ? (struct nn_initial){.deviation = what->deviation}
-                            : both;
+    graph->initial[weight] = both;
+    if (what->deviation > 0)
+        graph->initial[weight] =
+            (struct nn_initial){.deviation = what->deviation};
     if (what->no_bias)
         return weight;
     snprintf(name, sizeof name, "%s%cbias", what->name, join);

@@ -315,13 +315,12 @@ run_pass(const struct work *all, const struct num_conv_args *args)
     const struct num_taps *t = all->t;
     const struct num_conv_spec *spec = &t->spec;
     const void *from = all->back ? args->dy : args->x;
-    const struct winograd_sink sink =
-        all->back
-            ? (struct winograd_sink){.y = args->dx}
-            : (struct winograd_sink){args->y, args->b, spec->add, spec->relu};
+    struct winograd_sink sink = {.y = args->dx};
     const struct taps_weights weights = weights_of(all);
     const size_t images = all->read->n, group = all->now;
 
+    if (!all->back)
+        sink = (struct winograd_sink){args->y, args->b, spec->add, spec->relu};
 #pragma omp parallel num_threads((int)t->threads)
     {
         struct work work = *all;

@@ -137,9 +137,10 @@ run_list(char **operand)
         print_cell(data_caption(set, i));
         if (where) {
             path = data_where(set, i, &offset, &err);
-            if (!path)
+            if (path)
+                print_cell(path);
+            else
                 die("%s", err.msg);
-            print_cell(path);
             printf("\t%ju", (uintmax_t)offset);
             free(path);
         }

@@ -64,12 +64,11 @@ pipeline_is(const char *path)
 static void
 set_places(struct pipeline *p)
 {
-    const char *folder = getenv("FOIL_PIPELINES");
-    size_t n;
+    const char *set = getenv("FOIL_PIPELINES"), *folder = set ? set : "";
+    const size_t n = strlen(folder);
 
-    if (!folder)
+    if (!set)
         die("FOIL_PIPELINES is not set: 'foil run' sets it");
-    n = strlen(folder);
     if (!strncmp(p->path, folder, n) && p->path[n] == '/') {
         p->known = p->name = mem_keep_format("%s", p->path + n + 1);
     } else {

@@ -154,7 +154,7 @@ open_encoders(const struct ranks *ranks, const struct train_options *o,
     char *table;
 
     num_threads((int)o->threads);
-    for (int texts = 0; texts <= (o->text != NULL); texts++)
+    for (int texts = 0; texts < (o->text ? 2 : 1); texts++)
         if (train_encoder_spec(o, shape, texts, &spec, err) ||
             train_shards_open(encoder + texts, &spec, ranks, texts, err))
             return -1;

@@ -263,7 +263,7 @@ train_bf16_faster(const struct train_options *o)
     int faster = 0;
 
     halves.bf16 = 1;
-    for (int texts = 0; texts <= (o->text != NULL); texts++) {
+    for (int texts = 0; texts < (o->text ? 2 : 1); texts++) {
         struct nn_spec spec;
         struct err none;
 
@@ -299,7 +299,7 @@ train_check(const struct train_options *o, struct err *err)
         loss_objective_check(objective, &o->loss, 0, 0, err) ||
         train_schedules_check(o, NULL, err))
         return -1;
-    for (int texts = 0; texts <= (o->text != NULL); texts++) {
+    for (int texts = 0; texts < (o->text ? 2 : 1); texts++) {
         struct nn_spec spec;
 
         if (train_spec(o, &any, texts, &spec, err) ||
