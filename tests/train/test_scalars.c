@@ -9,27 +9,26 @@
 static const struct nn_optim_spec sgd = {
     .name = "sgd", .momentum = 0.5, .weight_decay = 0.1};
 
-static struct train_scalars
-begin(const char *objective, const struct loss_settings *set,
-      const struct nn_optim_spec *optim)
+static void
+begin(struct train_scalars *scalars, const char *objective,
+      const struct loss_settings *set, const struct nn_optim_spec *optim)
 {
     struct err err = {""};
-    struct train_scalars scalars;
     const struct loss_objective *o = loss_objective_find(objective, &err);
     struct loss_settings defaults = loss_settings_of(o);
 
-    T(!train_scalars_open(&scalars, o, set ? set : &defaults, optim, &err),
+    T(!train_scalars_open(scalars, o, set ? set : &defaults, optim, &err),
       "the scalars of %s %s", objective, err.msg);
-    return scalars;
 }
 
 static void
 updates_follow_slopes(void)
 {
-    struct train_scalars scalars = begin("siglip", NULL, &sgd);
+    struct train_scalars scalars;
     const struct loss_report report = {.slope = {2, -1}};
     struct loss_settings set = {0};
 
+    begin(&scalars, "siglip", NULL, &sgd);
     T(scalars.n == 2, "siglip has two");
     T_NEAR(scalars.x[0], log(10), 1e-6, "the scale starts at log 10");
     T_NEAR(scalars.x[1], -10, 1e-6, "the bias at -10");
@@ -48,10 +47,11 @@ updates_follow_slopes(void)
 static void
 bounds_hold(void)
 {
-    struct train_scalars scalars = begin("clip", NULL, &sgd);
+    struct train_scalars scalars;
     const struct loss_report steep = {.slope = {-1000}};
     const struct loss_report none = {.slope = {NAN}};
 
+    begin(&scalars, "clip", NULL, &sgd);
     train_scalars_update(&scalars, &steep, 1);
     T_NEAR(scalars.x[0], log(100), 1e-6, "1 / tau is at most 100");
     T(train_scalars_finite(&scalars, &steep), "a steep slope is finite");
@@ -68,11 +68,11 @@ fixed_scalars_are_left_out(void)
     struct train_scalars scalars;
 
     *param_at(o->params, set.value, "fixed-tau") = 1;
-    scalars = begin("clip", &set, &sgd);
+    begin(&scalars, "clip", &set, &sgd);
     T(scalars.n == 0 && !scalars.optim, "fixed-tau: there is no scalar");
     train_scalars_update(&scalars, &(struct loss_report){.value = 0}, 1);
     train_scalars_close(&scalars);
-    scalars = begin("simclr", NULL, &sgd);
+    begin(&scalars, "simclr", NULL, &sgd);
     T(scalars.n == 0, "simclr has none");
     train_scalars_close(&scalars);
 }
@@ -82,13 +82,15 @@ saved_scalars_are_restored(const char *optim, long accumulate)
 {
     const struct nn_optim_spec spec = {
         .name = optim, .momentum = 0.9, .accumulate = accumulate};
-    struct train_scalars one = begin("siglip", NULL, &spec);
-    struct train_scalars two = begin("siglip", NULL, &spec);
+    struct train_scalars one;
+    struct train_scalars two;
     const struct loss_report report = {.slope = {0.3, 0.7}};
     struct train_part save = train_scalars_part(&one);
     struct train_part load = train_scalars_part(&two);
     struct err err = {""};
 
+    begin(&one, "siglip", NULL, &spec);
+    begin(&two, "siglip", NULL, &spec);
     for (int i = 0; i < 3; i++)
         train_scalars_update(&one, &report, 0.1);
     T(!save.save(save.self, ".", &err) && !load.load(load.self, ".", &err),
@@ -106,12 +108,14 @@ saved_scalars_are_restored(const char *optim, long accumulate)
 static void
 foreign_files_are_refused(void)
 {
-    struct train_scalars clip = begin("clip", NULL, &sgd);
-    struct train_scalars siglip = begin("siglip", NULL, &sgd);
+    struct train_scalars clip;
+    struct train_scalars siglip;
     struct train_part save = train_scalars_part(&clip);
     struct train_part load = train_scalars_part(&siglip);
     struct err err = {""};
 
+    begin(&clip, "clip", NULL, &sgd);
+    begin(&siglip, "siglip", NULL, &sgd);
     clip.x[0] = 1;
     T(!save.save(save.self, ".", &err) &&
           load.load(load.self, ".", &err) == -1 &&
