@@ -155,8 +155,8 @@ a_close_ends_all(void)
 {
     struct text text = {{0}, 0}, printed = {{0}, 0};
     struct stage_program *c =
-        start("ps -o pgid= -p $$ | tr -d ' '; echo ok; sleep 1000 & "
-              "read x; read x; echo bye >&2",
+        start("read x; ps -o pgid= -p $$ | tr -d ' '; echo ok; sleep 1000 & "
+              "read x; echo bye >&2",
               &printed, 60);
     char ok[64];
 
