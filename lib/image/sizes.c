@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "image/view.h"
@@ -6,15 +7,12 @@
 static const char *
 read_digits(const char *text, int64_t most, int64_t *value)
 {
-    *value = 0;
-    if (*text < '0' || *text > '9')
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
         return NULL;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        *value = 10 * *value + (*text - '0');
-        if (*value > most)
-            return NULL;
-    }
-    return text;
+    *value = strtoll(text, &end, 10);
+    return *value <= most ? end : NULL;
 }
 
 int

@@ -192,7 +192,7 @@ loss_of(struct hardest *hardest, const int64_t *ids)
            2 * log((double)b / (double)known);
 }
 
-/* Inserts a batch if there is room, or in place of the easiest. */
+/* Inserts a batch if there is room, else replaces the easiest one. */
 static void
 offer_batch(struct hardest *hardest, const int64_t *ids)
 {

@@ -582,7 +582,8 @@ static const struct {
 } tops[] = {{"top1", 1}, {"top3", 3}, {"top5", 5}};
 enum { TOPS = sizeof tops / sizeof *tops };
 
-/* Images, and those of them whose class has at most that rank. */
+/* Numbers of images: all, and for each of tops[] those whose class has at most
+ * that rank. */
 struct hits {
     size_t images, at[TOPS];
 };

@@ -83,8 +83,8 @@ int train_encoder_spec(const struct train_options *options,
                        const struct train_shape *shape, int texts,
                        struct train_encoder_spec *spec, struct err *err);
 
-/* train_stem_varies() returns 1 if --arch stem=auto would choose different
- * stems for some of these sizes of images. */
+/* train_stem_varies() returns 1 if --arch stem=auto would choose the small stem
+ * for some of these sizes of images and the stem imagenet for others. */
 int train_stem_varies(const struct train_options *options,
                       const struct image_sizes *sizes);
 
