@@ -91,10 +91,11 @@ ok 'a vision transformer has one size' refused 'vit:16x1x8 reads images of one s
 ok 'one stem is for all sizes' refused 'some would have the stem imagenet' 64@0,72@1 \
     --arch resnet8
 ok 'foil run fast trains and evaluates' "$BIN/foil" run fast set.tar set.tar -r fast \
-    --epochs 1 --batch 16 --arch ,width=8 --augmenters 1 --threads 1 --no-compare
+    --epochs 1 --batch 16 --arch ,width=8 --augmenters 1 --threads 1
 ok 'its views have 16 pixels' test "$(height fast)" = 16
 ok 'its features are made of 32' jq -es \
     'length > 1 and all(.train.made.image_size == 32)' fast/results.jsonl
+ok 'it compares them with raw pixels' grep -q 'raw pixels (32x32)' fast/table.txt
 for wrong in 0@0 8@1 8@0,16@0 8@0,16 '8@0,' 8,x 8@-1 5000 8@0,16@99999999999; do
     ok "--size $wrong exits with 2" refuses 2 'is no size of views' \
         "$BIN/foil-augment" --size "$wrong" --dry-run -r one set.tar

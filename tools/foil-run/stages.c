@@ -146,18 +146,23 @@ add_vocabulary(const struct pipeline *p, struct word_list *words)
 }
 
 /* The epochs between two evaluations: those that the run remembers; at first a
- * divisor of them, the user's or one for at most 20 checkpoints. */
+ * divisor of them, the user's, the pipeline's or one for at most 20
+ * checkpoints. */
 static const char *
 epochs_between(const struct pipeline *p)
 {
-    const struct word_list theirs = user_options(p, TRAIN);
-    const size_t own = item_find(&theirs, "--checkpoint-epochs") + 1;
+    const struct word_list lists[] = {user_options(p, TRAIN),
+                                      p->defaults[TRAIN]};
     struct settings pace = {0};
     struct err ignored;
     const char *stored;
 
-    if (own < theirs.n)
-        return theirs.word[own];
+    for (size_t i = 0; i < 2; i++) {
+        const size_t own = item_find(&lists[i], "--checkpoint-epochs") + 1;
+
+        if (own < lists[i].n)
+            return lists[i].word[own];
+    }
     setting_read(&pace, run_path(p, "compare/pace"), &ignored);
     stored = setting_get(&pace, "every");
     return stored ? stored
@@ -181,7 +186,8 @@ words_of_train(const struct pipeline *p, struct word_list *words)
         if (p->resume && *var(p, "captions") && !*var(p, "vocabulary"))
             word_list_put(words, "--override", "vocabulary");
     }
-    if (p->evaluates && !word_list_has(&theirs, "--checkpoint-epochs"))
+    if (p->evaluates && !word_list_has(&own, "--checkpoint-epochs") &&
+        !word_list_has(&theirs, "--checkpoint-epochs"))
         word_list_put(words, "--checkpoint-epochs", epochs_between(p));
     add_vocabulary(p, words);
     add_warmup(p, &own);
