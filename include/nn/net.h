@@ -64,7 +64,9 @@ struct nn_spec {
     long vocabulary, context; /* texts: number of ids; most tokens of a text */
     long quick_gelu; /* clip: x sigmoid(1.702 x), for OpenAI's weights */
     size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3 */
-    float mean[3], deviation[3];          /* of pixels / 255 */
+    long feature_size;           /* of the images that features are made of;
+                                    0: height and image_width */
+    float mean[3], deviation[3]; /* of pixels / 255 */
     int bf16;   /* activations and products of ResNets and transformers in
                    bfloat16; needs AVX-512, and for a ResNet a width in
                    multiples of 16 */

@@ -10,8 +10,9 @@
 #include "encoder.h"
 
 /* The fields of a spec by name, for writing and reading.  LATER is a LONG that
- * older checkpoints do not have: 0. */
-enum field_kind { TEXT, LONG, LATER, SIZE, FLAG, TRIPLE };
+ * older checkpoints do not have: 0; OPTIONAL one that is not written if it is
+ * 0. */
+enum field_kind { TEXT, LONG, LATER, OPTIONAL, SIZE, FLAG, TRIPLE };
 
 static const struct {
     const char *name;
@@ -33,6 +34,7 @@ static const struct {
     {"height", SIZE, offsetof(struct nn_spec, height)},
     {"image_width", SIZE, offsetof(struct nn_spec, image_width)},
     {"channels", SIZE, offsetof(struct nn_spec, channels)},
+    {"feature_size", OPTIONAL, offsetof(struct nn_spec, feature_size)},
     {"mean", TRIPLE, offsetof(struct nn_spec, mean)},
     {"deviation", TRIPLE, offsetof(struct nn_spec, deviation)},
     {"bf16", FLAG, offsetof(struct nn_spec, bf16)},
@@ -53,6 +55,10 @@ nn_spec_put(const struct nn_spec *spec)
         case TEXT:
             value = json_string(*(const char *const *)at);
             break;
+        case OPTIONAL:
+            if (!*(const long *)at)
+                continue;
+            // fall through
         case LONG:
         case LATER:
             value = json_integer(*(const long *)at);
@@ -105,6 +111,7 @@ nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err)
             rc = json_get_text(object, name, at, err);
             break;
         case LATER:
+        case OPTIONAL:
             if (!json_object_get(object, name))
                 break;
             // fall through

@@ -79,8 +79,9 @@ embed_encoder_open(struct embed_encoder *e, const struct embed_options *job,
     *e = (struct embed_encoder){.head = job->head};
     if (nn_model_read(&e->model, job->checkpoint, texts, &err))
         die("%s", err.msg);
-    if (job->size && !texts)
-        spec->height = spec->image_width = (size_t)job->size;
+    if ((job->size || spec->feature_size) && !texts)
+        spec->height = spec->image_width =
+            (size_t)(job->size ? job->size : spec->feature_size);
     json_object_set_new(e->model.about, "untrained",
                         json_boolean(job->untrained));
     e->command = find_command(e, job);

@@ -103,6 +103,9 @@ static const struct opt encoder_opts[] = {
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "mean of pixels / 255"},
     {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B",
      "standard deviation of pixels / 255"},
+    {"feature-size", 0, OPT_WHOLE, &o.feature_size, 0, 1024, "N",
+     "width and height of the images that foil embed makes features of; 0: "
+     "those of the views"},
     {"conv", 0, OPT_CHOICE, &o.direct, 0, 0, "auto|direct",
      "convolutions; auto: Winograd if it is faster"},
     {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",

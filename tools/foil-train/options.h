@@ -25,7 +25,7 @@ struct train_options {
     double lr, lr_end, warmup, average;
     long context, embed;
     long moves, burn;
-    long width, hidden, micro, shards, seed, threads;
+    long width, hidden, feature_size, micro, shards, seed, threads;
     long keep_features;
     int quick_gelu, bf16, direct, whole, lars_b;
     enum { TRAIN_NORM_BATCH, TRAIN_NORM_GROUP, TRAIN_NORM_NONE } norm;

@@ -83,6 +83,12 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
     spec->height = shape->height;
     spec->image_width = shape->width;
     spec->channels = shape->channels;
+    if (o->feature_size && !o->encoder && !nn_encoder_any_size(o->arch))
+        return err_set(err,
+                       "--feature-size %ld: --arch %s reads images of one "
+                       "size, a resnet of any",
+                       o->feature_size, o->arch);
+    spec->feature_size = o->feature_size;
     spec->direct = o->direct;
     if (nn_encoder_reads(o->arch, NN_IDS)) {
         spec->samples = shape->size;
