@@ -90,12 +90,27 @@ ok 'a vision transformer has one size' refused 'vit:16x1x8 reads images of one s
     16@0,8@1 --arch vit:16x1x8
 ok 'one stem is for all sizes' refused 'some would have the stem imagenet' 64@0,72@1 \
     --arch resnet8
+ok 'it has one size of features, too' refused 'reads images of one size' 16 \
+    --arch vit:16x1x8 --feature-size 32
 ok 'foil run fast trains and evaluates' "$BIN/foil" run fast set.tar set.tar -r fast \
     --epochs 1 --batch 16 --arch ,width=8 --augmenters 1 --threads 1
 ok 'its views have 16 pixels' test "$(height fast)" = 16
 ok 'its features are made of 32' jq -es \
     'length > 1 and all(.train.made.image_size == 32)' fast/results.jsonl
 ok 'it compares them with raw pixels' grep -q 'raw pixels (32x32)' fast/table.txt
+ok 'the size of features is the run'"'"'s' "$BIN/foil-embed" -o own.npy fast set.tar
+ok 'which the checkpoint has' test "$(jq .image_size own.json)" = 32
+ok 'and --size replaces' "$BIN/foil-embed" --size 24 -o own.npy fast set.tar
+ok 'with another size' test "$(jq .image_size own.json)" = 24
+ok 'foil run fast follows the sizes of the user' bash -c "'$BIN/foil' run fast set.tar \
+    --stages --augment.size 8 --train.feature-size 12 2>&1 |
+    grep 'views of 8, features of 12'"
+ok 'foil run fast --minutes chooses the epochs' "$BIN/foil" run fast set.tar -r minutes \
+    --minutes 0.01 --batch 16 --arch ,width=8 --augmenters 1 --threads 1 --no-compare
+ok 'it stores them' grep -qE '^size=16 features=32 EPOCHS=[1-9]' minutes/chosen
+ok 'a resumed run has the same' bash -c "'$BIN/foil' run --resume -r minutes"
+ok '--minutes x exits with 2' refuses 2 'want a number' "$BIN/foil" run fast set.tar \
+    -r other --minutes x
 for wrong in 0@0 8@1 8@0,16@0 8@0,16 '8@0,' 8,x 8@-1 5000 8@0,16@99999999999; do
     ok "--size $wrong exits with 2" refuses 2 'is no size of views' \
         "$BIN/foil-augment" --size "$wrong" --dry-run -r one set.tar

@@ -49,8 +49,7 @@ refusal(void)
     return fault;
 }
 
-enum { STEPS = 4 };         // of the trial; the first one is not counted
-enum { SMALL_PIXELS = 48 }; // largest width of images for simclr
+enum { STEPS = 4 }; // of the trial; the first one is not counted
 enum { FEW_IMAGES = 500 };
 
 /* Prints the last line of a file of messages as the reason. */
@@ -114,15 +113,15 @@ rate_of(const char *run)
                              : 0;
 }
 
-/* Trains some steps of the pipeline, and prints how long an epoch takes. */
+/* Trains some steps, and prints how long an epoch takes. */
 static void
-try_run(const struct data_set *set, const char *data, const char *pipeline,
-        const char *made, const char *log, int stop)
+try_run(const struct data_set *set, const char *data, const char *made,
+        const char *log, int stop)
 {
     char *run = mem_keep_format("%s/run", made);
     char *argv[] = {
         mem_keep_format("foil"),         mem_keep_format("run"),
-        mem_keep_format("%s", pipeline), mem_keep_format("%s", data),
+        mem_keep_format("fast"),         mem_keep_format("%s", data),
         mem_keep_format("-r"),           run,
         mem_keep_format("--steps"),      mem_keep_format("%d", STEPS),
         mem_keep_format("--no-compare"), NULL};
@@ -131,25 +130,12 @@ try_run(const struct data_set *set, const char *data, const char *pipeline,
     if (!run_command(argv, log, stop)) {
         rate = rate_of(run);
         seconds = rate > 0 ? (double)data_size(set) / rate : 0;
-        print_row("an epoch",
-                  "%.3g s by 'foil run %s', %.3g images in a second, measured "
-                  "in %d steps now; its 100 epochs: %.2g hours",
-                  seconds, pipeline, rate, STEPS - 1, seconds * 100 / 3600);
+        print_row(
+            "an epoch",
+            "%.3g s by 'foil run fast', %.3g images in a second, measured "
+            "in %d steps now; its 100 epochs: %.2g hours",
+            seconds, rate, STEPS - 1, seconds * 100 / 3600);
     }
-}
-
-static size_t
-largest_side(const struct data_set *set)
-{
-    size_t most = 0;
-
-    for (size_t i = 0; i < data_size(set); i++) {
-        const struct data_file file = data_file(set, i);
-        const size_t side = file.width > file.height ? file.width : file.height;
-
-        most = side > most ? side : most;
-    }
-    return most;
 }
 
 static void
@@ -157,10 +143,9 @@ check_set(const struct data_set *set, const char *data, const char *made,
           const char *log, int stop)
 {
     const size_t n = data_size(set), classes = data_classes(set);
-    const size_t side = largest_side(set);
     struct err err;
 
-    print_row("images", "%zu, up to %zu pixels wide or high%s", n, side,
+    print_row("images", "%zu%s", n,
               n < FEW_IMAGES ? "; below about 500 a pretrained encoder is "
                                "better"
                              : "");
@@ -176,8 +161,7 @@ check_set(const struct data_set *set, const char *data, const char *made,
     else if (n < 2)
         refuse_run("a run needs two images or more");
     else
-        try_run(set, data, side > SMALL_PIXELS ? "photos" : "simclr", made, log,
-                stop);
+        try_run(set, data, made, log, stop);
 }
 
 void
