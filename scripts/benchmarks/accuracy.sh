@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # accuracy.sh: minutes of training on CIFAR-10 until the nearest neighbour is
 # right for NEAR [.59] and a linear probe for PROBE [.65] of the test images, by
-# `foil run cifar` and by the same run in PyTorch on DataLoader and torchvision:
-# encoder, head, objective, bf16, optimiser, schedule, batch, augmentation,
-# EPOCHS [1] and THREADS [all cores] are the same; DataLoader has as many more
-# processes.
+# `foil run RECIPE` [cifar, or fast] and by the same run in PyTorch on DataLoader and
+# torchvision: encoder, head, objective, bf16, optimiser, schedule, batch,
+# augmentation, EPOCHS [1] and THREADS [all cores] are the same; DataLoader has as
+# many more processes.
 #
 # Each epoch saves its weights, and foil-eval evaluates the features of both, from
 # the last epoch backwards: a measure is reached at the first epoch after which it
@@ -20,7 +20,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "${BIN:-build/release/bin}" && pwd)
 export PATH=$bin:$PATH
 export PYTHONPATH=$here/../../pipelines/python
-epochs=${EPOCHS:-1} threads=${THREADS:-$(nproc)} batch=128 seed=${SEED:-1}
+epochs=${EPOCHS:-1} threads=${THREADS:-$(nproc)} recipe=${RECIPE:-cifar} seed=${SEED:-1}
+case $recipe in
+cifar) batch=128 ;;
+fast) batch=64 ;;
+*) echo "accuracy.sh: RECIPE can be cifar or fast, not '$recipe'" >&2 && exit 2 ;;
+esac
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
 
@@ -49,7 +54,7 @@ set_of() {
 train_foil() {
     local TIMEFORMAT='%U %S' run=$work/foil
     rm -rf "$run"
-    foil run cifar --stages -r "$run" --epochs "$epochs" --batch "$batch" \
+    foil run "$recipe" --stages -r "$run" --epochs "$epochs" --batch "$batch" \
         --threads "$threads" --seed "$seed" --select '--remainder drop' \
         --train "--checkpoint-every $1 --keep $((epochs + 1))" \
         "$work/train.foil" "$work/test.foil" >"$work/stages"
@@ -66,7 +71,7 @@ train_foil() {
 # train_torch : the same
 train_torch() {
     mkdir -p "$work/torch"
-    peer train "$epochs" "$batch" "$threads" "$seed" >"$work/torch.times"
+    peer train "$recipe" "$epochs" "$batch" "$threads" "$seed" >"$work/torch.times"
 }
 
 # peer MODE ARG... : accuracy_peer.py on our data and folder
@@ -78,14 +83,14 @@ peer() {
 features_foil() {
     local name
     for name in train test; do
-        foil-embed -o "$work/embedded/$name.npy" --threads "$threads" \
+        foil-embed --size 32 -o "$work/embedded/$name.npy" --threads "$threads" \
             "$work/foil/step-$(printf %08d $(($1 * $2)))" "$work/$name.foil" \
             2>"$work/log"
     done
 }
 
 features_torch() {
-    peer features "$1" "$threads"
+    peer features "$recipe" "$1" "$threads"
 }
 
 # right MEASURE : the share that it gets right in $work/embedded
