@@ -152,7 +152,7 @@ steps_init(struct steps *all, const struct file *file, const char *name,
     all->set.reference = all->objective != &loss_simclr;
     if (gap_get(all, file, err) || real_get(file, "steps", &steps, err) ||
         (all->objective->columns && real_get(file, "N", &samples, err)) ||
-        loss_objective_check(all->objective, &all->set, 0, 0, err))
+        loss_objective_check(all->objective, &all->set, 0, 2, 0, err))
         return -1;
     if (!(all->set.value[LOSS_TAU] > 0) || !(steps >= 1 && steps < 1e6) ||
         !(samples >= 0 && samples < 1e9))

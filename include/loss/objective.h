@@ -13,9 +13,11 @@
 /*
  * Objectives: losses of the embeddings of a batch, with their gradients.
  *
- * b images have two views each: the n = 2b rows of z are view-major, row r is
- * view r / b of image r mod b, and its partner is row (r + b) mod n.  `extra`
- * rows may follow: images that are negatives only, not anchors.  With
+ * b images have v views each: the n = v b rows of z are view-major, row r is
+ * view r / b of image r mod b.  Its positives P_r are other rows of its image
+ * (struct loss_views), of two views its partner, row (r + b) mod n; the rows of
+ * all other images are its negatives.  mean_p is over P_r.  `extra` rows may
+ * follow: images that are negatives only, not anchors.  With
  * v_r = z_r / |z_r| and S = V V', most objectives compute a value L and a
  * weight matrix
  *
@@ -30,7 +32,10 @@
 /* The input of an objective; rows = n + extra. */
 struct loss_batch {
     size_t b;             /* images, >= 2 */
-    size_t extra;         /* rows after the 2b anchors: negatives only */
+    size_t v;             /* views of each; 0: two */
+    size_t targets;       /* the first views, whose rows are positives of the
+                             other views and of each other; 0: all v */
+    size_t extra;         /* rows after the n anchors: negatives only */
     size_t constant;      /* the last `constant` of these have no gradient, such
                              as features from a bank */
     size_t dim;           /* d, numbers of a row */
@@ -89,7 +94,7 @@ struct loss_report {
     double value;     /* L */
     double infonce;   /* L of simclr for the same batch: comparable between
                          objectives */
-    double positive;  /* mean cosine of partners */
+    double positive;  /* mean cosine of positives */
     double cosine;    /* mean cosine of two different anchors; 1: collapsed */
     double deviation; /* mean over dimensions of the deviation of v, times
                          sqrt d; 1: spread out, 0: collapsed */
@@ -114,6 +119,8 @@ struct loss_objective {
     double scale;       /* length of the gradient, relative to that of simclr
                            (lib/algorithms.md 2); 0: 1 */
     int scale_by_tau;   /* 1: times the temperature */
+    const char *pairs;  /* why it takes no more than two views of an image, as
+                           half a sentence; NULL: it takes any number */
     int by_encoder;     /* 1: the encoder computes the loss: neither run() nor
                            direct() */
     size_t aux_columns; /* columns at the end of z that are not part of the
@@ -132,7 +139,8 @@ struct loss_objective {
     const struct loss_scalar *scalars;
 
     /* check() is called by loss_objective_check(); or NULL. */
-    int (*check)(const struct loss_settings *set, size_t b, struct err *err);
+    int (*check)(const struct loss_settings *set,
+                 const struct loss_views *views, struct err *err);
 
     /*
      * run() replaces S by W and reports value and `more`.
@@ -144,7 +152,8 @@ struct loss_objective {
                 float *state, float *s, struct loss_report *report);
 
     /*
-     * direct() computes dL/dz from z if run is NULL, and reports the same.
+     * direct() computes dL/dz from z, of two views, if run is NULL, and reports
+     * the same.
      *   z, dz  [n,d]  without extra rows; dz is overwritten
      *   work   [LOSS_DIRECT_SIZE()]
      */
@@ -168,14 +177,18 @@ const struct loss_objective *loss_objective_find(const char *name,
 /* loss_settings_of() returns an objective's defaults. */
 struct loss_settings loss_settings_of(const struct loss_objective *objective);
 
+/* loss_views_of() returns the views of a batch. */
+struct loss_views loss_views_of(const struct loss_batch *batch);
+
 /*
  * loss_objective_check() returns 0, or -1 with the reason for settings that
  * cannot work.
  *   b, d  of the batches; 0: unknown, not checked
+ *   v     views of each image
  */
 int loss_objective_check(const struct loss_objective *objective,
-                         const struct loss_settings *set, size_t b, size_t d,
-                         struct err *err);
+                         const struct loss_settings *set, size_t b, size_t v,
+                         size_t d, struct err *err);
 
 /* loss_objective_scale() returns the length of the objective's gradient
  * relative to that of simclr, in expectation and for large batches. */

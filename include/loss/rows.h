@@ -6,9 +6,20 @@
 
 /*
  * Functions for objectives on a similarity matrix.  Rows as in
- * loss/objective.h: n = 2b anchors, view-major, and `rows` columns, first the n
- * anchors.
+ * loss/objective.h: n = v b anchors, view-major, and `rows` columns, first the
+ * n anchors.
+ *
+ * The positives of a row are the other rows of its image in the first `targets`
+ * views: all v - 1 others with targets = v; with fewer, the further views learn
+ * from these, and these from each other (SwAV, arXiv:2006.09882, section 3.2).
  */
+struct loss_views {
+    size_t b;       /* images, >= 1 */
+    size_t v;       /* views of each, 2 .. LOSS_VIEWS_MAX */
+    size_t targets; /* 2 .. v */
+};
+
+enum { LOSS_VIEWS_MAX = 64 };
 
 /* From so many elements on rows are spread over threads; for fewer it takes
  * longer to wake the threads. */
@@ -16,17 +27,30 @@ enum { LOSS_FOR_THREADS = 1 << 16 };
 
 /* The columns of the batch that a row is compared with. */
 enum loss_mask {
-    LOSS_BATCH,          /* all but itself, with the partner: 2b - 1 */
-    LOSS_NEGATIVES,      /* all but itself and the partner: 2b - 2 */
+    LOSS_BATCH,     /* all but itself: v b - 1 */
+    LOSS_NEGATIVES, /* all of other images: v (b - 1) */
+
+    /* of two views */
     LOSS_CROSS,          /* all of the other view, with the partner: b */
     LOSS_CROSS_NEGATIVES /* all of the other view but the partner: b - 1 */
 };
 
 /* loss_mask_count() returns the number of columns of a mask. */
-size_t loss_mask_count(size_t b, enum loss_mask mask);
+size_t loss_mask_count(const struct loss_views *views, enum loss_mask mask);
 
-/* loss_partner() returns the row of the other view of the same image. */
+/* loss_partner() returns, of two views, the row of the other view of the same
+ * image. */
 size_t loss_partner(size_t b, size_t row);
+
+/*
+ * loss_positives_mean() returns the mean of a row's numbers at its positives;
+ * loss_positives_add() adds x, in equal parts, to its numbers at them.
+ *   row  [v b]  numbers of row r
+ */
+double loss_positives_mean(const struct loss_views *views, size_t r,
+                           const float *row);
+void loss_positives_add(const struct loss_views *views, size_t r, double x,
+                        float *row);
 
 /* The softmax of one row's scores. */
 struct loss_row {
@@ -47,19 +71,23 @@ struct loss_row {
  * beta >= 0 overflows.  The Kullback-Leibler divergence of the softmax from the
  * uniform distribution over its m columns is beta mean - log_z + log m.
  */
-struct loss_row loss_row_partition(size_t b, size_t rows, size_t r, double beta,
-                                   enum loss_mask mask, const float *s,
-                                   float *p);
+struct loss_row loss_row_partition(const struct loss_views *views, size_t rows,
+                                   size_t r, double beta, enum loss_mask mask,
+                                   const float *s, float *p);
+
+/* loss_view_partition() does that for a row's n columns in one view. */
+struct loss_row loss_view_partition(size_t n, double beta, const float *s,
+                                    float *p);
 
 /*
  * loss_partition() does that for all rows.
  *   s  [n,rows]
  *   p  [n,rows] or NULL, may be s
- * Returns sum_r (log_z_r - beta s_r,partner).  It uses threads; the bits do not
- * depend on their number.
+ * Returns sum_r (log_z_r - beta mean_p s_rp), p its positives.  It uses
+ * threads; the bits do not depend on their number.
  */
-double loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
-                      const float *s, float *p);
+double loss_partition(const struct loss_views *views, size_t rows, double beta,
+                      enum loss_mask mask, const float *s, float *p);
 
 /*
  * loss_partner_balance() sets the weight of the partner to minus the sum of all

@@ -18,7 +18,8 @@
  *     text       the spec of the text encoder, if there is one
  *     dataset    digest and size; with texts also the largest number of
  *                captions of a sample
- *     batch      images and extra: their largest numbers
+ *     batch      images and extra: their largest numbers; views of each image,
+ *                if not 2
  *     engine     processor and table: the bits of the result depend on them
  *     state      progress of the run (struct train_state)
  */
@@ -32,6 +33,7 @@ struct train_shape {
     char digest[33];      /* of the data set; "": unknown */
     int64_t size;         /* samples of the data set */
     size_t images, extra; /* largest numbers in a batch */
+    size_t per_image;     /* views of each of its images; with texts 2 */
     size_t height, width, channels;
     size_t captions;   /* largest number of a sample; 0: there are no texts */
     size_t vocabulary; /* its tokens; not saved here */

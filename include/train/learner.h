@@ -80,6 +80,8 @@ struct train_learner_spec {
     struct train_encoder *encoder[TRAIN_ENCODERS]; /* the second may be NULL */
     size_t table_views;   /* rows of a sample in an encoder of ids; else 0 */
     size_t images, extra; /* largest numbers in a batch */
+    size_t views;         /* of each image; 0: two, as of two encoders */
+    size_t targets;       /* as in struct loss_batch */
     struct train_samples *samples;           /* with their columns */
     struct train_scalars *scalars;           /* of the objective; or NULL */
     struct train_state *state;               /* advanced by steps */
@@ -106,7 +108,7 @@ struct train_learner {
     struct loss_settings settings; /* at the last step */
     size_t dim;
     float *z, *v;   /* [rows,dim] of the last batch, raw and of unit length: the
-                       2 n views, the extra rows, then in z the rows from
+                       views, the extra rows, then in z the rows from
                        outside that the negatives passed */
     size_t outside; /* largest number of rows from outside */
     float *dz, *columns, *work;

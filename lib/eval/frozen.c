@@ -76,7 +76,7 @@ eval_frozen_new(const struct eval_views *views,
                 objective->name);
         return NULL;
     }
-    if (loss_objective_check(objective, &how->settings, how->batch, views->d,
+    if (loss_objective_check(objective, &how->settings, how->batch, 2, views->d,
                              err))
         return NULL;
     f = mem_array(1, sizeof *f);

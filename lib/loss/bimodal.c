@@ -34,9 +34,10 @@ bimodal_row(const struct loss_batch *batch, const struct loss_settings *set,
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
     const double own = row[partner], others = (double)(b - 1);
+    const struct loss_views views = loss_views_of(batch);
     const struct loss_row q = loss_row_partition(
-        b, rows, r, 1 / tau, set->reference ? LOSS_CROSS : LOSS_CROSS_NEGATIVES,
-        row, row);
+        &views, rows, r, 1 / tau,
+        set->reference ? LOSS_CROSS : LOSS_CROSS_NEGATIVES, row, row);
     const double log_g = q.log_z - own / tau - log(others);
     const double log_u = loss_running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
@@ -131,6 +132,7 @@ const struct loss_objective loss_sogclr_bimodal = {
     .column = loss_running_column,
     .initial = loss_running_initial,
     .check = loss_running_check_gamma,
+    .pairs = loss_two_kinds,
     .run = sogclr_bimodal_run,
 };
 
@@ -223,10 +225,13 @@ isogclr_bimodal_run(const struct loss_batch *batch,
 }
 
 static int
-isogclr_bimodal_check(const struct loss_settings *set, size_t b,
-                      struct err *err)
+isogclr_bimodal_check(const struct loss_settings *set,
+                      const struct loss_views *views, struct err *err)
 {
-    if (loss_running_check(set, 0, LOSS_CROSS_NEGATIVES, err))
+    const struct loss_views unknown = {0};
+    const size_t b = views->b;
+
+    if (loss_running_check(set, &unknown, LOSS_CROSS_NEGATIVES, err))
         return -1;
     if (!set->reference && !(set->value[RHO_GAP] > 0))
         return err_set(err,
@@ -253,5 +258,6 @@ const struct loss_objective loss_isogclr_bimodal = {
     .column = loss_running_column,
     .initial = loss_running_initial,
     .check = isogclr_bimodal_check,
+    .pairs = loss_two_kinds,
     .run = isogclr_bimodal_run,
 };

@@ -13,6 +13,9 @@
  */
 enum { TAU = LOSS_TAU, FIXED, OWN };
 
+const char loss_two_kinds[] =
+    "it compares two kinds, such as an image and its text";
+
 #define LEARNT_TAU(v)                                        \
     [TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
              .schedule = PARAM_LEARNT},                      \
@@ -52,6 +55,7 @@ struct clip_row {
 static double
 weigh_clip(const struct loss_batch *batch, double tau, float *s, double *slope)
 {
+    const struct loss_views views = loss_views_of(batch);
     const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
     const double beta = 1 / tau, scale = beta / (double)n;
     struct clip_row *each = mem_array(n, sizeof *each);
@@ -63,7 +67,7 @@ weigh_clip(const struct loss_batch *batch, double tau, float *s, double *slope)
         const size_t partner = loss_partner(b, r);
         const double score = row[partner];
         const struct loss_row q =
-            loss_row_partition(b, rows, r, beta, LOSS_CROSS, row, row);
+            loss_row_partition(&views, rows, r, beta, LOSS_CROSS, row, row);
 
         num_scale(rows, (float)scale, row);
         loss_partner_balance(rows, partner, row);
@@ -93,6 +97,7 @@ const struct loss_objective loss_clip = {
     .params = clip_params,
     .head = "512-128",
     .scalars = clip_scalars,
+    .pairs = loss_two_kinds,
     .run = clip_run,
 };
 
@@ -169,6 +174,7 @@ const struct loss_objective loss_cyclip = {
     .params = cyclip_params,
     .head = "512-128",
     .scalars = clip_scalars,
+    .pairs = loss_two_kinds,
     .run = cyclip_run,
 };
 
@@ -234,5 +240,6 @@ const struct loss_objective loss_siglip = {
     .params = siglip_params,
     .head = "512-128",
     .scalars = siglip_scalars,
+    .pairs = loss_two_kinds,
     .run = siglip_run,
 };

@@ -6,13 +6,13 @@
 #include "objectives.h"
 
 /*
- * DCL, decoupled contrastive learning: InfoNCE without the partner in the
+ * DCL, decoupled contrastive learning: InfoNCE without the positives in the
  * denominator, that is, the global contrastive loss within the batch.
  *
- *     L    = 1/n sum_r ( log sum_c exp(beta s_rc) - beta s_r,partner )
- *     W_rc = beta/n ( q_rc - [c = partner] ),   q = softmax
+ *     L    = 1/n sum_r ( log sum_c exp(beta s_rc) - beta mean_p s_rp )
+ *     W_rc = beta/n ( q_rc - [c in P_r] / |P_r| ),   q = softmax
  *
- * over the m = 2b - 2 rows c of other images.  Yeh et al. 2022,
+ * over the m = n - v rows c of other images.  Yeh et al. 2022,
  * arXiv:2110.06848; EMC2, arXiv:2404.10575, eq. 1, within the batch.  L may be
  * negative.  No state.
  *
@@ -28,9 +28,10 @@ static double
 weigh_decoupled(const struct loss_batch *batch, double tau, float *s,
                 struct loss_report *report)
 {
-    const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
+    const struct loss_views views = loss_views_of(batch);
+    const size_t n = views.v * views.b, rows = n + batch->extra;
     const double beta = 1 / tau;
-    const double log_m = log((double)loss_mask_count(b, LOSS_NEGATIVES));
+    const double log_m = log((double)loss_mask_count(&views, LOSS_NEGATIVES));
     const float scale = (float)(beta / (double)n);
     struct dcl_row *each = mem_array(n, sizeof *each);
     double value = 0, kl = 0;
@@ -38,16 +39,15 @@ weigh_decoupled(const struct loss_batch *batch, double tau, float *s,
 #pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
     for (size_t r = 0; r < n; r++) {
         float *row = s + r * rows;
-        const size_t partner = loss_partner(b, r);
-        const double score = row[partner];
+        const double score = loss_positives_mean(&views, r, row);
         const struct loss_row q =
-            loss_row_partition(b, rows, r, beta, LOSS_NEGATIVES, row, row);
+            loss_row_partition(&views, rows, r, beta, LOSS_NEGATIVES, row, row);
 
         each[r] = (struct dcl_row){q.log_z - beta * score,
                                    beta * q.mean - q.log_z + log_m};
         for (size_t c = 0; c < n; c++)
             row[c] *= scale;
-        row[partner] -= scale;
+        loss_positives_add(&views, r, -(double)scale, row);
     }
     for (size_t r = 0; r < n; r++) {
         value += each[r].value;
@@ -68,7 +68,7 @@ dcl_run(const struct loss_batch *batch, const struct loss_settings *set,
 
 const struct loss_objective loss_dcl = {
     .name = "dcl",
-    .summary = "InfoNCE without the partner in the denominator",
+    .summary = "InfoNCE without the positives in the denominator",
     .params = (const struct param[]){LOSS_PARAM_TAU(0.1), {0}},
     .head = "512-128",
     .run = dcl_run,
@@ -78,7 +78,7 @@ const struct loss_objective loss_dcl = {
  * FlatCLR, FlatNCE: the gradient of dcl from a value that is always 1,
  *
  *     L = 1/n sum_r exp( v_r - detach(v_r) ),
- *     v_r = log sum_c exp(beta (s_rc - s_r,partner))
+ *     v_r = log sum_c exp(beta (s_rc - mean_p s_rp))
  *
  * over the rows c of other images.  Chen et al. 2021, arXiv:2107.01152.  The
  * reported value is InfoNCE, as in the paper.  No state.

@@ -137,6 +137,7 @@ const struct loss_objective loss_barlow_twins = {
     .summary = "views agree, dimensions do not",
     .params = barlow_twins_params,
     .head = "2048-2048-2048-bn",
+    .pairs = "it compares the dimensions of two views",
     .direct = barlow_twins_direct,
 };
 
@@ -229,5 +230,6 @@ const struct loss_objective loss_vicreg = {
     .summary = "variance, invariance, covariance",
     .params = vicreg_params,
     .head = "2048-2048-2048-bn",
+    .pairs = "it compares the dimensions of two views",
     .direct = vicreg_direct,
 };

@@ -49,15 +49,16 @@ static double
 hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, float *row, float *low, int *at_floor)
 {
+    const struct loss_views views = loss_views_of(batch);
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
     const double tau = set->value[TAU], beta = set->value[BETA];
-    const double m = (double)loss_mask_count(b, LOSS_NEGATIVES);
+    const double m = (double)loss_mask_count(&views, LOSS_NEGATIVES);
     const double scale = 1 / (tau * (double)(2 * b)), x = row[partner] / tau;
-    const double z0 =
-        loss_row_partition(b, rows, r, beta / tau, LOSS_NEGATIVES, row, low)
-            .log_z;
-    const double z1 = loss_row_partition(b, rows, r, (1 + beta) / tau,
+    const double z0 = loss_row_partition(&views, rows, r, beta / tau,
+                                         LOSS_NEGATIVES, row, low)
+                          .log_z;
+    const double z1 = loss_row_partition(&views, rows, r, (1 + beta) / tau,
                                          LOSS_NEGATIVES, row, row)
                           .log_z;
     const double log_a = log(m) + z1 - z0 - x, least = log(m) - 1 / tau - x;
@@ -100,5 +101,6 @@ const struct loss_objective loss_hcl = {
     .summary = "hard negatives weigh more, likely positives less",
     .params = params,
     .head = "512-128",
+    .pairs = "it subtracts the score of one partner from the negatives",
     .run = hcl_run,
 };

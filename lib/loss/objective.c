@@ -37,18 +37,25 @@ loss_settings_of(const struct loss_objective *objective)
 
 int
 loss_objective_check(const struct loss_objective *objective,
-                     const struct loss_settings *set, size_t b, size_t d,
-                     struct err *err)
+                     const struct loss_settings *set, size_t b, size_t v,
+                     size_t d, struct err *err)
 {
+    const struct loss_views views = {b, v, v};
+
     if (b == 1)
         return err_set(err, "a batch of one image has no negatives: want two "
                             "images or more");
+    if (v > 2 && (objective->pairs || set->reference))
+        return err_set(err, "%s wants 2 views of each image, not %zu: %s",
+                       objective->name, v,
+                       objective->pairs ? objective->pairs
+                                        : "the authors' code takes two");
     if (d && d <= objective->aux_columns)
         return err_set(err, "%s wants embeddings of more than %zu columns",
                        objective->name, objective->aux_columns);
     if (param_check(objective->params, set->value, err))
         return -1;
-    return objective->check ? objective->check(set, b, err) : 0;
+    return objective->check ? objective->check(set, &views, err) : 0;
 }
 
 size_t
@@ -94,7 +101,8 @@ size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra, d = batch->dim;
+    const size_t n = loss_views_of(batch).v * batch->b;
+    const size_t rows = n + batch->extra, d = batch->dim;
     const size_t own = objective->direct ? LOSS_DIRECT_SIZE(n, d) : 0;
 
     return rows * d + rows + (rows - batch->constant + 1) * rows + own;
@@ -103,9 +111,10 @@ loss_objective_size(const struct loss_objective *objective,
 /* Reports cosine and deviation: |sum v|^2 = n + sum of the cosines of different
  * anchors. */
 static void
-report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
-              struct loss_report *report)
+report_spread(const struct loss_views *views, size_t d, const float *v,
+              const float *s, size_t rows, struct loss_report *report)
 {
+    const size_t n = views->v * views->b;
     double squares = 0, deviation = 0, positive = 0;
 
     for (size_t k = 0; k < d; k++) {
@@ -119,7 +128,7 @@ report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
         deviation += sqrt(fmax(0, square - sum * sum / (double)n) / (double)n);
     }
     for (size_t r = 0; r < n; r++)
-        positive += s[r * rows + loss_partner(n / 2, r)];
+        positive += loss_positives_mean(views, r, s + r * rows);
     report->positive = positive / (double)n;
     report->cosine = (squares - (double)n) / ((double)n * (double)(n - 1));
     report->deviation = deviation / sqrt((double)d);
@@ -139,7 +148,8 @@ loss_objective_run(const struct loss_objective *objective,
                    const struct loss_batch *batch, const float *z, float *state,
                    float *dz, float *work, struct loss_report *report)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const struct loss_views views = loss_views_of(batch);
+    const size_t n = views.v * views.b, rows = n + batch->extra;
     const size_t moved = rows - batch->constant;
     const size_t d = batch->dim - objective->aux_columns;
     float *v = work, *length = v + rows * batch->dim, *s = length + rows;
@@ -147,6 +157,8 @@ loss_objective_run(const struct loss_objective *objective,
 
     REQUIRE(batch->b >= 2 && batch->dim > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
+    REQUIRE(views.v == 2 || !objective->pairs);
+    REQUIRE(views.targets >= 2 && views.targets <= views.v);
     REQUIRE(!batch->s || !objective->aux_columns);
     REQUIRE(!batch->w || (objective->run && !batch->constant));
     for (size_t r = 0; r < rows; r++) // without auxiliary columns
@@ -157,7 +169,7 @@ loss_objective_run(const struct loss_objective *objective,
     else
         num_gemm_nt(n, rows, d, 1, v, v, 0, s);
     *report = (struct loss_report){0};
-    report_spread(n, d, v, s, rows, report);
+    report_spread(&views, d, v, s, rows, report);
     report->infonce = loss_simclr_value(batch, set->value[LOSS_TAU], s);
     if (objective->direct) {
         objective->direct(batch, set, z, dz, scratch, report);

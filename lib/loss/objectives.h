@@ -34,6 +34,9 @@
 LOSS_OBJECTIVES(LOSS_DECLARE)
 #undef LOSS_DECLARE
 
+/* Why an objective for two kinds, such as images and texts, takes two views. */
+extern const char loss_two_kinds[];
+
 /* loss_simclr_value() returns the L of simclr, for the report of every
  * objective. */
 double loss_simclr_value(const struct loss_batch *batch, double tau,

@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loss/objective.h"
 #include "loss/rows.h"
 #include "num/exp.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "util/clones.h"
+#include "util/err.h"
 #include "util/mem.h"
 
 enum {
@@ -15,45 +17,97 @@ enum {
     LANES = 16
 };
 
+struct loss_views
+loss_views_of(const struct loss_batch *batch)
+{
+    const size_t v = batch->v ? batch->v : 2;
+
+    return (struct loss_views){batch->b, v,
+                               batch->targets ? batch->targets : v};
+}
+
 size_t
 loss_partner(size_t b, size_t row)
 {
     return row < b ? row + b : row - b;
 }
 
-size_t
-loss_mask_count(size_t b, enum loss_mask mask)
+/* Returns 1 if view w has a positive of row r. */
+static int
+is_target(const struct loss_views *views, size_t r, size_t w)
 {
-    return mask == LOSS_BATCH       ? 2 * b - 1
-           : mask == LOSS_NEGATIVES ? 2 * b - 2
+    return w < views->targets && w != r / views->b;
+}
+
+/* The number of positives of row r. */
+static size_t
+count_positives(const struct loss_views *views, size_t r)
+{
+    return views->targets - (r / views->b < views->targets);
+}
+
+double
+loss_positives_mean(const struct loss_views *views, size_t r, const float *row)
+{
+    double sum = 0;
+
+    for (size_t w = 0; w < views->targets; w++)
+        if (is_target(views, r, w))
+            sum += row[w * views->b + r % views->b];
+    return sum / (double)count_positives(views, r);
+}
+
+void
+loss_positives_add(const struct loss_views *views, size_t r, double x,
+                   float *row)
+{
+    const float each = (float)(x / (double)count_positives(views, r));
+
+    for (size_t w = 0; w < views->targets; w++)
+        if (is_target(views, r, w))
+            row[w * views->b + r % views->b] += each;
+}
+
+size_t
+loss_mask_count(const struct loss_views *views, enum loss_mask mask)
+{
+    const size_t b = views->b, n = views->v * b;
+
+    return mask == LOSS_BATCH       ? n - 1
+           : mask == LOSS_NEGATIVES ? n - views->v
            : mask == LOSS_CROSS     ? b
                                     : b - 1;
 }
 
 /* The columns of a mask, as runs [from,to). */
-enum { RUNS = 3 };
-
 struct runs {
-    size_t from[RUNS], to[RUNS];
+    size_t n, from[LOSS_VIEWS_MAX + 1], to[LOSS_VIEWS_MAX + 1];
 };
 
-static struct runs
-runs_of(size_t b, size_t r, enum loss_mask mask)
+static void
+add_bounds(struct runs *runs, size_t from, size_t to)
 {
-    const size_t n = 2 * b, own = r % b, partner = loss_partner(b, r);
-    const size_t other = r < b ? b : 0;
+    runs->from[runs->n] = from;
+    runs->to[runs->n++] = to;
+}
 
-    switch (mask) {
-    case LOSS_BATCH:
-        return (struct runs){{0, r + 1, n}, {r, n, n}};
-    case LOSS_NEGATIVES:
-        return (struct runs){{0, own + 1, own + b + 1}, {own, own + b, n}};
-    case LOSS_CROSS:
-        return (struct runs){{other, n, n}, {other + b, n, n}};
-    case LOSS_CROSS_NEGATIVES:
-        break;
-    }
-    return (struct runs){{other, partner + 1, n}, {partner, other + b, n}};
+static void
+runs_of(const struct loss_views *views, size_t r, enum loss_mask mask,
+        struct runs *runs)
+{
+    const size_t b = views->b, n = views->v * b, own = r % b;
+    const size_t from = mask < LOSS_CROSS ? 0 : r < b ? b : 0;
+    const size_t to = mask < LOSS_CROSS ? n : from + b;
+    size_t at = from;
+
+    REQUIRE(mask < LOSS_CROSS || views->v == 2);
+    runs->n = 0;
+    for (size_t c = from + own; mask != LOSS_CROSS && c < to; c += b)
+        if (mask != LOSS_BATCH || c == r) { // leaves column c out
+            add_bounds(runs, at, c);
+            at = c + 1;
+        }
+    add_bounds(runs, at, to);
 }
 
 /* e = exp(beta (s - max)), 0 below 2e-38. */
@@ -115,7 +169,7 @@ normalise_runs(const struct runs *runs, size_t rows, double sum, float *p)
 {
     size_t c = 0;
 
-    for (int i = 0; i < RUNS; i++) {
+    for (size_t i = 0; i < runs->n; i++) {
         memset(p + c, 0, (runs->from[i] - c) * sizeof *p);
         c = runs->to[i];
         num_scale(c - runs->from[i], (float)(1 / sum), p + runs->from[i]);
@@ -123,42 +177,61 @@ normalise_runs(const struct runs *runs, size_t rows, double sum, float *p)
     memset(p + c, 0, (rows - c) * sizeof *p);
 }
 
-struct loss_row
-loss_row_partition(size_t b, size_t rows, size_t r, double beta,
-                   enum loss_mask mask, const float *s, float *p)
+static struct loss_row
+partition_runs(const struct runs *runs, size_t rows, double beta,
+               const float *s, float *p)
 {
-    const struct runs runs = runs_of(b, r, mask);
     float max = -INFINITY;
     double sums[2] = {0, 0};
 
-    for (int i = 0; i < RUNS; i++)
-        max = fmaxf(max, num_max(runs.to[i] - runs.from[i], s + runs.from[i]));
-    for (int i = 0; i < RUNS; i++)
-        add_run(runs.to[i] - runs.from[i], beta, max, s + runs.from[i],
-                p ? p + runs.from[i] : NULL, sums);
+    for (size_t i = 0; i < runs->n; i++)
+        max =
+            fmaxf(max, num_max(runs->to[i] - runs->from[i], s + runs->from[i]));
+    for (size_t i = 0; i < runs->n; i++)
+        add_run(runs->to[i] - runs->from[i], beta, max, s + runs->from[i],
+                p ? p + runs->from[i] : NULL, sums);
     if (p)
-        normalise_runs(&runs, rows, sums[0], p);
+        normalise_runs(runs, rows, sums[0], p);
     return (struct loss_row){log(sums[0]) + beta * (double)max,
                              sums[1] / sums[0]};
 }
 
-double
-loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
-               const float *s, float *p)
+struct loss_row
+loss_row_partition(const struct loss_views *views, size_t rows, size_t r,
+                   double beta, enum loss_mask mask, const float *s, float *p)
 {
-    double *each = mem_array(2 * b, sizeof *each), total = 0;
+    struct runs runs;
 
-#pragma omp parallel for schedule(static) if (2 * b * rows >= LOSS_FOR_THREADS)
-    for (size_t r = 0; r < 2 * b; r++) {
+    runs_of(views, r, mask, &runs);
+    return partition_runs(&runs, rows, beta, s, p);
+}
+
+struct loss_row
+loss_view_partition(size_t n, double beta, const float *s, float *p)
+{
+    const struct runs all = {1, {0}, {n}};
+
+    return partition_runs(&all, n, beta, s, p);
+}
+
+double
+loss_partition(const struct loss_views *views, size_t rows, double beta,
+               enum loss_mask mask, const float *s, float *p)
+{
+    const size_t n = views->v * views->b;
+    double *each = mem_array(n, sizeof *each), total = 0;
+
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < n; r++) {
         const float *row = s + r * rows;
-        const double partner = row[loss_partner(b, r)];
+        const double positive = loss_positives_mean(views, r, row);
 
-        each[r] = loss_row_partition(b, rows, r, beta, mask, row,
+        each[r] = loss_row_partition(views, rows, r, beta, mask, row,
                                      p ? p + r * rows : NULL)
                       .log_z -
-                  beta * partner;
+                  beta * positive;
     }
-    for (size_t r = 0; r < 2 * b; r++)
+    for (size_t r = 0; r < n; r++)
         total += each[r];
     free(each);
     return total;

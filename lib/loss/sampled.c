@@ -96,6 +96,7 @@ const struct loss_objective loss_emc2 = {
     .head = "512-128",
     .needs_weights = "emc2",
     .draws_inside = 1,
+    .pairs = "its negatives are drawn for two views",
     .run = emc2_run,
 };
 
@@ -122,6 +123,7 @@ const struct loss_objective loss_emc2_bimodal = {
     .needs_weights = "emc2_bimodal",
     .cross_weights_only = 1,
     .draws_inside = 1,
+    .pairs = "its negatives are drawn for two views",
     .run = emc2_run,
 };
 
@@ -178,5 +180,6 @@ const struct loss_objective loss_cache = {
     .head = "512-128",
     .needs_weights = "cache",
     .needs_outside = 1,
+    .pairs = "its negatives are drawn for two views",
     .run = cache_run,
 };

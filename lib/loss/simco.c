@@ -53,6 +53,7 @@ static double
 simco_row(const struct loss_batch *batch, const struct loss_settings *set,
           size_t r, double *weight, float *row)
 {
+    const struct loss_views views = loss_views_of(batch);
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
     // the reference has temperature 1 in L, and half of the rows
@@ -62,10 +63,11 @@ simco_row(const struct loss_batch *batch, const struct loss_settings *set,
     double x[3], far, pull;
 
     for (int i = 0; i < 3; i++)
-        x[i] = loss_row_partition(b, rows, r, beta[i], LOSS_CROSS_NEGATIVES,
-                                  row, i == 2 ? row : NULL)
-                   .log_z -
-               beta[i] * score;
+        x[i] =
+            loss_row_partition(&views, rows, r, beta[i], LOSS_CROSS_NEGATIVES,
+                               row, i == 2 ? row : NULL)
+                .log_z -
+            beta[i] * score;
     far = negative_mass(x[0]);
     *weight = far / negative_mass(x[1]);
     pull = set->reference ? 2 * *weight * negative_mass(x[2]) : far;
@@ -99,5 +101,6 @@ const struct loss_objective loss_simco = {
     .summary = "two temperatures, negatives from the other view",
     .params = params,
     .head = "128-128",
+    .pairs = "it weighs a row by the share of one partner",
     .run = simco_run,
 };

@@ -29,7 +29,7 @@ loss_running_mean(const struct loss_settings *set, const float *state,
 struct running_row {
     double log_u;  /* new */
     double weight; /* sum_c a_rc */
-    double value;  /* sum_c a_rc s_rc - s_r,partner */
+    double value;  /* sum_c a_rc s_rc - mean_p s_rp */
     double kl;     /* of its softmax from uniform */
     double slope;  /* G without rho; with OLD_MEAN by the old mean */
 };
@@ -39,13 +39,14 @@ static struct running_row
 weigh_row(const struct loss_batch *batch, const struct loss_settings *set,
           size_t r, double tau, const float *state, float *row)
 {
-    const size_t b = batch->b, rows = 2 * b + batch->extra;
-    const size_t partner = loss_partner(b, r);
-    const double score = row[partner], scale = 1 / (double)b;
+    const struct loss_views views = loss_views_of(batch);
+    const size_t n = views.v * views.b, rows = n + batch->extra;
+    const double score = loss_positives_mean(&views, r, row);
+    const double scale = 2 / (double)n;
     const struct loss_row q =
-        loss_row_partition(b, rows, r, 1 / tau, LOSS_NEGATIVES, row, row);
+        loss_row_partition(&views, rows, r, 1 / tau, LOSS_NEGATIVES, row, row);
     const double log_g =
-        q.log_z - log((double)loss_mask_count(b, LOSS_NEGATIVES));
+        q.log_z - log((double)loss_mask_count(&views, LOSS_NEGATIVES));
     const double log_u = loss_running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
     const double by = set->value[OLD_MEAN] && state[RUNNING_SEEN]
@@ -53,9 +54,9 @@ weigh_row(const struct loss_batch *batch, const struct loss_settings *set,
                           : log_u;
     const float times = (float)(scale * weight);
 
-    for (size_t c = 0; c < 2 * b; c++)
+    for (size_t c = 0; c < n; c++)
         row[c] *= times;
-    row[partner] -= (float)scale;
+    loss_positives_add(&views, r, -scale, row);
     return (struct running_row){
         .log_u = log_u,
         .weight = weight,
@@ -65,15 +66,13 @@ weigh_row(const struct loss_batch *batch, const struct loss_settings *set,
     };
 }
 
-/* Updates an image's momentum by G of both views, and its temperature by the
- * momentum. */
+/* Updates an image's momentum by the mean G of its views, and its temperature
+ * by the momentum. */
 static void
-update_temperature(const struct loss_settings *set, double one, double two,
-                   float *state)
+update_temperature(const struct loss_settings *set, double mean, float *state)
 {
     const double bound = set->value[OLD_MEAN] ? INFINITY : steepest;
-    const double slope =
-        fmin(fmax((one + two) / 2 + set->value[RHO], -bound), bound);
+    const double slope = fmin(fmax(mean + set->value[RHO], -bound), bound);
     double tau;
 
     state[RUNNING_MOMENTUM] =
@@ -126,15 +125,16 @@ run_rows(const struct loss_batch *batch, const struct loss_settings *set,
          running_fn *fn, size_t columns, float *state, float *s,
          struct loss_report *report)
 {
-    const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
+    const struct loss_views views = loss_views_of(batch);
+    const size_t b = views.b, n = views.v * b, rows = n + batch->extra;
     struct running_row *each = mem_array(n, sizeof *each);
     double value = 0, weight = 0, kl = 0;
 
 #pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
     for (size_t r = 0; r < n; r++)
         each[r] = fn(batch, set, r, state, s + r * rows);
-    for (size_t k = 0; k < n; k++) { // both views of an image, then the next
-        const struct running_row *row = each + k / 2 + k % 2 * b;
+    for (size_t k = 0; k < n; k++) { // all views of an image, then the next
+        const struct running_row *row = each + k / views.v + k % views.v * b;
 
         value += row->value;
         weight += row->weight;
@@ -142,12 +142,17 @@ run_rows(const struct loss_batch *batch, const struct loss_settings *set,
     }
     for (size_t k = 0; k < b; k++) {
         float *own = state + k * columns;
+        double log_u = each[k].log_u, slope = each[k].slope;
 
-        own[RUNNING_LOG_U] = // the mean of both views
-            (float)(loss_log_add(each[k].log_u, each[b + k].log_u) - log(2));
+        for (size_t w = 1; w < views.v; w++) {
+            log_u = loss_log_add(log_u, each[w * b + k].log_u);
+            slope += each[w * b + k].slope;
+        }
+        // the mean of the views
+        own[RUNNING_LOG_U] = (float)(log_u - log((double)views.v));
         own[RUNNING_SEEN] = 1;
         if (columns == RUNNING_ISOGCLR)
-            update_temperature(set, each[k].slope, each[b + k].slope, own);
+            update_temperature(set, slope / (double)views.v, own);
     }
     free(each);
     report->value = 2 * value / (double)n;
@@ -169,10 +174,10 @@ run_temperatures(const struct loss_batch *batch,
 }
 
 int
-loss_running_check_gamma(const struct loss_settings *set, size_t b,
-                         struct err *err)
+loss_running_check_gamma(const struct loss_settings *set,
+                         const struct loss_views *views, struct err *err)
 {
-    (void)b;
+    (void)views;
     if (!(set->value[GAMMA] > 0))
         return err_set(err, "gamma 0 never updates the running mean: want more "
                             "than 0");
@@ -180,12 +185,13 @@ loss_running_check_gamma(const struct loss_settings *set, size_t b,
 }
 
 int
-loss_running_check(const struct loss_settings *set, size_t b,
-                   enum loss_mask mask, struct err *err)
+loss_running_check(const struct loss_settings *set,
+                   const struct loss_views *views, enum loss_mask mask,
+                   struct err *err)
 {
-    const size_t m = b ? loss_mask_count(b, mask) : 0;
+    const size_t m = views->b ? loss_mask_count(views, mask) : 0;
 
-    if (loss_running_check_gamma(set, b, err))
+    if (loss_running_check_gamma(set, views, err))
         return -1;
     if (!(set->value[TAU_MIN] <= set->value[TAU] &&
           set->value[TAU] <= set->value[TAU_MAX]))
@@ -207,15 +213,16 @@ loss_running_check(const struct loss_settings *set, size_t b,
  * SogCLR: the global contrastive loss, with a running mean over an image's
  * visits as the estimate of its denominator.
  *
- *     g_r  = 1/m sum_c exp(s_rc / tau)          m = 2b - 2 rows of other images
- *     u_r  = (1 - gamma) u_image + gamma g_r    u_image: mean of both views
+ *     g_r  = 1/m sum_c exp(s_rc / tau)          m = n - v rows of other images
+ *     u_r  = (1 - gamma) u_image + gamma g_r    u_image: mean of its views
  *     a_rc = exp(s_rc / tau) / (m u_r)          a constant
- *     L    = 1/b sum_r ( sum_c a_rc s_rc - s_r,partner )
- *     W_rc = 1/b ( a_rc - [c = partner] )
+ *     L    = 2/n sum_r ( sum_c a_rc s_rc - mean_p s_rp )
+ *     W_rc = 2/n ( a_rc - [c in P_r] / |P_r| )
  *
- * Yuan et al. 2022, arXiv:2202.12387, algorithm 1.  The scale is the authors',
- * 2 tau times that of dcl; with gamma 1 the gradients are otherwise the
- * same.  The first visit of an image has gamma 1.
+ * Yuan et al. 2022, arXiv:2202.12387, algorithm 1, for two views; the loss of
+ * more is that of loss/global.h, with gamma 1 that of dcl.  The scale is the
+ * authors', 2 tau times that of dcl; with gamma 1 the gradients are otherwise
+ * the same.  The first visit of an image has gamma 1.
  *
  * State: log u, and whether the image was seen.  With logarithms no tau
  * overflows.  The reference code (of the iSogCLR paper) does not treat the
@@ -250,9 +257,10 @@ sogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static int
-sogclr_check(const struct loss_settings *set, size_t b, struct err *err)
+sogclr_check(const struct loss_settings *set, const struct loss_views *views,
+             struct err *err)
 {
-    if (loss_running_check_gamma(set, b, err))
+    if (loss_running_check_gamma(set, views, err))
         return -1;
     if (set->reference && set->value[GAMMA] <= 0.5)
         return err_set(err,
@@ -283,7 +291,7 @@ const struct loss_objective loss_sogclr = {
  *
  *     a, u, L, W as in sogclr with tau_image (old) for tau
  *     G_r     = log u_r + rho - sum_c a_rc s_rc / tau_image
- *     G_image = mean of both views, within [-3,3]
+ *     G_image = mean of its views, within [-3,3]
  *     mom'    = (1 - beta_u) mom + beta_u G_image
  *     tau'    = tau_image - eta mom', within [tau_min,tau_max]
  *
@@ -317,9 +325,10 @@ isogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static int
-isogclr_check(const struct loss_settings *set, size_t b, struct err *err)
+isogclr_check(const struct loss_settings *set, const struct loss_views *views,
+              struct err *err)
 {
-    return loss_running_check(set, b, LOSS_NEGATIVES, err);
+    return loss_running_check(set, views, LOSS_NEGATIVES, err);
 }
 
 #define RUNNING_PARAMS                                                       \
@@ -431,10 +440,11 @@ static struct running_row
 sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, const float *state, float *row)
 {
+    const struct loss_views views = loss_views_of(batch);
     const size_t b = batch->b, n = 2 * b, partner = loss_partner(b, r);
     const struct hinge h = {b, r, row, state, row[partner], set->reference};
     const struct softmax q = softmax_of(&h);
-    const double log_m = log((double)loss_mask_count(b, LOSS_BATCH));
+    const double log_m = log((double)loss_mask_count(&views, LOSS_BATCH));
     const double log_g = q.log_z - log_m;
     const double log_u =
         loss_running_mean(set, state + r % b * RUNNING_ISOGCLR, log_g);
@@ -468,9 +478,10 @@ isogclr_sqh_run(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 static int
-isogclr_sqh_check(const struct loss_settings *set, size_t b, struct err *err)
+isogclr_sqh_check(const struct loss_settings *set,
+                  const struct loss_views *views, struct err *err)
 {
-    return loss_running_check(set, b, LOSS_BATCH, err);
+    return loss_running_check(set, views, LOSS_BATCH, err);
 }
 
 const struct loss_objective loss_isogclr_sqh = {
@@ -482,5 +493,6 @@ const struct loss_objective loss_isogclr_sqh = {
     .column = loss_running_column,
     .initial = loss_running_initial,
     .check = isogclr_sqh_check,
+    .pairs = "its margin is over the score of one partner",
     .run = isogclr_sqh_run,
 };

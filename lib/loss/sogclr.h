@@ -43,13 +43,14 @@ enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX, OLD_MEAN };
                .schedule = PARAM_FROM_ONE}
 
 /* loss_running_check_gamma() is the check() of objectives with only a running
- * mean; it ignores b. */
-int loss_running_check_gamma(const struct loss_settings *set, size_t b,
-                             struct err *err);
+ * mean; it ignores views. */
+int loss_running_check_gamma(const struct loss_settings *set,
+                             const struct loss_views *views, struct err *err);
 
 /* loss_running_check() also checks temperatures, with softmaxes over the
- * columns of a mask; b = 0: unknown, or no rho. */
-int loss_running_check(const struct loss_settings *set, size_t b,
-                       enum loss_mask mask, struct err *err);
+ * columns of a mask; views->b = 0: unknown, or no rho. */
+int loss_running_check(const struct loss_settings *set,
+                       const struct loss_views *views, enum loss_mask mask,
+                       struct err *err);
 
 #endif

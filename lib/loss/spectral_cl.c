@@ -103,5 +103,6 @@ const struct loss_objective loss_spectral_cl = {
     .summary = "spectral contrastive loss of rows of bounded length",
     .params = params,
     .head = "1000-1000-bn",
+    .pairs = "it compares the rows of one view with those of the other",
     .direct = spectral_cl_direct,
 };

@@ -38,6 +38,7 @@ static double
 tau_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, const float *z, float *row, float *dz)
 {
+    const struct loss_views views = loss_views_of(batch);
     const size_t b = batch->b, n = 2 * b, d = batch->dim;
     const size_t partner = loss_partner(b, r);
     const size_t t_row = set->reference ? r % b : r; // row of t at the partner
@@ -46,7 +47,7 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
     const double score = row[partner],
                  scale = 1 / (set->value[LOSS_TAU] * (double)n);
     const struct loss_row q = loss_row_partition(
-        b, n, r, t / set->value[LOSS_TAU], LOSS_NEGATIVES, row, row);
+        &views, n, r, t / set->value[LOSS_TAU], LOSS_NEGATIVES, row, row);
     const double log_z =
         set->reference ? loss_log_add(q.log_z, log(reference_eps)) : q.log_z;
     const double share = exp(q.log_z - log_z);
@@ -99,5 +100,6 @@ const struct loss_objective loss_tau_simclr = {
     .params = (const struct param[]){LOSS_PARAM_TAU(0.07), {0}},
     .head = "512-129",
     .aux_columns = 1,
+    .pairs = "it scales a row's score of one partner",
     .direct = tau_simclr_direct,
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loss/rows.h"
 #include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "run/batches.h"
@@ -102,6 +103,9 @@ train_config_save(const struct train_config *config, const char *folder,
     int rc;
 
     REQUIRE(object);
+    if (shape->per_image > 2)
+        json_object_set_new(json_object_get(object, "batch"), "views",
+                            json_integer((json_int_t)shape->per_image));
     if (config->text) {
         json_object_set_new(object, "text", nn_spec_put(config->text));
         json_object_set_new(json_object_get(object, "dataset"), "captions",
@@ -125,13 +129,15 @@ train_config_get(const json_t *config, struct train_shape *shape,
     const json_t *spec = json_object_get(config, "encoder");
     struct nn_spec encoder;
     const char *digest;
-    int64_t images, extra, captions = 0;
+    int64_t images, extra, captions = 0, views = 2;
 
     if (train_state_get(state, json_object_get(config, "state"), err) ||
         json_get_text(data, "digest", &digest, err) ||
         json_get_whole(data, "size", 1, TRAIN_SIZE_MAX, &shape->size, err) ||
         json_get_whole(batch, "images", 2, RUN_IMAGES_MAX, &images, err) ||
         json_get_whole(batch, "extra", 0, 2 * RUN_IMAGES_MAX, &extra, err) ||
+        (json_object_get(batch, "views") &&
+         json_get_whole(batch, "views", 2, LOSS_VIEWS_MAX, &views, err)) ||
         (json_object_get(config, "text") &&
          json_get_whole(data, "captions", 1, TRAIN_CAPTIONS_MAX, &captions,
                         err)) ||
@@ -141,6 +147,7 @@ train_config_get(const json_t *config, struct train_shape *shape,
         .size = shape->size,
         .images = (size_t)images,
         .extra = (size_t)extra,
+        .per_image = (size_t)views,
         .height = encoder.height,
         .width = encoder.image_width,
         .channels = encoder.channels,

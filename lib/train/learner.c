@@ -21,7 +21,7 @@ check_learner(const struct train_learner_spec *spec, struct err *err)
         return err_set(err, "two encoders of images take no further images");
     REQUIRE(!spec->objective->needs_weights || spec->negatives);
     return loss_objective_check(spec->objective, spec->settings, spec->images,
-                                one->dim, err);
+                                spec->views, one->dim, err);
 }
 
 int
@@ -31,9 +31,11 @@ train_learner_open(struct train_learner *learner,
     // one for each chain
     const size_t outside =
         spec->objective->cross_weights_only ? 2 * spec->images : 0;
-    const size_t rows = 2 * spec->images + spec->extra + outside;
+    const size_t views = spec->views ? spec->views : 2;
+    const size_t rows = views * spec->images + spec->extra + outside;
     const size_t d = spec->encoder[0]->dim;
     const struct loss_batch largest = {.b = spec->images,
+                                       .v = views,
                                        .extra = spec->extra + outside,
                                        .constant = outside,
                                        .dim = d};
@@ -42,6 +44,7 @@ train_learner_open(struct train_learner *learner,
     if (check_learner(spec, err))
         return -1;
     learner->spec = *spec;
+    learner->spec.views = views;
     learner->dim = d;
     learner->outside = outside;
     if (spec->table_views)
@@ -115,9 +118,15 @@ set_schedules(struct train_learner *learner, const struct batch *batch)
 /* ---------------------------------------------------------- the encoders */
 
 static size_t
-rows_of_batch(const struct batch *batch)
+anchors_of_batch(const struct train_learner *learner, const struct batch *batch)
 {
-    return 2 * batch->b + batch->extra.n;
+    return learner->spec.views * batch->b;
+}
+
+static size_t
+rows_of_batch(const struct train_learner *learner, const struct batch *batch)
+{
+    return anchors_of_batch(learner, batch) + batch->extra.n;
 }
 
 /* The rows of the embedding table for a batch: those of its views, or fixed
@@ -125,7 +134,8 @@ rows_of_batch(const struct batch *batch)
 static void
 find_table_rows(struct train_learner *learner, const struct batch *batch)
 {
-    const size_t views = learner->spec.table_views, anchors = 2 * batch->b;
+    const size_t views = learner->spec.table_views;
+    const size_t anchors = anchors_of_batch(learner, batch);
     int32_t *rows = learner->table_rows;
 
     for (size_t r = 0; r < anchors; r++)
@@ -145,7 +155,7 @@ static const uint8_t *
 images_of(struct train_learner *learner, const struct batch *batch)
 {
     const size_t image = learner->spec.encoder[0]->image;
-    const size_t anchors = 2 * batch->b * image;
+    const size_t anchors = anchors_of_batch(learner, batch) * image;
 
     if (!batch->extra.n)
         return batch->pixels;
@@ -160,7 +170,7 @@ static int
 encode_by_one(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)
 {
-    struct nn_input input = {.n = rows_of_batch(batch),
+    struct nn_input input = {.n = rows_of_batch(learner, batch),
                              .ids = learner->table_rows};
 
     if (learner->table_rows)
@@ -215,8 +225,8 @@ embed_batch(struct train_learner *learner, const struct batch *batch,
     if (encoder[1] ? encode_by_two(learner, batch, mode, err)
                    : encode_by_one(learner, batch, mode, err))
         return -1;
-    num_unit_rows(rows_of_batch(batch), learner->dim, learner->z, learner->v,
-                  NULL);
+    num_unit_rows(rows_of_batch(learner, batch), learner->dim, learner->z,
+                  learner->v, NULL);
     return 0;
 }
 
@@ -224,7 +234,7 @@ embed_batch(struct train_learner *learner, const struct batch *batch,
 static int
 is_finite(const struct train_learner *learner, const struct batch *batch)
 {
-    return num_finite(rows_of_batch(batch) * learner->dim, learner->z);
+    return num_finite(rows_of_batch(learner, batch) * learner->dim, learner->z);
 }
 
 /* Computes the gradient of each encoder from dz; *length is that of all
@@ -347,7 +357,7 @@ static void
 set_row_ids(struct train_learner *learner, const struct batch *batch,
             struct loss_batch *loss)
 {
-    const size_t n = 2 * batch->b;
+    const size_t n = anchors_of_batch(learner, batch);
 
     if (!learner->spec.group)
         return;
@@ -370,8 +380,11 @@ find_gradient(struct train_learner *learner, struct batch *batch,
               double *gradient, struct err *err)
 {
     const struct train_learner_spec *spec = &learner->spec;
-    struct loss_batch loss = {
-        .b = batch->b, .extra = batch->extra.n, .dim = learner->dim};
+    struct loss_batch loss = {.b = batch->b,
+                              .v = spec->views,
+                              .targets = spec->targets,
+                              .extra = batch->extra.n,
+                              .dim = learner->dim};
 
     if (!spec->objective->run || spec->objective->aux_columns ||
         spec->encoder[1] || learner->outside ||
@@ -557,7 +570,7 @@ train_learner_step(struct train_learner *learner, const struct batch *batch,
     double gradient = 0;
     int rc;
 
-    full.v = 2;
+    full.v = learner->spec.views;
     *result = (struct train_result){.outcome = TRAIN_FAILED};
     rc = draw_extras(learner, &full, err);
     if (!rc) {
@@ -609,7 +622,8 @@ train_learner_prefetch(struct train_learner *learner, const struct batch *batch)
         return;
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
         const struct nn_input input = {
-            .n = encoder[1] ? batch->b : 2 * batch->b, .images = images};
+            .n = encoder[1] ? batch->b : anchors_of_batch(learner, batch),
+            .images = images};
 
         if (encoder[k]->kind == NN_IMAGES)
             train_encoder_prefetch(encoder[k], &input);

@@ -43,7 +43,7 @@ train_objective_open(const char *name, const char *params, size_t n,
     o->n = n;
     o->captions = row->sides ? captions : 0;
     if (param_read(row->params, params, o->settings.value, err) ||
-        loss_objective_check(row, &o->settings, 0, 0, err)) {
+        loss_objective_check(row, &o->settings, 0, 2, 0, err)) {
         free(o);
         return NULL;
     }
@@ -132,7 +132,8 @@ check_batch(struct train_objective *o,
                        batch->weights ? "takes none" : "needs some");
     if (!row->run && batch->extra)
         return err_set(err, "%s takes no further rows", row->name);
-    return loss_objective_check(row, &o->settings, batch->b, batch->dim, err) ||
+    return loss_objective_check(row, &o->settings, batch->b, 2, batch->dim,
+                                err) ||
                    check_all_ids(o, batch, err) || check_captions(o, batch, err)
                ? -1
                : 0;
@@ -216,7 +217,7 @@ train_objective_set(struct train_objective *o, const char *name, double value,
         return err_set(err, "%s has no parameter '%s'", o->row->name, name);
     *at = value;
     if (!param_check(o->row->params, o->settings.value, err) &&
-        !loss_objective_check(o->row, &o->settings, 0, 0, err))
+        !loss_objective_check(o->row, &o->settings, 0, 2, 0, err))
         return 0;
     o->settings = before;
     return -1;

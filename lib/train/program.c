@@ -331,6 +331,7 @@ const struct loss_objective train_external_weighed = {
     .head = "none",
     .needs_weights = "emc2",
     .draws_inside = 1,
+    .pairs = "its negatives are drawn for two views",
     .by_encoder = 1,
 };
 

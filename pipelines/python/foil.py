@@ -580,20 +580,21 @@ def _like(array, tensor):
 class Batch:
     """A batch of the plan.
 
-    views        u1 [2,b,h,w,3], with captions [1,b,h,w,3]; the next batch
+    views        u1 [v,b,h,w,3], with captions [1,b,h,w,3]; the next batch
                  overwrites this memory
     ids          i8 [b]
     extra, extra_ids  further images, which are negatives only: u1 [r,h,w,3] and
                  i8 [r]; with captions only their texts
     tokens, lengths  of captions: i8 [b + r,most], 0 after the ends, and i8
                  [b + r]; else None
-    made         numbers of the program that makes the views, f4 [2b,k], or None
+    made         numbers of the program that makes the views, f4 [v b,k], or None
     encode_only  only features are requested, without training
     epoch, step, steps, epochs
     """
 
     def __init__(self, place, pixels, ids, encode_only, tokens, lengths):
-        b, v = place.samples, 1 if lengths is not None else 2
+        b = place.samples
+        v = 1 if lengths is not None else (len(pixels) - place.extra) // b
         self.views = pixels[:v * b].reshape(v, b, *pixels.shape[1:])
         self.extra, self.tokens, self.lengths = pixels[v * b:], tokens, lengths
         self.ids, self.extra_ids = ids[:b], ids[b:]
@@ -606,7 +607,7 @@ class Batch:
         return len(self.ids)
 
     def images(self):
-        """u1 [2b + r,h,w,3]: views, then further images; with captions [b,...]."""
+        """u1 [v b + r,h,w,3]: views, then further images; with captions [b,...]."""
         return self._pixels
 
     def done(self, z=None, loss=0.0, **metrics):
@@ -693,10 +694,11 @@ class views:
     encoder, and ends them with it; so does `with`.  len() is the number of batches.
 
     size      width and height of views; 0: of the recipe
+    views     of each image, v; with captions 1
     select    more options of foil-select; augment, train likewise
     vocabulary  a file of foil-data: batches have captions, as tokens
 
-    With keep_features, a number of epochs, and batch.done(z=...), [2b + r,dim],
+    With keep_features, a number of epochs, and batch.done(z=...), [v b + r,dim],
     strategies plan from features.
     """
 
@@ -705,7 +707,7 @@ class views:
                  strategy: str = "shuffle", recipe: str | None = None,
                  keep_features: int = 0, dim: int = 1, select: str = "",
                  augment: str = "", train: str = "", deadline: float = 60.0,
-                 vocabulary: str | None = None) -> None:
+                 vocabulary: str | None = None, views: int = 2) -> None:
         self._made = {k: v for k, v in locals().items() if k != "self"}
         _find_data(data)
         texts = lambda *w: [*w, "--vocabulary", vocabulary] if vocabulary else []
@@ -717,6 +719,7 @@ class views:
                         "-s", str(seed), *shlex.split(select), data]
         self._augment = ["-s", str(seed), "--size", str(size),
                          *(["--recipe", recipe] if recipe else []),
+                         *(["-v", str(views)] if views != 2 else []),
                          *texts("-v", "1"), *shlex.split(augment), data]
         self._loops: weakref.WeakSet = weakref.WeakSet()
 

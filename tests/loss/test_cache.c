@@ -17,6 +17,7 @@ mean_draw_is_simclr(void)
         .b = B, .dim = D, .weights = w, .scale = scale};
     const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
+    const struct loss_views views = {B, 2, 2};
     double sum = 0, mass = 0;
 
     naive_rows(z);
@@ -24,9 +25,10 @@ mean_draw_is_simclr(void)
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     for (size_t r = 0; r < N; r++) {
         const double own = exp(10 * s[r * N + loss_partner(B, r)]);
-        const double z_r = exp(loss_row_partition(B, N, r, 10, LOSS_NEGATIVES,
-                                                  s + r * N, w + r * N)
-                                   .log_z);
+        const double z_r =
+            exp(loss_row_partition(&views, N, r, 10, LOSS_NEGATIVES, s + r * N,
+                                   w + r * N)
+                    .log_z);
 
         scale[2 * r] = scale[2 * r + 1] = (float)(z_r / (z_r + own));
         mass += z_r / (z_r + own) / N;

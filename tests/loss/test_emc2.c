@@ -26,7 +26,7 @@ mixed_chains_are_the_softmax(void)
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     infonce = loss_simclr_value(&batch, 0.1, s);
-    loss_partition(B, N, 10, LOSS_NEGATIVES, s, w);
+    loss_partition(&(struct loss_views){B, 2, 2}, N, 10, LOSS_NEGATIVES, s, w);
     loss_emc2.run(&batch, &set, NULL, s, &report);
     loss_similarity_backward(N, N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)

@@ -292,13 +292,13 @@ defaults_are_accepted(const struct loss_objective *o)
     struct loss_settings set = loss_settings_of(o);
     struct err err = {""};
 
-    T(!loss_objective_check(o, &set, 256, 128, &err),
+    T(!loss_objective_check(o, &set, 256, 2, 128, &err),
       "%s: its defaults are accepted %s", o->name, err.msg);
-    T(loss_objective_check(o, &set, 1, 128, &err) &&
+    T(loss_objective_check(o, &set, 1, 2, 128, &err) &&
           strstr(err.msg, "no negatives"),
       "%s: one image is refused", o->name);
     T(!o->aux_columns ||
-          (loss_objective_check(o, &set, 256, o->aux_columns, &err) &&
+          (loss_objective_check(o, &set, 256, 2, o->aux_columns, &err) &&
            strstr(err.msg, "more than")),
       "%s: an embedding of no column is refused", o->name);
     T(!strcmp(o->params[LOSS_TAU].name, "tau"),
@@ -308,7 +308,7 @@ defaults_are_accepted(const struct loss_objective *o)
             continue;
         set = loss_settings_of(o);
         set.value[i] = o->params[i].max + 1;
-        T(loss_objective_check(o, &set, 256, 128, &err) &&
+        T(loss_objective_check(o, &set, 256, 2, 128, &err) &&
               strstr(err.msg, o->params[i].name),
           "%s: %s beyond its range is refused", o->name, o->params[i].name);
     }
@@ -324,20 +324,21 @@ rho_has_a_range(void)
     struct loss_settings set = loss_settings_of(o);
     double *gap = &set.value[param_find(o->params, "rho-gap") - o->params];
 
-    T(!loss_objective_check(o, &set, 0, 128, &err) &&
-          !loss_objective_check(o, &set, 6, 128, &err),
+    T(!loss_objective_check(o, &set, 0, 2, 128, &err) &&
+          !loss_objective_check(o, &set, 6, 2, 128, &err),
       "rho-gap 1.5 is accepted in batches of 6");
-    T(loss_objective_check(o, &set, 5, 128, &err) && strstr(err.msg, "tau-max"),
+    T(loss_objective_check(o, &set, 5, 2, 128, &err) &&
+          strstr(err.msg, "tau-max"),
       "and not in those of 5: %s", err.msg);
     *gap = log(255);
-    T(loss_objective_check(o, &set, 256, 128, &err),
+    T(loss_objective_check(o, &set, 256, 2, 128, &err),
       "nor log(b - 1) in batches of b");
     set.reference = 1;
-    T(!loss_objective_check(o, &set, 256, 128, &err),
+    T(!loss_objective_check(o, &set, 256, 2, 128, &err),
       "the reference accepts any");
     set.reference = 0;
     *gap = 0;
-    T(loss_objective_check(o, &set, 256, 128, &err) &&
+    T(loss_objective_check(o, &set, 256, 2, 128, &err) &&
           strstr(err.msg, "tau-min"),
       "0 is refused: %s", err.msg);
 }

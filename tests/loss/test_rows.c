@@ -11,6 +11,8 @@
 enum { MANY_B = 300, MANY = 2 * MANY_B }; // for several threads and blocks
 enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D, EXTRA = 3, ROWS = N + EXTRA };
 
+static const struct loss_views views = {B, 2, 2}, many = {MANY_B, 2, 2};
+
 static void
 example(float s[N * ROWS])
 {
@@ -36,7 +38,7 @@ agrees_with_naive(enum loss_mask mask, double beta)
     double want = 0, off = 0, got;
 
     example(s);
-    got = loss_partition(B, ROWS, beta, mask, s, p);
+    got = loss_partition(&views, ROWS, beta, mask, s, p);
     for (size_t r = 0; r < N; r++) {
         double sum = 0;
 
@@ -52,9 +54,10 @@ agrees_with_naive(enum loss_mask mask, double beta)
     }
     T_NEAR(got, want, 1e-6, "log-partition, mask %d, beta %g", mask, beta);
     T(off < 1e-6, "softmax, mask %d, beta %g", mask, beta);
-    T_NEAR(loss_partition(B, ROWS, beta, mask, s, NULL), got, 0,
+    T_NEAR(loss_partition(&views, ROWS, beta, mask, s, NULL), got, 0,
            "the same without p");
-    T_NEAR(loss_partition(B, ROWS, beta, mask, s, s), got, 0, "and in place");
+    T_NEAR(loss_partition(&views, ROWS, beta, mask, s, s), got, 0,
+           "and in place");
 }
 
 /* The denominator without the partner: DCL, lib/algorithms.md 3.1. */
@@ -69,8 +72,8 @@ agrees_with_the_reference(void)
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     T_NEAR(s[1], -0.511975, 1e-6, "the rows are those of the reference");
-    T_NEAR(loss_partition(B, N, 10, LOSS_NEGATIVES, s, w) / N, -0.695097025,
-           2e-6, "in-batch value");
+    T_NEAR(loss_partition(&views, N, 10, LOSS_NEGATIVES, s, w) / N,
+           -0.695097025, 2e-6, "in-batch value");
     num_scale(N * N, scale, w);
     for (size_t r = 0; r < N; r++)
         w[r * N + loss_partner(B, r)] -= scale;
@@ -165,10 +168,10 @@ many_rows_by_any_threads(void)
     memcpy(s, was, bytes);
     memcpy(t, was, bytes);
     omp_set_num_threads(1);
-    one = loss_partition(MANY_B, MANY, 20, LOSS_BATCH, s, s);
+    one = loss_partition(&many, MANY, 20, LOSS_BATCH, s, s);
     loss_similarity_mirror(MANY, MANY, MANY, s);
     omp_set_num_threads(3);
-    three = loss_partition(MANY_B, MANY, 20, LOSS_BATCH, t, t);
+    three = loss_partition(&many, MANY, 20, LOSS_BATCH, t, t);
     T(softmax_error(t, was, 20) < 1e-5, "a softmax of 600 x 600");
     T(is_mirror_sum(s, t), "W + W' of it");
     loss_similarity_mirror(MANY, MANY, MANY, t);
@@ -184,12 +187,13 @@ static void
 the_edge(void)
 {
     float s[16] = {0, 9, 1, -1, 9, 0, -1, 1, 1, -1, 0, 9, -1, 1, 9, 0};
+    const struct loss_views two = {2, 2, 2};
     float p[16];
 
-    T_NEAR(loss_partition(2, 4, 1e30, LOSS_NEGATIVES, s, p) / 1e30, 32, 1e-6,
+    T_NEAR(loss_partition(&two, 4, 1e30, LOSS_NEGATIVES, s, p) / 1e30, 32, 1e-6,
            "huge beta: the largest score alone");
     T(p[1] == 1 && p[3] == 0 && p[0] == 0 && p[2] == 0, "and p is 1 there");
-    T_NEAR(loss_partition(2, 4, 1e-30, LOSS_BATCH, s, p), 4 * log(3), 1e-6,
+    T_NEAR(loss_partition(&two, 4, 1e-30, LOSS_BATCH, s, p), 4 * log(3), 1e-6,
            "tiny beta: all alike");
 }
 

@@ -42,7 +42,9 @@ mean_of(const float *s, size_t k, double tau)
             row[c] = s[(k + v * B) * N + c];
         sum += exp(naive_log_sum(B, k + v * B, 1 / tau, LOSS_NEGATIVES, row));
     }
-    return sum / 2 / (double)loss_mask_count(B, LOSS_NEGATIVES);
+    return sum / 2 /
+           (double)loss_mask_count(&(struct loss_views){B, 2, 2},
+                                   LOSS_NEGATIVES);
 }
 
 /* The first visit has weight 1, later ones gamma. */
@@ -220,14 +222,14 @@ sums_of_views(void)
     T_NEAR(sum_after(10, 0.5), 10, 1e-4, "gamma .5: g is added each visit");
     T_NEAR(sum_after(20, 0.5), 20, 1e-4, "gamma .5: without end");
     T(sum_after(20, 0.4) > 2 * sum_after(10, 0.4), "gamma .4: faster still");
-    T(!loss_objective_check(&loss_sogclr, &set, 2, 2, &err),
+    T(!loss_objective_check(&loss_sogclr, &set, 2, 2, 2, &err),
       "gamma .9 is allowed");
     set.value[GAMMA] = 0.5;
-    T(loss_objective_check(&loss_sogclr, &set, 2, 2, &err) &&
+    T(loss_objective_check(&loss_sogclr, &set, 2, 2, 2, &err) &&
           strstr(err.msg, "without bound"),
       "gamma .5 is refused");
     set.reference = 0;
-    T(!loss_objective_check(&loss_sogclr, &set, 2, 2, &err),
+    T(!loss_objective_check(&loss_sogclr, &set, 2, 2, 2, &err),
       "gamma .5 is allowed in the right form");
 }
 
@@ -238,19 +240,20 @@ impossible_settings(void)
     struct err err;
 
     set.value[RHO] = 1.8; // log 6 = 1.79
-    T(loss_objective_check(&loss_isogclr, &set, 4, 5, &err) &&
+    T(loss_objective_check(&loss_isogclr, &set, 4, 2, 5, &err) &&
           strstr(err.msg, "6 negatives"),
       "rho beyond log m");
-    T(!loss_objective_check(&loss_isogclr, &set, 5, 5, &err),
+    T(!loss_objective_check(&loss_isogclr, &set, 5, 2, 5, &err),
       "rho below log m");
-    T(!loss_objective_check(&loss_isogclr, &set, 0, 0, &err), "rho, without m");
+    T(!loss_objective_check(&loss_isogclr, &set, 0, 2, 0, &err),
+      "rho, without m");
     set.value[TAU] = 2;
-    T(loss_objective_check(&loss_isogclr, &set, 5, 5, &err) &&
+    T(loss_objective_check(&loss_isogclr, &set, 5, 2, 5, &err) &&
           strstr(err.msg, "tau-max"),
       "tau beyond its bounds");
     set.value[GAMMA] = 0;
-    T(loss_objective_check(&loss_isogclr, &set, 5, 5, &err) &&
-          loss_objective_check(&loss_sogclr, &set, 5, 5, &err),
+    T(loss_objective_check(&loss_isogclr, &set, 5, 2, 5, &err) &&
+          loss_objective_check(&loss_sogclr, &set, 5, 2, 5, &err),
       "gamma 0");
 }
 

@@ -34,6 +34,8 @@ open_learner(struct train *t, struct err *err)
         .encoder = {&t->encoder, o->text ? &t->text_encoder : NULL},
         .table_views = nn_encoder_reads(o->arch, NN_IDS) ? t->shape.views : 0,
         .images = t->shape.images,
+        .views = t->shape.per_image,
+        .targets = (size_t)o->targets,
         .extra = t->shape.extra,
         .samples = &t->samples,
         .scalars = &t->scalars,

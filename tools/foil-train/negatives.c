@@ -165,7 +165,7 @@ in_batch(struct train *t, const struct batch *step, struct weights *weights)
              sizeof *t->service.in_batch);
     num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0,
                 t->service.in_batch);
-    loss_partition(step->b, rows, step->beta,
+    loss_partition(&(struct loss_views){step->b, 2, 2}, rows, step->beta,
                    t->samples.objective->cross_weights_only
                        ? LOSS_CROSS_NEGATIVES
                        : LOSS_NEGATIVES,

@@ -69,6 +69,8 @@ static const struct opt objective_opts[] = {
      "external-weighed: the encoder's"},
     {"compat", 0, OPT_CHOICE, &o.loss.reference, 0, 0, "paper|reference",
      "what to follow if a paper and its authors' program differ"},
+    {"positive-views", 0, OPT_WHOLE, &o.targets, 0, LOSS_VIEWS_MAX, "N",
+     "only the first N views are positives of the others; 0: all"},
     {0},
 };
 static const struct opt encoder_opts[] = {

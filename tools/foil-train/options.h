@@ -26,7 +26,7 @@ struct train_options {
     long context, embed;
     long moves, burn;
     long width, hidden, feature_size, micro, shards, seed, threads;
-    long keep_features;
+    long keep_features, targets;
     int quick_gelu, bf16, direct, whole, lars_b;
     enum { TRAIN_NORM_BATCH, TRAIN_NORM_GROUP, TRAIN_NORM_NONE } norm;
     enum { TRAIN_FREEZE_NONE, TRAIN_FREEZE_IMAGE, TRAIN_FREEZE_TEXT } freeze;

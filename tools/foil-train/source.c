@@ -168,14 +168,25 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
     struct train_shape *shape = &t->shape;
-    const size_t views = train_views_wanted(t->options);
+    const size_t views = train_views_wanted(t->options), v = b->batch.v;
+    const size_t targets = (size_t)t->options->targets;
 
-    if (b->batch.v != views)
+    if (t->options->text ? v != views : v < views || v > LOSS_VIEWS_MAX)
         return err_set(err,
                        "a batch of %zu view%s of each image: want %zu%s, by "
                        "foil-augment --views %zu",
-                       b->batch.v, plural(b->batch.v), views,
+                       v, plural(v), views,
                        t->options->text ? ", with captions" : "", views);
+    if (!t->options->text &&
+        loss_objective_check(t->objective, &t->options->loss, 0, v, 0, err))
+        return -1;
+    if (targets > v ||
+        (shape->per_image && !t->options->text && v != shape->per_image))
+        return err_set(err,
+                       "a batch of %zu views of each image: this run %s "
+                       "%zu",
+                       v, targets > v ? "has --positive-views" : "has",
+                       targets > v ? targets : shape->per_image);
     if (b->batch.b < 2)
         return err_set(err, "a batch of 1 image: want at least 2 images, by "
                             "foil-select --batch");
@@ -183,6 +194,7 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
         return 0; // the largest batch before the net is built decides
     set_data(shape, hello);
     shape->images = b->batch.b;
+    shape->per_image = t->options->text ? 2 : v;
     shape->extra = b->batch.extra.most ? (size_t)b->batch.extra.most
                    : extra_of(b)       ? 2 * b->batch.b
                                        : 0;

@@ -163,7 +163,7 @@ train_encoder_spec(const struct train_options *o,
     size_t rows = images + extra;
 
     if (!texts)
-        rows = o->text ? images : 2 * images + extra;
+        rows = o->text ? images : shape->per_image * images + extra;
     *spec = (struct train_encoder_spec){
         .optim = optim_spec(o),
         .rows = rows,
@@ -255,6 +255,7 @@ any_shape(const struct train_options *o)
                                 .height = 32,
                                 .width = 32,
                                 .channels = 3,
+                                .per_image = 2,
                                 .views = 2,
                                 .vocabulary = 1,
                                 .basis =
@@ -301,8 +302,13 @@ train_check(const struct train_options *o, struct err *err)
     if (o->whole && (o->micro || o->encoder))
         return err_set(err, "--norm-over batch is for --shards, not for %s",
                        o->micro ? "--micro-batch" : "--encoder");
+    if (o->targets == 1 || (o->targets && objective->pairs))
+        return err_set(err, "--positive-views %ld: %s", o->targets,
+                       o->targets == 1 ? "a row of that view has no positive: "
+                                         "want 2 or more"
+                                       : objective->pairs);
     if (train_shards_check((size_t)o->shards, 1, err) ||
-        loss_objective_check(objective, &o->loss, 0, 0, err) ||
+        loss_objective_check(objective, &o->loss, 0, 2, 0, err) ||
         train_schedules_check(o, NULL, err))
         return -1;
     for (int texts = 0; texts < (o->text ? 2 : 1); texts++) {
