@@ -504,7 +504,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,advice) scripts/check-words; scripts/check-names; scripts/check-sizes
 
 fmt:
-	clang-format -i $(SOURCES)
+	@clang-format -i $(SOURCES)
 
 cover:
 	@$(if $(NOSETUP),:,scripts/setup test cover)

@@ -157,6 +157,8 @@ is_sent(const struct wire_message *m, const struct wire_field *f, const void *x)
     switch (f->type) {
     case WIRE_FLAG:
         return *(const int *)field_at(x, f->at) != 0;
+    case WIRE_REAL:
+        return *(const double *)field_at(x, f->at) != (double)f->missing;
     case WIRE_TEXT:
         return *(const char *)field_at(x, f->at) != '\0';
     case WIRE_SHARE:

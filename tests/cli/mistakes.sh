@@ -136,7 +136,7 @@ done <<'END'
 2|foil run simclr set.tar -r n --obejctive hcl|did you mean '--objective'?
 2|foil run simclr set.tar -r n -e 3|it is --epochs
 2|foil run simclr set.tar -r n -b 3|it is --batch
-2|foil run simclr set.tar -r n --objective ntxent|there are simclr dcl infonce flatclr hcl sogclr isogclr
+2|foil run simclr set.tar -r n --objective ntxent|there are simclr dcl 
 2|foil run simclr set.tar -r n --arch resnet-18|want one of resnet18 resnet34 resnet50 resnet8 resnet20 mlp
 2|foil run simclr set.tar -r n --arch vit|want vit:WxLxP[xH], numbers up to 8192
 2|foil run simclr set.tar -r n --optim rmsprop|want one of sgd|adam|adamw|lars

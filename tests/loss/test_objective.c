@@ -82,6 +82,26 @@ set_param(struct example *e, const char *name, double value)
         *at = value;
 }
 
+/* Moves the real parameters after tau off their defaults, a sixteenth of the
+ * way to the end of their range, at most 0.1; not one that the others do not
+ * allow. */
+static void
+move_params(struct example *e)
+{
+    struct err none;
+
+    for (size_t k = LOSS_TAU + 1; e->objective->params[k].name; k++) {
+        const struct param *p = e->objective->params + k;
+        const double value = e->set.value[k], way = (p->max - value) / 16;
+
+        if (p->kind != OPT_REAL)
+            continue;
+        e->set.value[k] += way > 0 ? fmin(way, 0.1) : (p->min - value) / 16;
+        if (loss_objective_check(e->objective, &e->set, 0, 2, 0, &none))
+            e->set.value[k] = value;
+    }
+}
+
 /* Numbers of the state. */
 static size_t
 states(const struct example *e)
@@ -116,7 +136,7 @@ naive_find(const struct loss_objective *o)
 /* Every element of the gradient against central differences in double. */
 static void
 gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
-                      double tau, int reference)
+                      double tau, int reference, int moved)
 {
     const double h = 1e-6;
     const size_t row = naive_find(o);
@@ -127,6 +147,8 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     example_init(&e, o, shape[0], shape[1], shape[2] + o->aux_columns);
     e.set.value[LOSS_TAU] = tau;
     e.set.reference = reference;
+    if (moved)
+        move_params(&e);
     if (reference) { // else the difference crosses a kink
         set_param(&e, "tau-plus", 0.6);
         for (size_t i = 0; i < e.rows * e.batch.dim; i += 2)
@@ -139,8 +161,8 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     value = (naive_objectives[row].value ? naive_objectives[row].value
                                          : naive_objectives[row].loss)(&k, e.z);
     T_NEAR(run(&e).value, value, 1e-5,
-           "%s: value, b %zu, extra %zu, d %zu, tau %g, reference %d", o->name,
-           shape[0], shape[1], shape[2], tau, reference);
+           "%s: value, b %zu, extra %zu, d %zu, tau %g, reference %d, moved %d",
+           o->name, shape[0], shape[1], shape[2], tau, reference, moved);
     for (size_t i = 0; i < e.rows * e.batch.dim; i++) {
         double up, down;
 
@@ -549,10 +571,11 @@ main(void)
         T(loss_objective_find(o->name, &err) == o, "%s is found", o->name);
         is_listed(o);
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-            gradient_is_the_slope(o, shapes[i], 0.1, 0);
-            gradient_is_the_slope(o, shapes[i], 1, 0);
-            gradient_is_the_slope(o, shapes[i], 0.5, 1);
-            gradient_is_the_slope(o, shapes[i], 0.03, 1);
+            gradient_is_the_slope(o, shapes[i], 0.1, 0, 0);
+            gradient_is_the_slope(o, shapes[i], 1, 0, 0);
+            gradient_is_the_slope(o, shapes[i], 0.5, 0, 1);
+            gradient_is_the_slope(o, shapes[i], 0.5, 1, 0);
+            gradient_is_the_slope(o, shapes[i], 0.03, 1, 0);
         }
         equal_rows_have_no_gradient(o);
         rows_may_be_permuted(o, swapped, "views swapped");

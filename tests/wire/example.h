@@ -120,7 +120,8 @@ example_field(const struct wire_message *m, const struct wire_field *f,
     else if (f->type == WIRE_COUNT && !*(size_t *)(x + f->at))
         *(size_t *)(x + f->at) = (size_t)number; // not the size of a tensor
     else if (f->type == WIRE_REAL)
-        *(double *)(x + f->at) = f->low + (f->high - f->low) / 4;
+        *(double *)(x + f->at) =
+            there ? f->low + (f->high - f->low) / 4 : (double)f->missing;
     else if (f->type == WIRE_TEXT && !f->words && there)
         snprintf(x + f->at, f->room, "0123456789abcdef0123456789abcdef");
     else if (f->words && there)
