@@ -15,5 +15,5 @@ It took $(($(date +%s) - $2)) seconds.  In '$1':
 
 With images of your own: FOLDER has them, of each class in a folder by that name
 if they have classes:
-  $(printf %q "$(type -P foil)") run photos FOLDER
+  $(printf %q "$(type -P foil)") run fast FOLDER --minutes 10
 END

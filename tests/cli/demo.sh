@@ -79,7 +79,7 @@ for command in 'foil-data import -n 96' 'foil-data index' 'foil-augment --sheet'
     ok "the demo prints the command '$command'" printed "$command"
 done
 ok "the last lines have the command for one's own photos" \
-    grep -q 'foil run photos FOLDER$' "$work/run.out"
+    grep -q 'foil run fast FOLDER --minutes 10$' "$work/run.out"
 ok 'loss.txt has the loss and its running mean' \
     awk 'NF != 3 { exit 1 } END { exit NR != 6 }' "$work/run/loss.txt"
 if command -v gnuplot >/dev/null; then

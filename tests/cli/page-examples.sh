@@ -29,8 +29,8 @@ cp "$root"/pipelines/python/{encoder,curriculum,methods/{byol,parts}}.py .
 smaller() {
     sed -E ':a; /\\$/ { N; s/\\\n *//; ba }
         s/device="cuda"/device="cpu"/; s/batch=128/batch=16/; s/epochs=50/epochs=1/
-        s/--epochs 50/--epochs 1 --batch 16 --size 32/
-        /^foil run photos /!s/^(foil run .*)/\1 --epochs 1 --batch 16/
+        s/--minutes 10/--minutes 0.01 --batch 16/
+        s/^(foil run .*)/\1 --epochs 1 --batch 16/
         s/^foil run .*/& --augmenters 1 --threads 1 --no-compare/; s/ +#.*//'
 }
 
