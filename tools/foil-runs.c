@@ -42,17 +42,12 @@ enum { DEEPEST = 4 };
 static int
 has_file(const char *folder, const char *name)
 {
-    char *path = mem_format("%s/%s", folder, name);
-    const int there = file_exists(path);
-
-    free(path);
-    return there;
+    return file_exists(mem_temp("%s/%s", folder, name));
 }
 
 static void
 find_runs(const char *dir, int depth, json_t *paths)
 {
-    char *pattern;
     glob_t found;
 
     if (has_file(dir, "metrics.jsonl") || has_file(dir, "command")) {
@@ -61,15 +56,13 @@ find_runs(const char *dir, int depth, json_t *paths)
     }
     if (depth == DEEPEST)
         return;
-    pattern = mem_format("%s/*/", dir); // folders only
-    if (!glob(pattern, GLOB_NOESCAPE, NULL, &found)) {
+    if (!glob(mem_temp("%s/*/", dir), GLOB_NOESCAPE, NULL, &found)) { // folders
         for (size_t i = 0; i < found.gl_pathc; i++) {
             found.gl_pathv[i][strlen(found.gl_pathv[i]) - 1] = 0;
             find_runs(found.gl_pathv[i], depth + 1, paths);
         }
         globfree(&found);
     }
-    free(pattern);
 }
 
 /* Appends the paths of runs, in order: `dir` itself, or folders up to four

@@ -41,13 +41,11 @@ static const struct opt_tool tool = {
 static struct lock
 read_lock(const char *run, const char *name)
 {
-    char *path = mem_format("%s/%s", run, name);
     struct lock lock;
     struct err err;
 
-    if (lock_look(path, &lock, &err))
+    if (lock_look(mem_temp("%s/%s", run, name), &lock, &err))
         die("%s", err.msg);
-    free(path);
     return lock;
 }
 

@@ -128,12 +128,9 @@ _Noreturn static void
 list_verbs(void)
 {
     log_message("wants a verb:");
-    for (size_t i = 0; i < VERBS; i++) {
-        char *line = mem_format("%s%s", verbs[i].name, verbs[i].operands);
-
-        opt_row(stderr, line, verbs[i].does);
-        free(line);
-    }
+    for (size_t i = 0; i < VERBS; i++)
+        opt_row(stderr, mem_temp("%s%s", verbs[i].name, verbs[i].operands),
+                verbs[i].does);
     exit(EXIT_USAGE);
 }
 

@@ -46,6 +46,14 @@ char *mem_format_list(const char *fmt, va_list ap)
     __attribute__((format(printf, 1, 0)));
 
 /*
+ * mem_temp() returns a formatted path or name to use at once: it is in memory
+ * of this thread, which the eighth call from here on reuses.  A text of 4,160
+ * bytes or more is cut, to one that no system call takes as a path.
+ */
+const char *mem_temp(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/*
  * mem_keep() returns memory of malloc(3), which is never freed from then on;
  * mem_keep_format() such a formatted string.  For a process that makes a few
  * thousand short texts and ends.  Not thread-safe.

@@ -136,20 +136,15 @@ int
 run_batches_open(struct run_batches *b, const char *run, int64_t total,
                  struct err *err)
 {
-    char *rows = mem_format("%s/batches.i32", run);
-    char *lines = mem_format("%s/batches.jsonl", run);
-    int rc;
+    const char *lines = mem_temp("%s/batches.jsonl", run);
 
     *b = (struct run_batches){.rows = -1, .lines = -1};
-    rc = open_file(rows, &b->rows, err) || open_file(lines, &b->lines, err) ||
-                 cut_lines(b->lines, lines, total, err) ||
-                 cut_rows(b, lines, total, err)
-             ? -1
-             : 0;
-
-    free(lines);
-    free(rows);
-    return rc;
+    return open_file(mem_temp("%s/batches.i32", run), &b->rows, err) ||
+                   open_file(lines, &b->lines, err) ||
+                   cut_lines(b->lines, lines, total, err) ||
+                   cut_rows(b, lines, total, err)
+               ? -1
+               : 0;
 }
 
 void
@@ -328,7 +323,7 @@ static json_t *
 find_rows(const char *run, int64_t size, int64_t *total, struct run_rows *at,
           struct err *err)
 {
-    char *path = mem_format("%s/batches.jsonl", run);
+    const char *path = mem_temp("%s/batches.jsonl", run);
     json_t *line = find_line(path, *total, at, err);
 
     if (line && !*total) {
@@ -347,7 +342,6 @@ find_rows(const char *run, int64_t size, int64_t *total, struct run_rows *at,
         json_decref(line);
         line = NULL;
     }
-    free(path);
     return line;
 }
 
@@ -410,7 +404,7 @@ int
 run_batches_get(const char *run, int64_t total, struct run_batch_record *record,
                 json_t **line, int64_t **memory, struct err *err)
 {
-    char *path = mem_format("%s/batches.i32", run);
+    const char *path = mem_temp("%s/batches.i32", run);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     struct run_rows at;
     struct stat st;
@@ -437,7 +431,6 @@ run_batches_get(const char *run, int64_t total, struct run_batch_record *record,
     }
     if (file >= 0)
         close(file);
-    free(path);
     return *line ? 0 : -1;
 }
 

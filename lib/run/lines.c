@@ -27,12 +27,10 @@ holds_last(const struct run_lines *lines)
 static int
 open_again(struct run_lines *lines, const char *run, const char *name)
 {
-    char *path = mem_format("%s/%s", run, name);
     struct err ignored;
     int again;
 
-    lines->file = file_open(path, 0, &ignored);
-    free(path);
+    lines->file = file_open(mem_temp("%s/%s", run, name), 0, &ignored);
     again = lines->file ? !holds_last(lines) : lines->len > 0;
     if (again) {
         lines->offset = 0;
@@ -79,19 +77,18 @@ void
 run_lines_skip(struct run_lines *lines, const char *run, const char *name,
                long most)
 {
-    char *path = mem_format("%s/%s", run, name);
     struct stat file;
 
-    if (!stat(path, &file) && file.st_size > most)
+    if (!stat(mem_temp("%s/%s", run, name), &file) && file.st_size > most)
         lines->offset = (long)file.st_size - most;
-    free(path);
 }
 
 int
 run_lines_append(const char *run, const char *name, const json_t *object,
                  struct err *err)
 {
-    char *path = mem_format("%s/%s", run, name), *text = json_brief(object);
+    const char *path = mem_temp("%s/%s", run, name);
+    char *text = json_brief(object);
     const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     const off_t end = file < 0 ? 0 : lseek(file, 0, SEEK_END);
     char last = '\n', *line;
@@ -110,7 +107,6 @@ run_lines_append(const char *run, const char *name, const json_t *object,
         rc = err_sys(err, "cannot write '%s'", path);
     free(line);
     free(text);
-    free(path);
     return rc;
 }
 

@@ -56,9 +56,9 @@ run_stages_put(struct run_stages *stages, const struct wire_status *status,
 void
 run_stages_save(const struct run_stages *stages, const char *run, int64_t total)
 {
-    char *path = mem_format("%s/stages.json", run), *text;
     json_t *list = json_array(), *all;
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(mem_temp("%s/stages.json", run), "w");
+    char *text;
 
     for (size_t i = 0; i < stages->n; i++) {
         const struct wire_status *s = &stages->stage[i].status;
@@ -79,14 +79,13 @@ run_stages_save(const struct run_stages *stages, const char *run, int64_t total)
     }
     json_decref(all);
     free(text);
-    free(path);
 }
 
 void
 run_stages_load(struct run_stages *stages, const char *run, int64_t total)
 {
-    char *path = mem_format("%s/stages.json", run);
-    json_t *file = json_load_file(path, 0, NULL), *one, *value;
+    json_t *file = json_load_file(mem_temp("%s/stages.json", run), 0, NULL);
+    json_t *one, *value;
     const int is_last =
         total > 0 &&
         json_integer_value(json_object_get(file, "total")) == total;
@@ -110,7 +109,6 @@ run_stages_load(struct run_stages *stages, const char *run, int64_t total)
             run_stages_put(stages, &s, 0);
     }
     json_decref(file);
-    free(path);
 }
 
 void

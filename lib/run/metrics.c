@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -144,7 +143,7 @@ cut_lines(int file, int64_t total)
 int
 run_metrics_append(const char *run, int64_t total, struct err *err)
 {
-    char *path = mem_format("%s/%s", run, RUN_METRICS);
+    const char *path = mem_temp("%s/%s", run, RUN_METRICS);
     int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 
     if (file < 0) {
@@ -154,6 +153,5 @@ run_metrics_append(const char *run, int64_t total, struct err *err)
         close(file);
         file = -1;
     }
-    free(path);
     return file;
 }

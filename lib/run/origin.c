@@ -23,10 +23,10 @@ file_name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static char *
+static const char *
 copy_path(const char *run, const char *path, const char *digest)
 {
-    return mem_format("%s/files/%s-%s", run, digest, file_name_of(path));
+    return mem_temp("%s/files/%s-%s", run, digest, file_name_of(path));
 }
 
 /* Adds a word if it is the path of a file; secret keys are not copied. */
@@ -34,7 +34,8 @@ static void
 add_file(json_t *files, const char *run, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    char hex[DIGEST_HEX], *text, *folder, *copy;
+    char hex[DIGEST_HEX], *text;
+    const char *copy;
     struct err ignored;
     struct stat st;
     size_t len;
@@ -47,13 +48,11 @@ add_file(json_t *files, const char *run, const char *path)
         return;
     digest_hex(digest_bytes(text, len), hex);
     json_object_set_new(files, path, json_string(hex));
-    folder = mem_format("%s/files", run);
     copy = copy_path(run, path, hex);
-    if (len < COPY_MOST && !file_mkdir(folder, 0700, &ignored) &&
+    if (len < COPY_MOST &&
+        !file_mkdir(mem_temp("%s/files", run), 0700, &ignored) &&
         !file_exists(copy))
         file_write(copy, text, len, &ignored);
-    free(copy);
-    free(folder);
     free(text);
 }
 
@@ -108,18 +107,16 @@ find_change(const char *run, const json_t *was, const json_t *line,
     json_object_foreach(json_object_get(line, "files"), path, digest)
     {
         const char *old = json_string_value(json_object_get(before, path));
-        char *copy = old ? copy_path(run, path, old) : NULL;
-        const int differs = old && strcmp(old, json_string_value(digest)) != 0;
+        const char *copy = old ? copy_path(run, path, old) : NULL;
 
-        if (differs)
-            err_set(changed,
-                    "'%s' of '%s' has changed since this run last used it%s%s",
-                    path, json_string_value(json_object_get(line, "of")),
-                    file_exists(copy) ? "; as it was: " : "",
-                    file_exists(copy) ? copy : "");
-        free(copy);
-        if (differs)
-            return 1;
+        if (!old || !strcmp(old, json_string_value(digest)))
+            continue;
+        err_set(changed,
+                "'%s' of '%s' has changed since this run last used it%s%s",
+                path, json_string_value(json_object_get(line, "of")),
+                file_exists(copy) ? "; as it was: " : "",
+                file_exists(copy) ? copy : "");
+        return 1;
     }
     return 0;
 }

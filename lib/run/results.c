@@ -15,11 +15,7 @@
 int
 run_results_manifest(const char *run, long step, char hex[33], struct err *err)
 {
-    char *path = mem_format("%s/step-%08ld", run, step);
-    const int rc = nn_checkpoint_digest(path, hex, err);
-
-    free(path);
-    return rc;
+    return nn_checkpoint_digest(mem_temp("%s/step-%08ld", run, step), hex, err);
 }
 
 /* The step of the checkpoint that has this manifest, or -1. */
@@ -47,7 +43,7 @@ run_results_origin(const json_t *about, char **run, long *step, struct err *err)
         json_string_value(json_object_get(about, "checkpoint"));
     const char *manifest =
         json_string_value(json_object_get(about, "manifest"));
-    char *copy, *metrics;
+    char *copy;
     int rc = 0;
 
     if (!folder || !manifest ||
@@ -55,8 +51,7 @@ run_results_origin(const json_t *about, char **run, long *step, struct err *err)
         return 0;
     copy = mem_text(folder);
     *run = mem_text(dirname(copy));
-    metrics = mem_format("%s/%s", *run, RUN_METRICS);
-    if (file_exists(metrics)) {
+    if (file_exists(mem_temp("%s/%s", *run, RUN_METRICS))) {
         *step = find_step_of_manifest(*run, manifest);
         rc = *step >= 0
                  ? 1
@@ -64,7 +59,6 @@ run_results_origin(const json_t *about, char **run, long *step, struct err *err)
     }
     if (rc <= 0)
         free(*run);
-    free(metrics);
     free(copy);
     return rc;
 }
@@ -117,7 +111,7 @@ run_results_text(const json_t *result, char text[RUN_RESULTS_TEXT])
 json_t *
 run_results_read(const char *run, struct err *err)
 {
-    char *path = mem_format("%s/%s", run, RUN_RESULTS);
+    const char *path = mem_temp("%s/%s", run, RUN_RESULTS);
     struct run_lines lines = {0};
     json_t *all = NULL, *one;
 
@@ -128,6 +122,5 @@ run_results_read(const char *run, struct err *err)
     while (all && run_results_next(&lines, run, &one))
         json_array_append_new(all, one);
     run_lines_release(&lines);
-    free(path);
     return all;
 }

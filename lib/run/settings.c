@@ -176,12 +176,10 @@ run_settings_take(const struct run_settings *settings, const json_t *saved,
 static int
 has_match(const char *folder, const char *pattern)
 {
-    char *whole = mem_format("%s/%s", folder, pattern);
     glob_t found = {0};
-    const int has = !glob(whole, 0, NULL, &found);
+    const int has = !glob(mem_temp("%s/%s", folder, pattern), 0, NULL, &found);
 
     globfree(&found);
-    free(whole);
     return has;
 }
 
@@ -248,11 +246,7 @@ run_config_done(const json_t *config)
 int
 run_command_read(struct settings *settings, const char *run, struct err *err)
 {
-    char *path = mem_format("%s/command", run);
-    const int rc = setting_read(settings, path, err);
-
-    free(path);
-    return rc;
+    return setting_read(settings, mem_temp("%s/command", run), err);
 }
 
 /* Adds the commands of stages, unless RUN/command has their options, and the
@@ -267,7 +261,6 @@ add_origin(json_t *all, const char *run, int trained)
     json_object_foreach(origin, of, line)
     {
         json_t *files = json_array(), *digest;
-        char *key = mem_format("%s files", of);
 
         if (!strchr(of, ' '))
             json_array_append_new(stages, json_string(of));
@@ -280,9 +273,8 @@ add_origin(json_t *all, const char *run, int trained)
                 json_sprintf("%s:%.8s", path, json_string_value(digest)));
         }
         if (json_array_size(files))
-            json_object_set(all, key, files);
+            json_object_set(all, mem_temp("%s files", of), files);
         json_decref(files);
-        free(key);
     }
     if (json_array_size(stages))
         json_object_set(all, "stages", stages);

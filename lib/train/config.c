@@ -89,7 +89,6 @@ train_config_save(const struct train_config *config, const char *folder,
                   struct err *err)
 {
     const struct train_shape *shape = config->shape;
-    char *path = mem_format("%s/%s", folder, NN_CHECKPOINT_CONFIG);
     char *cpu = util_processor(), *text;
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
@@ -112,11 +111,11 @@ train_config_save(const struct train_config *config, const char *folder,
                             json_integer((json_int_t)shape->captions));
     }
     text = json_text(object, JSON_INDENT(2));
-    rc = file_write(path, text, strlen(text), err);
+    rc = file_write(mem_temp("%s/%s", folder, NN_CHECKPOINT_CONFIG), text,
+                    strlen(text), err);
     free(cpu);
     free(text);
     json_decref(object);
-    free(path);
     return rc;
 }
 

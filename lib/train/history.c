@@ -149,26 +149,20 @@ history_save(void *self, const char *folder, struct err *err)
     struct train_history *history = self;
     const size_t n = PARTS * (history->keep + 1);
     struct nn_array *array;
-    char *path;
     int rc;
 
     if (!history->keep)
         return 0;
     array = mem_array(n, sizeof *array);
-    path = mem_format("%s/%s", folder, file_name);
-    for (size_t i = 0; i <= history->keep; i++) {
-        const int is_past = i < history->keep;
-        char *name = is_past ? mem_format("past.%zu", i) : mem_text("running");
-
-        wrap_epoch(array + PARTS * i, name, history,
-                   is_past ? &history->past[i] : &history->now);
-        free(name);
-    }
-    rc = nn_arrays_write(path, array, n, NULL, err);
+    for (size_t i = 0; i < history->keep; i++)
+        wrap_epoch(array + PARTS * i, mem_temp("past.%zu", i), history,
+                   &history->past[i]);
+    wrap_epoch(array + n - PARTS, "running", history, &history->now);
+    rc = nn_arrays_write(mem_temp("%s/%s", folder, file_name), array, n, NULL,
+                         err);
     for (size_t i = 0; i < n; i++)
         free(array[i].name);
     free(array);
-    free(path);
     return rc;
 }
 
@@ -212,13 +206,10 @@ take_epochs(struct train_history *history, const struct nn_array *array,
         return -1;
     copy_epoch(&history->now, a);
     for (size_t i = 0; PARTS * (i + 1) < n; i++) {
-        char *name = mem_format("past.%zu", i);
-        const int fits = find_tensors(array, n, name, history, a);
         struct train_epoch *to;
         int64_t epoch;
 
-        free(name);
-        if (!fits)
+        if (!find_tensors(array, n, mem_temp("past.%zu", i), history, a))
             return -1;
         epoch = ((const int64_t *)a[2]->data)[TRAIN_EPOCH_EPOCH];
         if (epoch < 0)
@@ -234,7 +225,7 @@ static int
 history_load(void *self, const char *folder, struct err *err)
 {
     struct train_history *history = self;
-    char *path = mem_format("%s/%s", folder, file_name);
+    const char *path = mem_temp("%s/%s", folder, file_name);
     const int found = history->keep && file_exists(path);
     struct nn_array *array;
     size_t n;
@@ -242,10 +233,10 @@ history_load(void *self, const char *folder, struct err *err)
 
     if (found && !rc) {
         if (take_epochs(history, array, n))
-            rc = err_set(err, "'%s' is from another data set or encoder", path);
+            rc = err_set(err, "'%s/%s' is from another data set or encoder",
+                         folder, file_name);
         nn_arrays_free(array, n);
     }
-    free(path);
     return rc;
 }
 

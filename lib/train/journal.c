@@ -90,11 +90,9 @@ add_plan(json_t *line, struct values *values, const struct train_plan *plan)
     json_object_set_new(object, "strategy", json_string(plan->strategy));
     for (size_t i = 0; i < plan->values.n; i++) {
         const struct value *v = &plan->values.value[i];
-        char *name = mem_format("plan.%.58s", v->name);
 
         json_object_set_new(object, v->name, json_real(v->value));
-        values_add(values, name, v->value);
-        free(name);
+        values_add(values, mem_temp("plan.%.58s", v->name), v->value);
     }
     json_object_set_new(line, "plan", object);
 }
@@ -226,7 +224,7 @@ train_journal_end(struct train_journal *journal, int64_t saved)
     const double seconds = clock_now() - journal->started;
     const int64_t images = state->images - journal->first_images;
     const int64_t steps = state->total - journal->first;
-    char loss[64], odd[128] = "", step[32] = "", *place;
+    char loss[64], odd[128] = "", step[32] = "";
     struct err line;
 
     write_loss(&journal->last, loss);
@@ -236,14 +234,13 @@ train_journal_end(struct train_journal *journal, int64_t saved)
               "without the negatives service", "without the negatives service");
     if (saved != state->total)
         snprintf(step, sizeof step, "step %jd is ", (intmax_t)saved);
-    place = saved > 0 ? mem_format("%ssaved in '%s/latest'", step, journal->run)
-                      : mem_text("not saved");
     err_set(&line, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s",
             (intmax_t)steps, steps == 1 ? "" : "s", (intmax_t)images,
             images == 1 ? "" : "s", seconds,
-            seconds > 0 ? (double)images / seconds : 0, loss, odd, place);
+            seconds > 0 ? (double)images / seconds : 0, loss, odd,
+            saved > 0 ? mem_temp("%ssaved in '%s/latest'", step, journal->run)
+                      : "not saved");
     print_message(journal, &line);
-    free(place);
 }
 
 static int

@@ -143,12 +143,12 @@ column_at(const struct train_samples *samples, size_t k)
     };
 }
 
-static char *
+static const char *
 column_name(const struct loss_objective *o, size_t k)
 {
-    return o->sides ? mem_format("view%zu.%s", k / o->columns,
-                                 o->column[k % o->columns])
-                    : mem_format("%s", o->column[k]);
+    return o->sides ? mem_temp("view%zu.%s", k / o->columns,
+                               o->column[k % o->columns])
+                    : o->column[k];
 }
 
 static void
@@ -156,14 +156,13 @@ list_column(const struct train_samples *samples, size_t k,
             struct nn_array *array)
 {
     const struct column c = column_at(samples, k);
-    char *name = column_name(samples->objective, k);
     float *x = mem_array(c.count, sizeof *x);
 
     for (size_t i = 0; i < c.count; i++)
         x[i] = c.first[i * c.stride];
-    nn_array_init(array, name, "F32", c.rank, c.shape, x);
+    nn_array_init(array, column_name(samples->objective, k), "F32", c.rank,
+                  c.shape, x);
     free(x);
-    free(name);
 }
 
 int
@@ -174,7 +173,6 @@ train_samples_save(void *self, const char *folder, struct err *err)
     const struct loss_objective *o = samples->objective;
     const size_t columns = sides_of(o) * o->columns;
     struct nn_array *array = mem_array(columns + store->n + 1, sizeof *array);
-    char *path = mem_format("%s/%s", folder, file_name);
     char total[32];
     json_t *about = NULL;
     size_t n = 0;
@@ -189,18 +187,17 @@ train_samples_save(void *self, const char *folder, struct err *err)
         list_column(samples, k, array + n++);
     for (size_t i = 0; i < store->n; i++) {
         const struct sample_table *table = &store->table[i];
-        char *name = mem_format("%s%s", table_prefix, table->name);
 
-        nn_array_init(array + n++, name, "U8", 2,
-                      (size_t[]){table->rows, table->width}, table->bytes);
-        free(name);
+        nn_array_init(array + n++, mem_temp("%s%s", table_prefix, table->name),
+                      "U8", 2, (size_t[]){table->rows, table->width},
+                      table->bytes);
     }
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
-    rc = nn_arrays_write(path, array, n, about, err);
+    rc = nn_arrays_write(mem_temp("%s/%s", folder, file_name), array, n, about,
+                         err);
     nn_arrays_free(array, n);
     json_decref(about);
-    free(path);
     return rc;
 }
 
@@ -268,7 +265,7 @@ take_column(struct train_samples *samples, const char *path,
             const struct nn_array *array, size_t n, size_t k, struct err *err)
 {
     const struct column c = column_at(samples, k);
-    char *name = column_name(samples->objective, k);
+    const char *name = column_name(samples->objective, k);
     const struct nn_array *a = nn_arrays_find(array, n, name);
     const float *x;
 
@@ -281,7 +278,6 @@ take_column(struct train_samples *samples, const char *path,
     } else {
         a = find_array(array, n, path, name, "F32", c.rank, c.shape, err);
     }
-    free(name);
     if (!a)
         return -1;
     x = a->data;

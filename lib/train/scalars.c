@@ -1,7 +1,6 @@
 #include "train/scalars.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nn/safetensors.h"
@@ -94,7 +93,6 @@ scalars_save(void *self, const char *folder, struct err *err)
     struct nn_array *array;
     struct nn_moments m;
     int64_t steps, pending;
-    char *path;
     size_t n = 0;
     int rc;
 
@@ -107,19 +105,16 @@ scalars_save(void *self, const char *folder, struct err *err)
     for (size_t k = 0; k < scalars->n; k++) {
         nn_array_init(array + n++, scalars->of[k]->name, "F32", 0, NULL,
                       scalars->x + k);
-        for (size_t i = 0; i < m.n; i++) {
-            char *name = mem_format("%s.%s", scalars->of[k]->name, m.name[i]);
-
-            nn_array_init(array + n++, name, "F32", 0, NULL, m.block[i] + k);
-            free(name);
-        }
+        for (size_t i = 0; i < m.n; i++)
+            nn_array_init(array + n++,
+                          mem_temp("%s.%s", scalars->of[k]->name, m.name[i]),
+                          "F32", 0, NULL, m.block[i] + k);
     }
     nn_array_init(array + n++, steps_name, "I64", 0, NULL, &steps);
     nn_array_init(array + n++, pending_name, "I64", 0, NULL, &pending);
-    path = mem_format("%s/%s", folder, file_name);
-    rc = nn_arrays_write(path, array, n, NULL, err);
+    rc = nn_arrays_write(mem_temp("%s/%s", folder, file_name), array, n, NULL,
+                         err);
     nn_arrays_free(array, n);
-    free(path);
     return rc;
 }
 
@@ -154,10 +149,8 @@ take_scalars(struct train_scalars *scalars, const struct nn_array *array,
             return x ? err_set(err, "'%s' is not finite", name) : -1;
         scalars->x[k] = *x;
         for (size_t i = 0; i < m.n; i++) {
-            char *full = mem_format("%s.%s", name, m.name[i]);
-
-            x = find_number(array, n, full, "F32", err);
-            free(full);
+            x = find_number(array, n, mem_temp("%s.%s", name, m.name[i]), "F32",
+                            err);
             if (!x)
                 return -1;
             m.block[i][k] = *x;
@@ -175,21 +168,19 @@ scalars_load(void *self, const char *folder, struct err *err)
     struct train_scalars *scalars = self;
     struct nn_array *array;
     struct err why;
-    char *path;
+    const char *path = mem_temp("%s/%s", folder, file_name);
     size_t n;
     int rc;
 
     if (!scalars->n)
         return 0;
-    path = mem_format("%s/%s", folder, file_name);
     rc = nn_arrays_read(path, &array, &n, NULL, err);
     if (!rc) {
         rc = take_scalars(scalars, array, n, &why);
         if (rc)
-            err_set(err, "'%s': %s", path, why.msg);
+            err_set(err, "'%s/%s': %s", folder, file_name, why.msg);
         nn_arrays_free(array, n);
     }
-    free(path);
     return rc;
 }
 

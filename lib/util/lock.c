@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -105,13 +104,11 @@ lock_look(const char *path, struct lock *lock, struct err *err)
 static struct lock
 look_in(const char *folder)
 {
-    char *path = mem_format("%s/lock", folder);
     struct lock lock = {0};
     struct err ignored;
 
-    if (lock_look(path, &lock, &ignored))
+    if (lock_look(mem_temp("%s/lock", folder), &lock, &ignored))
         lock.held = 0;
-    free(path);
     return lock;
 }
 

@@ -123,6 +123,20 @@ mem_format(const char *fmt, ...)
     return text;
 }
 
+const char *
+mem_temp(const char *fmt, ...)
+{
+    static _Thread_local char texts[8][4160];
+    static _Thread_local unsigned n;
+    char *text = texts[n++ % 8];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof texts[0], fmt, ap);
+    va_end(ap);
+    return text;
+}
+
 void *
 mem_keep(void *memory)
 {

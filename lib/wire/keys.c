@@ -118,18 +118,16 @@ read_allowed(struct wire_keys *keys, const char *folder, struct err *err)
     rc = is_ours(folder, err);
     for (struct dirent *entry; !rc && (entry = readdir(dir));) {
         const char *end = strrchr(entry->d_name, '.');
-        char *path;
+        const char *path = mem_temp("%s/%s", folder, entry->d_name);
 
         if (!end || strcmp(end, ".key"))
             continue;
-        path = mem_format("%s/%s", folder, entry->d_name);
         mem_grow(&keys->allowed, &room, keys->n + 1, sizeof *keys->allowed);
         rc = is_ours(path, err) ||
                      read_cert(&keys->allowed[keys->n], path, 0, err)
                  ? -1
                  : 0;
         keys->n += !rc;
-        free(path);
     }
     closedir(dir);
     if (keys->n)
@@ -201,7 +199,7 @@ static int
 write_cert(const char *dir, const char *name, const char *ending, unsigned mode,
            char *text, struct err *err)
 {
-    char *path = mem_format("%s/%s%s", dir, name, ending);
+    const char *path = mem_temp("%s/%s%s", dir, name, ending);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode), rc = 0;
     const size_t len = strlen(text);
     ssize_t n;
@@ -215,7 +213,6 @@ write_cert(const char *dir, const char *name, const char *ending, unsigned mode,
             unlink(path);
         }
     }
-    free(path);
     free(text);
     return rc;
 }

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdint.h>
 
 #include "child.h"
@@ -101,6 +102,19 @@ texts(void)
 }
 
 static void
+temporary_texts(void)
+{
+    const char *text[9];
+
+    for (int i = 0; i < 9; i++)
+        text[i] = mem_temp("%s/%d", "run", i);
+    T(!strcmp(text[1], "run/1") && !strcmp(text[7], "run/7"),
+      "eight texts are there at a time");
+    T(text[8] == text[0] && !strcmp(text[0], "run/8"), "the next one reuses");
+    T(strlen(mem_temp("%5000d", 1)) >= PATH_MAX, "a path that is too long");
+}
+
+static void
 too_much_ends_the_process(void)
 {
     size_t n = SIZE_MAX / 8;
@@ -116,6 +130,7 @@ main(void)
     arrays();
     growth();
     texts();
+    temporary_texts();
     too_much_ends_the_process();
     return t_done();
 }

@@ -51,15 +51,13 @@ add_steps(struct board *board, const char *run)
                 value_find(step.value, step.n, "time")};
         for (size_t i = 0; i < step.n; i++) {
             const char *name = step.value[i].name;
-            char *tag;
 
             // not those of position and time, nor of the plan
             if (opt_index("epoch|step|total|time", name) >= 0 ||
                 strchr(name, '.'))
                 continue;
-            tag = mem_format("train/%s", name);
-            board_number(board, &when, tag, step.value[i].value);
-            free(tag);
+            board_number(board, &when, mem_temp("train/%s", name),
+                         step.value[i].value);
         }
     }
     run_lines_release(&step.lines);
@@ -82,12 +80,8 @@ add_results(struct board *board, const char *run)
         const struct board_when when = {(int64_t)find_number(one, "step"),
                                         find_number(one, "time")};
 
-        if (runs_label(one, label, &figure)) {
-            char *tag = mem_format("eval/%s", label);
-
-            board_number(board, &when, tag, figure);
-            free(tag);
-        }
+        if (runs_label(one, label, &figure))
+            board_number(board, &when, mem_temp("eval/%s", label), figure);
     }
     json_decref(all);
 }
@@ -95,30 +89,26 @@ add_results(struct board *board, const char *run)
 static void
 add_samples(struct board *board, const char *run, const struct board_when *when)
 {
-    char *path = mem_format("%s/latest/samples.safetensors", run);
+    const char *path = mem_temp("%s/latest/samples.safetensors", run);
     struct nn_array *array = NULL;
     struct err err;
     size_t n = 0;
 
     if (file_exists(path) && nn_arrays_read(path, &array, &n, NULL, &err))
         die("%s", err.msg);
-    for (size_t i = 0; i < n; i++) {
-        char *tag = mem_format("sample/%s", array[i].name);
-
+    for (size_t i = 0; i < n; i++)
         if (!strcmp(array[i].dtype, "F32") && !strchr(array[i].name, '.'))
-            board_histogram(board, when, tag, array[i].data, array[i].count);
-        free(tag);
-    }
+            board_histogram(board, when, mem_temp("sample/%s", array[i].name),
+                            array[i].data, array[i].count);
     if (array)
         nn_arrays_free(array, n);
-    free(path);
 }
 
 void
 runs_board(const char *dir, const char *run)
 {
     char *folder = make_folder(dir, run);
-    char *name = mem_format("%s/events.out.tfevents.foil-runs", folder);
+    const char *name = mem_temp("%s/events.out.tfevents.foil-runs", folder);
     struct file_draft draft;
     struct board_when last;
     struct board *board;
@@ -136,6 +126,5 @@ runs_board(const char *dir, const char *run)
     }
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
-    free(name);
     free(folder);
 }

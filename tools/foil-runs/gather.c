@@ -8,7 +8,6 @@
 #include "runs.h"
 #include "train/shards.h"
 #include "util/lock.h"
-#include "util/mem.h"
 #include "util/opt.h"
 
 /* The number after the last occurrence of a key in a line, which foil wrote; 0

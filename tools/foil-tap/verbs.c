@@ -41,8 +41,8 @@ open_board(const char *dir)
 {
     struct tap_board *to = mem_array(1, sizeof *to);
     const double now = (double)clock_wall() / 1e9;
-    char *path = mem_format("%s/events.out.tfevents.%.0f.foil-tap.%d", dir, now,
-                            (int)getpid());
+    const char *path = mem_temp("%s/events.out.tfevents.%.0f.foil-tap.%d", dir,
+                                now, (int)getpid());
     struct err err;
 
     if (file_mkdir(dir, 0777, &err))
@@ -52,7 +52,6 @@ open_board(const char *dir)
         die("cannot write '%s': %s", path, strerror(errno));
     to->board = board_open(to->file, path, now);
     to->drawn = -interval_s;
-    free(path);
     return to;
 }
 
@@ -81,13 +80,11 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
     total = value_find(m->values, m->n, "total");
     to->when.step = isnan(total) ? to->when.step : (int64_t)total;
     to->when.time = (double)clock_wall() / 1e9;
-    for (size_t i = 0; i < m->n; i++) {
-        char *tag = mem_format("%s/%s", m->stage, m->values[i].name);
-
+    for (size_t i = 0; i < m->n; i++)
         if (strcmp(m->values[i].name, "total"))
-            board_number(to->board, &to->when, tag, m->values[i].value);
-        free(tag);
-    }
+            board_number(to->board, &to->when,
+                         mem_temp("%s/%s", m->stage, m->values[i].name),
+                         m->values[i].value);
     free(m);
 }
 

@@ -133,8 +133,8 @@ add_resume_hint(const char *run, const char *folder, struct err *err)
 static int
 resume_run(struct train *t, const char *folder, struct err *err)
 {
-    char *path = NULL, *table = NULL;
-    int rc = -1;
+    char *table;
+    int rc;
 
     if (nn_checkpoint_verify(folder, err))
         return add_resume_hint(t->options->stage.run, folder, err);
@@ -143,21 +143,17 @@ resume_run(struct train *t, const char *folder, struct err *err)
         train_options_take(json_object_get(t->config, "options"), err) ||
         train_config_get(t->config, &t->shape, &t->state, err) ||
         train_config_check_processor(t->config, train_overridden, err) ||
-        prepare_run(t, err))
-        goto out;
-    path = mem_format("%s/vocabulary.txt", folder);
-    if ((t->options->text &&
-         train_texts_read(&t->texts, path, &t->shape.vocabulary, err)) ||
+        prepare_run(t, err) ||
+        (t->options->text &&
+         train_texts_read(&t->texts, mem_temp("%s/vocabulary.txt", folder),
+                          &t->shape.vocabulary, err)) ||
         build_encoders(t, err))
-        goto out;
+        return -1;
     table = train_encoder_table(&t->encoder);
     rc = train_config_check_table(t->config, table, train_overridden, err);
     if (!rc)
         rc = train_checkpoints_load(&t->checkpoints, folder, t->state.total,
                                     err);
-
-out:
-    free(path);
     free(table);
     return rc;
 }
@@ -167,14 +163,12 @@ train_begin(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     const char *run = o->stage.run;
-    char *newest = NULL, *path;
+    char *newest = NULL;
     int rc, found;
 
     if (file_mkdir(run, 0700, err))
         return -1;
-    path = mem_format("%s/lock", run);
-    rc = lock_take(path, err); // until the process ends
-    free(path);
+    rc = lock_take(mem_temp("%s/lock", run), err); // until the process ends
     if (rc <= 0)
         return rc ? rc : err_set(err, "another foil-train has '%s'", run);
     rc = -1;
@@ -266,11 +260,10 @@ static int
 check_begin(struct train *t, struct err *err)
 {
     const char *run = t->options->stage.run;
-    char *path = mem_format("%s/lock", run), *newest = NULL;
+    char *newest = NULL;
     struct lock lock;
-    int rc = lock_look(path, &lock, err);
+    int rc = lock_look(mem_temp("%s/lock", run), &lock, err);
 
-    free(path);
     if (rc)
         return rc;
     if (lock.held)

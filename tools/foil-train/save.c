@@ -60,14 +60,13 @@ static int
 finish_save(struct train *t, int wait, struct err *err)
 {
     const int rc = train_checkpoints_finish(&t->checkpoints, wait, err);
-    char *folder;
 
     if (rc <= 0)
         return rc;
-    folder = mem_format("%s/step-%08jd", t->options->stage.run,
-                        (intmax_t)t->checkpoints.saved);
-    train_report_event(t, "checkpoint", folder, "");
-    free(folder);
+    train_report_event(t, "checkpoint",
+                       mem_temp("%s/step-%08jd", t->options->stage.run,
+                                (intmax_t)t->checkpoints.saved),
+                       "");
     train_tidy(t);
     return 0;
 }

@@ -16,11 +16,11 @@ enum { DIGITS = 32 };
 int
 train_session(struct train *t, struct err *err)
 {
-    char *path = mem_format("%s/session", t->options->stage.run);
+    const char *path = mem_temp("%s/session", t->options->stage.run);
     size_t len;
     char *last = file_read(path, DIGITS, &len, err), text[DIGITS];
     const int64_t before = last ? strtoll(last, NULL, 10) : 0;
-    int n, rc;
+    int n;
 
     free(last);
     t->session =
@@ -31,9 +31,7 @@ train_session(struct train *t, struct err *err)
             "'%s': set the clock, here or where stages refuse the session",
             t->options->stage.run);
     n = snprintf(text, sizeof text, "%jd\n", (intmax_t)t->session);
-    rc = file_write(path, text, (size_t)n, err);
-    free(path);
-    return rc;
+    return file_write(path, text, (size_t)n, err);
 }
 
 /* Refuses a peer with another data set than the checkpoint's, or another

@@ -142,15 +142,10 @@ static int
 part_save(void *self, const char *folder, struct err *err)
 {
     const struct train_texts *texts = self;
-    char *path;
-    int rc;
 
-    if (!texts->file)
-        return 0;
-    path = mem_format("%s/vocabulary.txt", folder);
-    rc = file_write(path, texts->file, texts->bytes, err);
-    free(path);
-    return rc;
+    return texts->file ? file_write(mem_temp("%s/vocabulary.txt", folder),
+                                    texts->file, texts->bytes, err)
+                       : 0;
 }
 
 struct train_part

@@ -31,11 +31,10 @@ static const float *
 find_seen(const struct file *file, const struct nn_array *of)
 {
     const char *dot = strrchr(of->name, '.');
-    char *name =
-        mem_format("%.*sseen", dot ? (int)(dot + 1 - of->name) : 0, of->name);
-    const struct nn_array *seen = nn_arrays_find(file->array, file->n, name);
+    const struct nn_array *seen = nn_arrays_find(
+        file->array, file->n,
+        mem_temp("%.*sseen", dot ? (int)(dot + 1 - of->name) : 0, of->name));
 
-    free(name);
     return seen && !strcmp(seen->dtype, "F32") && seen->count == of->count
                ? seen->data
                : NULL;
@@ -212,7 +211,7 @@ show_replaced(const struct file *file, struct pictures *pictures)
     json_t *list = json_array(), *known = json_object(), *n;
 
     for (size_t i = fits ? a->shape[0] : 0; i-- > 0;) {
-        char *key = mem_format("%jd", (intmax_t)entry[i][0]);
+        const char *key = mem_temp("%jd", (intmax_t)entry[i][0]);
         json_t *one = json_object_get(known, key);
         json_t *times = json_object_get(one, "times");
 
@@ -234,7 +233,6 @@ show_replaced(const struct file *file, struct pictures *pictures)
             if (shown)
                 json_array_append(list, one);
         }
-        free(key);
     }
     n = json_integer((json_int_t)json_object_size(known));
     json_decref(known);
@@ -245,12 +243,10 @@ show_replaced(const struct file *file, struct pictures *pictures)
 static int
 find_checkpoint(struct samples *samples, const char *run)
 {
-    char *latest = mem_format("%s/latest", run);
-    char *path = realpath(latest, NULL);
+    char *path = realpath(mem_temp("%s/latest", run), NULL);
     const int is_new = path && (!samples->checkpoint ||
                                 strcmp(path, samples->checkpoint) != 0);
 
-    free(latest);
     if (!is_new) {
         free(path);
         return 0;
@@ -267,22 +263,20 @@ samples_read(struct samples *samples, const char *run,
     const double begin = clock_now();
     struct file file = {0};
     struct err ignored;
-    char *path;
 
     if (begin < samples->due || !find_checkpoint(samples, run))
         return 0;
-    path = mem_format("%s/samples.safetensors", samples->checkpoint);
     json_decref(samples->shown);
     samples->shown = NULL;
     // a checkpoint may be deleted during this: then the next one is read
-    if (!nn_arrays_read(path, &file.array, &file.n, NULL, &ignored)) {
+    if (!nn_arrays_read(mem_temp("%s/samples.safetensors", samples->checkpoint),
+                        &file.array, &file.n, NULL, &ignored)) {
         samples->shown = json_pack("{s:s s:o s:o}", "checkpoint",
                                    strrchr(samples->checkpoint, '/') + 1,
                                    "columns", show_columns(&file, pictures),
                                    "replaced", show_replaced(&file, pictures));
         nn_arrays_free(file.array, file.n);
     }
-    free(path);
     samples->due = clock_now() + pause_per_read * (clock_now() - begin);
     return samples->shown != NULL;
 }

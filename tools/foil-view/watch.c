@@ -290,12 +290,11 @@ read_steps(struct watch *watch, struct history *history, const char *run,
 static int
 is_compared(struct watch *watch)
 {
-    char *path = mem_format("%s/table.json", watch->where.stage.run);
+    const char *path = mem_temp("%s/table.json", watch->where.stage.run);
     struct stat file;
     const time_t before = watch->table_at;
 
     watch->table_at = stat(path, &file) ? 0 : file.st_mtime;
-    free(path);
     return watch->table_at > before;
 }
 
@@ -578,16 +577,14 @@ show_checkpoints(const char *run)
     long *steps = nn_checkpoint_steps(run, &n, &ignored);
 
     for (size_t i = 0; steps && i < n; i++) {
-        char *path = mem_format("%s/step-%08ld", run, steps[i]);
         struct stat file;
 
-        if (!stat(path, &file))
+        if (!stat(mem_temp("%s/step-%08ld", run, steps[i]), &file))
             json_array_append_new(
                 list,
                 json_pack("{s:I s:f}", "step", (json_int_t)steps[i], "time",
                           (double)file.st_mtim.tv_sec +
                               1e-9 * (double)file.st_mtim.tv_nsec));
-        free(path);
     }
     free(steps);
     return list;
@@ -601,8 +598,8 @@ watch_show(struct watch *watch)
     const struct batch_view *newest = watch_newest(watch);
     json_t *batch = newest ? watch_show_batch(watch, newest) : json_null();
     // the comparison of the end of the run, by pipelines/bin/compare
-    char *path = mem_format("%s/table.json", run);
-    json_t *table = json_load_file(path, 0, NULL), *all;
+    json_t *table = json_load_file(mem_temp("%s/table.json", run), 0, NULL);
+    json_t *all;
     const struct data_set *set = pictures_set(&watch->pictures, NULL);
 
     read_folder(watch);
@@ -616,7 +613,6 @@ watch_show(struct watch *watch)
         "results", watch->results, "table", table ? table : json_null(), "map",
         map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
         "compared", show_compared(watch), "batch", batch);
-    free(path);
     free(copy);
     free(folder);
     return all;
