@@ -199,8 +199,7 @@ main(int argc, char **argv)
     if (operand[0] && !refusal()) {
         fflush(stdout);
         stop = stop_fd(&err);
-        if (stop < 0)
-            die("%s", err.msg);
+        or_die(stop < 0, &err);
         if (!mkdtemp(made))
             die("cannot make a folder '%s': %s", made, strerror(errno));
         check_data(operand[0], made, stop);

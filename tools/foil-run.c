@@ -51,14 +51,11 @@ read_list(struct list *list, const char *path)
 
     if (text && strlen(text) != len)
         die("'%s' is no list of stages: it has a zero byte", name);
-    if (!text || list_read(list, name, text, &err))
-        die("%s", err.msg);
+    or_die(!text || list_read(list, name, text, &err), &err);
     free(text);
     for (size_t i = 0; i < commands.n; i++)
-        if (list_replace(list, commands.item[i], &err))
-            die("%s", err.msg);
-    if (list_findable(list, name, &err))
-        die("%s", err.msg);
+        or_die(list_replace(list, commands.item[i], &err), &err);
+    or_die(list_findable(list, name, &err), &err);
 }
 
 /* Runs a pipeline, by `foil run` unless that has set its environment. */
@@ -71,8 +68,7 @@ run_pipeline(int argc, char **argv)
     if (getenv("FOIL_PIPELINES"))
         pipeline_main(argv);
     folder = file_own_folder(&err);
-    if (!folder)
-        die("%s", err.msg);
+    or_die(!folder, &err);
     words[0] = mem_keep_format("%s/foil", folder);
     words[1] = mem_keep_format("run");
     words[2] =

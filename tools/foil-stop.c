@@ -44,8 +44,7 @@ read_lock(const char *run, const char *name)
     struct lock lock;
     struct err err;
 
-    if (lock_look(mem_temp("%s/%s", run, name), &lock, &err))
-        die("%s", err.msg);
+    or_die(lock_look(mem_temp("%s/%s", run, name), &lock, &err), &err);
     return lock;
 }
 
@@ -116,8 +115,7 @@ main(int argc, char **argv)
         opt_misuse("which run? want RUN, its directory");
     if (!file_exists(run))
         die("no run '%s': there is no such folder", run);
-    if (run_check(run, &err))
-        die("%s", err.msg);
+    or_die(run_check(run, &err), &err);
     for (int i = 0; i < 2; i++) {
         lock = read_lock(run, locks[i]);
         if (!lock.held)

@@ -57,8 +57,7 @@ make_keys(struct tap *of, char **operand)
 {
     struct err err;
 
-    if (wire_keys_make(operand[0], operand[1], of->role, &err))
-        die("%s", err.msg);
+    or_die(wire_keys_make(operand[0], operand[1], of->role, &err), &err);
 }
 
 static const struct role {

@@ -127,8 +127,7 @@ main(int argc, char **argv)
     if (!options.run && !events)
         opt_misuse("which run? want RUN, its directory, or --events ENDPOINT");
     opt_together(&options.keys, &options.allow);
-    if (options.run && run_check(options.run, &err))
-        die("%s", err.msg);
+    or_die(options.run && run_check(options.run, &err), &err);
     stage_open(&stage, &options);
     top.name = options.run ? options.run : events;
     top_open(&top, &stage, events);

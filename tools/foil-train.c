@@ -223,8 +223,7 @@ main(int argc, char **argv)
         return EXIT_OK;
     }
     train_ranks_unsilence();
-    if (t.stage.stop < 0)
-        die("%s", err.msg);
+    or_die(t.stage.stop < 0, &err);
     rc = join_ranks(&t, argv, &err);
     if (!rc && following) {
         if (train_ranks_follow(t.ranks, t.options, &err))
@@ -237,8 +236,7 @@ main(int argc, char **argv)
     release_run(&t);
     if (again)
         train_encoders_resume(&t, args, &err);
-    if (rc)
-        die("%s", err.msg);
+    or_die(rc, &err);
     close_stdout();
     return EXIT_OK;
 }

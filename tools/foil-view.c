@@ -88,8 +88,7 @@ write_page(struct watch *watch)
             die("stopped: '%s' is not written", file);
     }
     text = export_page(watch, &size);
-    if (file_write(file, text, size, &err))
-        die("%s", err.msg);
+    or_die(file_write(file, text, size, &err), &err);
     free(text);
 }
 
@@ -110,11 +109,9 @@ main(int argc, char **argv)
     opt_together(&where.stage.keys, &where.stage.allow);
     if (where.compare.n > COMPARE_MOST)
         opt_misuse("--compare takes %d runs at most", COMPARE_MOST);
-    if (run_check(where.stage.run, &err))
-        die("%s", err.msg);
+    or_die(run_check(where.stage.run, &err), &err);
     for (size_t i = 0; i < where.compare.n; i++)
-        if (run_check(where.compare.item[i], &err))
-            die("%s", err.msg);
+        or_die(run_check(where.compare.item[i], &err), &err);
     where.whole = file != NULL;
     priority_lower(PRIORITY_LOW);
     num_threads(1); // a child process computes maps at the same time

@@ -218,8 +218,7 @@ main(int argc, char **argv)
     if (argc > 1 && argv[1][0] == '-')
         opt_parse(&tool, argc, argv);
     folder = mem_keep(file_own_folder(&err));
-    if (!folder)
-        die("%s", err.msg);
+    or_die(!folder, &err);
     if (argc < 2 || argv[1][0] == '-') {
         print_overview(folder);
         return EXIT_OK;

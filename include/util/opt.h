@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "util/err.h"
+
 /*
  * Options and help from one table: a tool lists its options, and parsing,
  * --help, --version and the checks of ranges follow.  These functions print and
@@ -244,6 +246,9 @@ _Noreturn void opt_misuse(const char *fmt, ...)
 
 /* die() prints "tool: message" to stderr and exits with EXIT_FAILED. */
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* or_die() ends the process by die() with err's sentence unless rc is 0. */
+void or_die(int rc, const struct err *err);
 
 /* log_message() prints "tool: message" to stderr and returns. */
 void log_message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -59,6 +59,13 @@ die(const char *fmt, ...)
 }
 
 void
+or_die(int rc, const struct err *err)
+{
+    if (rc)
+        die("%s", err->msg);
+}
+
+void
 opt_misuse(const char *fmt, ...)
 {
     va_list ap;

@@ -43,8 +43,7 @@ open_items(struct filter *filter)
              "negatives");
     *config.server.hello.peer = '\0';
     filter->items = flow_outlet_open(filter->stage->wire, &config, &err);
-    if (!filter->items)
-        die("%s", err.msg);
+    or_die(!filter->items, &err);
     if (digest_from_hex(&digest, selector->digest))
         die("the selector does not name its data set");
     filter->seed = (uint64_t)o->seed ^ digest_word(&digest);
@@ -357,8 +356,7 @@ filter_open(struct filter *filter, const struct negatives_options *o,
     filter->options = o;
     filter->stage = stage;
     filter->plan = flow_client_open(stage->wire, &config, &err);
-    if (!filter->plan)
-        die("%s", err.msg);
+    or_die(!filter->plan, &err);
 }
 
 void

@@ -326,13 +326,11 @@ sampler_open(struct sampler *sampler, const struct negatives_options *o,
 
     *sampler = (struct sampler){.options = o};
     flow_state_owner_init(&sampler->owner_state);
-    if (o->stage.run && file_mkdir(o->stage.run, 0700, &err))
-        die("%s", err.msg);
+    or_die(o->stage.run && file_mkdir(o->stage.run, 0700, &err), &err);
     if (o->command)
         snprintf(config.hello.sampler, sizeof config.hello.sampler, "command");
     else
         sample_source_name(&o->settings, config.hello.sampler);
     sampler->server = flow_server_open(stage->wire, &config, &err);
-    if (!sampler->server)
-        die("%s", err.msg);
+    or_die(!sampler->server, &err);
 }

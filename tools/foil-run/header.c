@@ -237,8 +237,7 @@ header_read(struct pipeline *p, const char *name, const char *text)
         struct word_list line = {0};
 
         p->line = mem_keep_format("%s:%d", name, words.line);
-        if (words_rest(&words, &line, &err))
-            die("%s", err.msg);
+        or_die(words_rest(&words, &line, &err), &err);
         if (line.n)
             take_line(p, &line);
     } while (words_line(&words));

@@ -37,11 +37,9 @@ hold_make(const char *path)
 
     for (char *at = copy; (at = strchr(at + 1, '/')) != NULL; *at = '/') {
         *at = 0;
-        if (!file_exists(copy) && file_mkdir(copy, 0755, &err))
-            die("%s", err.msg);
+        or_die(!file_exists(copy) && file_mkdir(copy, 0755, &err), &err);
     }
-    if (file_mkdir(copy, 0700, &err))
-        die("%s", err.msg);
+    or_die(file_mkdir(copy, 0700, &err), &err);
 }
 
 void
@@ -82,8 +80,7 @@ hold_logs(const char *logs)
 
     while (!(rc = lock_take(path, &err)) && clock_now() < until)
         poll(NULL, 0, PAUSE_MS);
-    if (rc < 0)
-        die("%s", err.msg);
+    or_die(rc < 0, &err);
     if (!rc)
         die("another foil-run writes to '%s'", logs);
 }

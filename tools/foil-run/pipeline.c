@@ -101,8 +101,7 @@ pipeline_load(struct pipeline *p, const char *path)
     p->path = mem_keep_format("%s", path);
     p->described = "";
     p->text = file_read(path, LIST_MAX_BYTES, &len, &err);
-    if (!p->text)
-        die("%s", err.msg);
+    or_die(!p->text, &err);
     add_common(p);
     set_places(p);
     p->sweep_rows[0] = p->rows;

@@ -374,8 +374,7 @@ ask_tool(const struct word_list *words)
     const char *text = step_capture(words->word);
     json_t *answer = json_parse(text, strlen(text), words->word[0], &err);
 
-    if (!answer)
-        die("%s", err.msg);
+    or_die(!answer, &err);
     return answer;
 }
 

@@ -372,8 +372,7 @@ supervise(const struct list *list, const char *logs, double grace)
     run.process = mem_keep(mem_array(room, sizeof *run.process));
     for (size_t i = 0; i < list->n; i++)
         add_stage(&run, &list->stage[i], logs);
-    if (watch_signals(&run, &err))
-        die("%s", err.msg);
+    or_die(watch_signals(&run, &err), &err);
     for (size_t i = 0; i < run.n && !run.ending; i++)
         start_process(&run, &run.process[i]);
     for (check_processes(&run); runs_any(&run, NULL); check_processes(&run)) {

@@ -292,8 +292,7 @@ method_apply(struct pipeline *p, const char *method)
         struct word_list theirs = {0}, both = {0};
         struct err err;
 
-        if (text && words_rest(&words, &theirs, &err))
-            die("%s", err.msg);
+        or_die(text && words_rest(&words, &theirs, &err), &err);
         if (i == TRAIN)
             word_list_put(&theirs, "--objective", var(p, "objective"));
         update_spelling(i, &theirs, 1);

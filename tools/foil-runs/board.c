@@ -73,8 +73,7 @@ add_results(struct board *board, const char *run)
     double figure;
     size_t i;
 
-    if (!all)
-        die("%s", err.msg);
+    or_die(!all, &err);
     json_array_foreach(all, i, one)
     {
         const struct board_when when = {(int64_t)find_number(one, "step"),
@@ -114,8 +113,7 @@ runs_board(const char *dir, const char *run)
     struct board *board;
     struct err err;
 
-    if (file_draft_open(&draft, name, &err))
-        die("%s", err.msg);
+    or_die(file_draft_open(&draft, name, &err), &err);
     board = board_open(draft.file, name, (double)clock_wall() / 1e9);
     last = add_steps(board, run);
     add_results(board, run);
@@ -124,7 +122,6 @@ runs_board(const char *dir, const char *run)
         file_draft_drop(&draft);
         die("%s", err.msg);
     }
-    if (file_draft_keep(&draft, &err))
-        die("%s", err.msg);
+    or_die(file_draft_keep(&draft, &err), &err);
     free(folder);
 }

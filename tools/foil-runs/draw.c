@@ -101,8 +101,7 @@ read_results(const char *run, const struct runs_drawing *how,
     double figure;
     size_t at;
 
-    if (!all)
-        die("%s", err.msg);
+    or_die(!all, &err);
     json_array_foreach(all, at, one)
     {
         if (!runs_label(one, label, &figure))
@@ -262,8 +261,7 @@ runs_draw(const char *picture, const struct runs_drawing *how,
         free(place.point);
     }
     write_script(&script, how, runs, curve);
-    if (plot_draw(&script, picture, &err))
-        die("%s", err.msg);
+    or_die(plot_draw(&script, picture, &err), &err);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < how->n; k++)
             free(curve[i][k].point);

@@ -121,8 +121,7 @@ check_connect(struct check *check, struct check_actor *actor,
     actor->endpoint = mem_text(endpoint);
     actor->sock = wire_sock_open(check->tap->stage.wire, WIRE_DEALER, endpoint,
                                  check->tap->to, &limits, &err);
-    if (!actor->sock)
-        die("%s", err.msg);
+    or_die(!actor->sock, &err);
 }
 
 void
@@ -135,8 +134,7 @@ check_bind(struct check *check, struct check_actor *actor, const char *endpoint)
     actor->endpoint = mem_text(endpoint);
     actor->sock = wire_sock_open(check->tap->stage.wire, WIRE_ROUTER, endpoint,
                                  NULL, &limits, &err);
-    if (!actor->sock)
-        die("%s", err.msg);
+    or_die(!actor->sock, &err);
 }
 
 void
@@ -155,8 +153,7 @@ wait_for(struct check_actor *actor, double seconds)
     const int rc = wire_sock_wait(actor->check->tap->stage.wire, actor->sock,
                                   actor->check->tap->stage.stop, seconds, &err);
 
-    if (rc < 0)
-        die("%s", err.msg);
+    or_die(rc < 0, &err);
     if (!rc)
         die("stopped before all rules were checked");
 }

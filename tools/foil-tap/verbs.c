@@ -45,8 +45,7 @@ open_board(const char *dir)
                                 now, (int)getpid());
     struct err err;
 
-    if (file_mkdir(dir, 0777, &err))
-        die("%s", err.msg);
+    or_die(file_mkdir(dir, 0777, &err), &err);
     to->file = fopen(path, "wbx");
     if (!to->file)
         die("cannot write '%s': %s", path, strerror(errno));
@@ -62,8 +61,7 @@ close_board(struct tap_board *to)
 
     if (!to)
         return;
-    if (board_close(to->board, &err))
-        die("%s", err.msg);
+    or_die(board_close(to->board, &err), &err);
     fclose(to->file);
     free(to);
 }
@@ -75,8 +73,7 @@ add_metrics(struct tap_board *to, const struct wire_msg *msg)
     struct err err;
     double total;
 
-    if (wire_metrics_get(m, msg, &err))
-        die("%s", err.msg);
+    or_die(wire_metrics_get(m, msg, &err), &err);
     total = value_find(m->values, m->n, "total");
     to->when.step = isnan(total) ? to->when.step : (int64_t)total;
     to->when.time = (double)clock_wall() / 1e9;
@@ -118,8 +115,7 @@ add_features(struct tap_board *to, struct wire_msg *msg)
 
     if (clock_now() - to->drawn < interval_s)
         return;
-    if (wire_features_get(&f, msg, any_size, &err))
-        die("%s", err.msg);
+    or_die(wire_features_get(&f, msg, any_size, &err), &err);
     if (f.batch.z && f.batch.v > 1 && !f.id) {
         to->drawn = clock_now();
         add_similarities(to, &f.batch);
@@ -136,8 +132,7 @@ put_on_board(struct tap_board *to, struct wire_msg *msg)
         add_metrics(to, msg);
     else if (wire_msg_kind(msg) == WIRE_FEATURES)
         add_features(to, msg);
-    if (board_flush(to->board, &err))
-        die("%s", err.msg);
+    or_die(board_flush(to->board, &err), &err);
 }
 
 /* ---- all verbs ---------------------------------------------------------- */
@@ -166,8 +161,7 @@ tap_open(struct tap *tap)
     if (tap->vocabulary) {
         tap->words.text = text_of;
         tap->words.vocabulary = text_vocabulary_open(tap->vocabulary, &err);
-        if (!tap->words.vocabulary)
-            die("%s", err.msg);
+        or_die(!tap->words.vocabulary, &err);
     }
     opt_together(&tap->options.keys, &tap->options.allow);
     stage_open(&tap->stage, &tap->options);
@@ -178,8 +172,7 @@ tap_open(struct tap *tap)
     tap->out = fopen(tap->record, "wb");
     if (!tap->out)
         die("cannot write '%s': %s", tap->record, strerror(errno));
-    if (wire_record_start(tap->out, &err))
-        die("%s", err.msg);
+    or_die(wire_record_start(tap->out, &err), &err);
 }
 
 void
@@ -295,8 +288,7 @@ tap_events(struct tap *tap, char **operand)
     listener = wire_listener_open(
         tap->stage.wire, stage_endpoint(&tap->stage, *operand, "events"), kinds,
         &limits, &err);
-    if (!listener)
-        die("%s", err.msg);
+    or_die(!listener, &err);
     while (stage_wait(&tap->stage, 1) && !report_all(tap, listener, &silent))
         if (silent && clock_now() - since >= STAGE_REPORT_EVERY_S) {
             log_message(
@@ -322,8 +314,7 @@ tap_proxy(struct tap *tap, char **operand)
     tap_open(tap);
     proxy = wire_proxy_open(tap->stage.wire, operand[0], operand[1], tap->to,
                             &limits, &err);
-    if (!proxy)
-        die("%s", err.msg);
+    or_die(!proxy, &err);
     while (!over && stage_wait(&tap->stage, 1)) {
         struct wire_record from = {0};
         int rc;
@@ -355,8 +346,7 @@ tap_show(struct tap *tap, char **operand)
 
     tap_open(tap);
     file = wire_record_open(*operand, &err);
-    if (!file)
-        die("%s", err.msg);
+    or_die(!file, &err);
     while (!over && (rc = wire_record_next(file, &from, &msg, &err))) {
         if (rc < 0)
             die("'%s': %s", *operand, err.msg);
@@ -377,15 +367,13 @@ tap_replay(struct tap *tap, char **operand)
 
     tap_open(tap);
     replay = flow_replay_open(operand[0], &err);
-    if (!replay)
-        die("%s", err.msg);
+    or_die(!replay, &err);
     where = stage_endpoint(&tap->stage, operand[1], flow_replay_edge(replay));
     if (!where)
         opt_misuse("replay where? -r DIR or an endpoint");
     rc = flow_replay_run(replay, tap->stage.wire, tap->stage.stop, where,
                          tap->to, &err);
     flow_replay_close(replay);
-    if (rc)
-        die("%s", err.msg);
+    or_die(rc, &err);
     tap_close(tap);
 }

@@ -289,8 +289,7 @@ train_print_plan(struct train *t)
         print_objectives();
         return;
     }
-    if (check_begin(t, &err))
-        die("%s", err.msg);
+    or_die(check_begin(t, &err), &err);
     method = o->sampler == TRAIN_SERVICE ? t->objective->needs_weights : NULL;
     json_print(json_pack(
         "{s:s, s:s, s:s?, s:b, s:I, s:I, s:I, s:I, s:b}", "objective",
