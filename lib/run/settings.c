@@ -59,6 +59,8 @@ run_settings_overridden(const struct run_settings *settings, const char *key)
 static void
 set_value(const struct opt *opt, const json_t *value)
 {
+    const char *text = json_string_value(value);
+    const int none = json_is_null(value);
     struct opt_list *list = opt->value;
 
     switch (opt->kind) {
@@ -66,17 +68,13 @@ set_value(const struct opt *opt, const json_t *value)
         *(int *)opt->value = json_is_true(value);
         break;
     case OPT_WHOLE:
-        *(long *)opt->value =
-            json_is_null(value) ? LONG_MIN : (long)json_integer_value(value);
+        *(long *)opt->value = none ? LONG_MIN : (long)json_integer_value(value);
         break;
     case OPT_REAL:
-        *(double *)opt->value =
-            json_is_null(value) ? NAN : json_real_value(value);
+        *(double *)opt->value = none ? NAN : json_real_value(value);
         break;
     case OPT_CHOICE:
-        *(int *)opt->value =
-            json_is_null(value) ? -1
-                                : opt_index(opt->arg, json_string_value(value));
+        *(int *)opt->value = text ? opt_index(opt->arg, text) : -1;
         break;
     case OPT_LIST:
         list->n = json_array_size(value);
@@ -85,7 +83,7 @@ set_value(const struct opt *opt, const json_t *value)
         break;
     case OPT_TEXT:
     case OPT_METHOD:
-        *(const char **)opt->value = json_string_value(value);
+        *(const char **)opt->value = text;
         break;
     }
 }
@@ -95,19 +93,20 @@ static int
 can_have(const struct opt *opt, const json_t *value)
 {
     const struct opt_list *list = opt->value;
+    const char *text = json_string_value(value);
     size_t n = json_array_size(value);
 
+    if (json_is_null(value))
+        return opt->kind != OPT_LIST;
     switch (opt->kind) {
     case OPT_FLAG:
-        return json_is_boolean(value) || json_is_null(value);
+        return json_is_boolean(value);
     case OPT_WHOLE:
-        return json_is_integer(value) || json_is_null(value);
+        return json_is_integer(value);
     case OPT_REAL:
-        return json_is_real(value) || json_is_null(value);
+        return json_is_real(value);
     case OPT_CHOICE:
-        return json_is_null(value) ||
-               (json_is_string(value) &&
-                opt_index(opt->arg, json_string_value(value)) >= 0);
+        return text && opt_index(opt->arg, text) >= 0;
     case OPT_LIST:
         if (n > sizeof list->item / sizeof *list->item)
             return 0;
@@ -115,7 +114,7 @@ can_have(const struct opt *opt, const json_t *value)
             n--;
         return json_is_array(value) && !n;
     default:
-        return json_is_string(value) || json_is_null(value);
+        return text != NULL;
     }
 }
 
@@ -126,28 +125,21 @@ take_setting(const struct opt *opt, const json_t *value, struct err *err)
 {
     const size_t readable = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
     json_t *mine = opt_json(opt);
-    const int same = json_equal(mine, value);
-    char *is, *was;
+    char *is = json_dumps(mine, readable), *was = json_dumps(value, readable);
+    int rc = 0;
 
-    if (!can_have(opt, value)) {
-        json_decref(mine);
-        return err_set(err, "the checkpoint does not say %s", opt_spelled(opt));
-    }
-    if (same || !opt_is_set(opt->value)) {
+    if (!can_have(opt, value))
+        rc = err_set(err, "the checkpoint does not say %s", opt_spelled(opt));
+    else if (!opt_is_set(opt->value) || json_equal(mine, value))
         set_value(opt, value);
-        json_decref(mine);
-        return 0;
-    }
-    is = json_dumps(mine, readable);
-    was = json_dumps(value, readable);
-    err_set(err,
-            "%s is %s, but %s in the checkpoint: leave it out, or add "
-            "--override %s",
-            opt_spelled(opt), is, was, opt->name);
-    free(is);
-    free(was);
+    else
+        rc = err_set(err,
+                     "%s is %s, but %s in the checkpoint: leave it out, or add "
+                     "--override %s",
+                     opt_spelled(opt), is, was, opt->name);
+    mem_free(is, was);
     json_decref(mine);
-    return -1;
+    return rc;
 }
 
 int
