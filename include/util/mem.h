@@ -29,6 +29,12 @@ void *mem_unset(size_t n, size_t size);
  */
 void mem_grow(void *items, size_t *room, size_t need, size_t size);
 
+/* mem_free() frees several blocks, each as by free(3). */
+#define mem_free(...)                      \
+    mem_free_list((void *[]){__VA_ARGS__}, \
+                  sizeof(void *[]){__VA_ARGS__} / sizeof(void *))
+void mem_free_list(void *const *block, size_t n);
+
 /* A growing array of bytes; data_bytes_release() frees it. */
 struct data_bytes {
     uint8_t *data;

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "flow/client.h"
@@ -116,9 +115,7 @@ flow_client_close(struct flow_client *client)
     wire_item_release(&client->item);
     wire_msg_free(client->request);
     flow_link_release(&client->link);
-    free(client->endpoint);
-    free(client->role);
-    free(client);
+    mem_free(client->endpoint, client->role, client);
 }
 
 /* ---- receiving: 1 news, 0 none, -1 refused ----------------------------- */

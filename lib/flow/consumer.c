@@ -56,8 +56,7 @@ flow_consumer_free(struct flow_consumer *c)
     REQUIRE(!c->n);
     flow_peers_release(&c->peers);
     flow_window_release(&c->newest);
-    free(c->held);
-    free(c);
+    mem_free(c->held, c);
 }
 
 void

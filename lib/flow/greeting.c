@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
@@ -54,10 +53,7 @@ flow_greeting_lost(struct flow_greeting *greeting)
 void
 flow_peer_table_release(struct flow_peer_table *table)
 {
-    free(table->peer);
-    free(table->left);
-    free(table->silent);
-    free(table->unknown);
+    mem_free(table->peer, table->left, table->silent, table->unknown);
     *table = (struct flow_peer_table){0};
 }
 

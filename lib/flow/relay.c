@@ -1,4 +1,3 @@
-#include <stdlib.h>
 
 #include "flow/relay.h"
 #include "util/mem.h"
@@ -47,8 +46,7 @@ flow_relay_free(struct flow_relay *r)
         return;
     REQUIRE(!r->n);
     flow_window_release(&r->newest);
-    free(r->entry);
-    free(r);
+    mem_free(r->entry, r);
 }
 
 static size_t

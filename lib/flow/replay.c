@@ -122,8 +122,7 @@ flow_replay_close(struct flow_replay *replay)
         return;
     if (replay->file)
         fclose(replay->file);
-    free(replay->steps);
-    free(replay);
+    mem_free(replay->steps, replay);
 }
 
 const char *

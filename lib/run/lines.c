@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,8 +104,7 @@ run_lines_append(const char *run, const char *name, const json_t *object,
         rc = err_set(err, "cannot write '%s': disk full", path);
     if (file >= 0 && close(file) && !rc)
         rc = err_sys(err, "cannot write '%s'", path);
-    free(line);
-    free(text);
+    mem_free(line, text);
     return rc;
 }
 
@@ -115,7 +113,6 @@ run_lines_release(struct run_lines *lines)
 {
     if (lines->file)
         fclose(lines->file);
-    free(lines->last);
-    free(lines->next);
+    mem_free(lines->last, lines->next);
     *lines = (struct run_lines){0};
 }

@@ -344,11 +344,7 @@ stage_program_close(struct stage_program *p)
     if (p->map)
         munmap(p->map, p->size);
     close_end(&p->memory);
-    free(p->to.at);
-    free(p->answer.at);
-    free(p->error_text.at);
-    free(p->line);
-    free(p);
+    mem_free(p->to.at, p->answer.at, p->error_text.at, p->line, p);
 }
 
 int

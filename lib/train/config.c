@@ -113,8 +113,7 @@ train_config_save(const struct train_config *config, const char *folder,
     text = json_text(object, JSON_INDENT(2));
     rc = file_write(mem_temp("%s/%s", folder, NN_CHECKPOINT_CONFIG), text,
                     strlen(text), err);
-    free(cpu);
-    free(text);
+    mem_free(cpu, text);
     json_decref(object);
     return rc;
 }

@@ -25,8 +25,7 @@ epoch_init(struct train_epoch *entry, const struct train_history *of)
 static void
 epoch_release(struct train_epoch *entry)
 {
-    free(entry->row);
-    free(entry->known);
+    mem_free(entry->row, entry->known);
 }
 
 void

@@ -58,10 +58,7 @@ train_objective_close(struct train_objective *o)
     if (!o)
         return;
     train_samples_release(&o->samples);
-    free(o->columns);
-    free(o->work);
-    free(o->sorted);
-    free(o);
+    mem_free(o->columns, o->work, o->sorted, o);
 }
 
 /* ---- a step ------------------------------------------------------------- */

@@ -40,8 +40,7 @@ train_program_close(struct train_program *p)
     if (!p)
         return;
     stage_program_close(p->program);
-    free(p->line);
-    free(p);
+    mem_free(p->line, p);
 }
 
 int

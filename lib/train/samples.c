@@ -57,8 +57,7 @@ train_samples_init(struct train_samples *samples,
 void
 train_samples_release(struct train_samples *samples)
 {
-    free(samples->column);
-    free(samples->quarantine);
+    mem_free(samples->column, samples->quarantine);
     sample_store_release(&samples->store);
     *samples = (struct train_samples){0};
 }

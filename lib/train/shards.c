@@ -166,17 +166,8 @@ shards_close(void *self)
     s->plain->close(self);
     for (size_t k = 0; k < TRAIN_SHARDS_LEVELS; k++)
         free(s->sums[k]);
-    free(s->batch_statistics);
-    free(s->work);
-    free(s->others);
-    free(s->offsets);
-    free(s->rows);
-    free(s->next_rows);
-    free(s->z);
-    free(s->dz);
-    free(s->seconds);
-    free(s->received);
-    free(s);
+    mem_free(s->batch_statistics, s->work, s->others, s->offsets, s->rows,
+             s->next_rows, s->z, s->dz, s->seconds, s->received, s);
 }
 
 /* ------------------------------------------------------------------ opening */

@@ -107,8 +107,7 @@ write_event(struct board *board, struct data_bytes *event)
     if (fwrite(record.data, 1, record.len, board->file) != record.len &&
         !board->failed)
         board->failed = errno ? errno : EIO;
-    free(record.data);
-    free(event->data);
+    mem_free(record.data, event->data);
 }
 
 /* Writes an event of one value, and frees the value. */
@@ -217,7 +216,6 @@ board_close(struct board *board, struct err *err)
 {
     const int rc = board_flush(board, err);
 
-    free(board->name);
-    free(board);
+    mem_free(board->name, board);
     return rc;
 }

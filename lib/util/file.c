@@ -147,8 +147,7 @@ remove_dead_drafts(const char *path)
     }
     if (dir)
         closedir(dir);
-    free(copy);
-    free(again);
+    mem_free(copy, again);
 }
 
 /* Creates and locks ->temp, without following a link that somebody else may
@@ -250,8 +249,7 @@ file_draft_drop(struct file_draft *draft)
     pthread_mutex_unlock(&drafts_lock);
     if (draft->file)
         fclose(draft->file);
-    free(draft->path);
-    free(draft->temp);
+    mem_free(draft->path, draft->temp);
     *draft = (struct file_draft){0};
 }
 

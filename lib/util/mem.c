@@ -87,6 +87,13 @@ data_bytes_release(struct data_bytes *bytes)
     *bytes = (struct data_bytes){0};
 }
 
+void
+mem_free_list(void *const *block, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(block[i]);
+}
+
 char *
 mem_text(const char *text)
 {
@@ -169,8 +176,7 @@ mem_append(char **text, const char *fmt, ...)
     more = mem_format_list(fmt, ap);
     va_end(ap);
     whole = mem_format("%s%s", *text ? *text : "", more);
-    free(more);
-    free(*text);
+    mem_free(more, *text);
     *text = whole;
 }
 

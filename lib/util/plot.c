@@ -1,5 +1,4 @@
 #include <libgen.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,9 +73,6 @@ plot_draw(struct plot *plot, const char *picture, struct err *err)
                      "gnuplot, Debian's package gnuplot-nox, is missing or "
                      "failed: '%s' is its script for '%s'",
                      script, picture);
-    free(whole);
-    free(plot->text);
-    free(copy);
-    free(script);
+    mem_free(whole, plot->text, copy, script);
     return rc;
 }

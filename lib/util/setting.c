@@ -123,8 +123,7 @@ void
 setting_release(struct settings *settings)
 {
     for (size_t i = 0; i < settings->n; i++) {
-        free(settings->item[i].name);
-        free(settings->item[i].value);
+        mem_free(settings->item[i].name, settings->item[i].value);
     }
     free(settings->item);
     *settings = (struct settings){0};

@@ -202,9 +202,7 @@ table_print(const struct table *table, size_t keys, int width, FILE *out)
         print_block(&lay, keys, first, last, most, out);
         first = last;
     } while (first < table->columns);
-    free(lay.text);
-    free(lay.wide);
-    free(lay.right);
+    mem_free(lay.text, lay.wide, lay.right);
 }
 
 void
@@ -214,7 +212,6 @@ table_release(struct table *table)
         free(table->column[j]);
     for (size_t i = 0; i < table->cells; i++)
         free(table->cell[i].text);
-    free(table->column);
-    free(table->cell);
+    mem_free(table->column, table->cell);
     *table = (struct table){0};
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "util/mem.h"
 #include "wire/msg.h"
 
 #include "pack.h"
@@ -39,10 +40,7 @@ wire_msg_free(struct wire_msg *msg)
     for (size_t i = 0; i < msg->n_tensors; i++)
         free(msg->aligned[i]);
     msgpack_unpacked_destroy(&msg->header);
-    free(msg->aligned);
-    free(msg->tensor);
-    free(msg->parts);
-    free(msg);
+    mem_free(msg->aligned, msg->tensor, msg->parts, msg);
 }
 
 enum wire_kind

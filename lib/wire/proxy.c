@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/clock.h"
@@ -53,10 +52,7 @@ wire_proxy_close(struct wire_proxy *proxy)
     for (size_t i = 0; i < proxy->n; i++)
         wire_sock_close(proxy->pair[i].sock);
     wire_sock_close(proxy->sock);
-    free(proxy->pair);
-    free(proxy->there);
-    free(proxy->role);
-    free(proxy);
+    mem_free(proxy->pair, proxy->there, proxy->role, proxy);
 }
 
 /* Close the connection of pair i. */

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -43,8 +42,7 @@ wire_close(struct wire *wire)
     wire_zap_close(wire->zap);
     if (wire->context)
         zmq_ctx_term(wire->context);
-    free(wire->items);
-    free(wire);
+    mem_free(wire->items, wire);
 }
 
 void

@@ -67,8 +67,7 @@ weigher_close(struct weigher *w)
     if (!w)
         return;
     stage_program_close(w->program);
-    free(w->table);
-    free(w);
+    mem_free(w->table, w);
 }
 
 int

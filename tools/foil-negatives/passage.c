@@ -22,8 +22,7 @@ release_item(struct passage *passage, struct passage_item *item)
         return;
     set_busy(passage, item, 0);
     wire_msg_free(item->msg);
-    free(item->ids);
-    free(item);
+    mem_free(item->ids, item);
 }
 
 static void

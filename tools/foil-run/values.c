@@ -146,8 +146,7 @@ pipeline_absolute(const char *path)
     char *all = mem_format("%s/%s", here ? here : "", path);
     char *whole = mem_keep(file_resolve(all));
 
-    free(all);
-    free(here);
+    mem_free(all, here);
     return whole;
 }
 

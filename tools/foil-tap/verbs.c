@@ -103,8 +103,7 @@ add_similarities(struct tap_board *to, const struct batch *f)
     board_histogram(to->board, &to->when, "similarity/positive", positive,
                     f->b);
     board_histogram(to->board, &to->when, "similarity/negative", negative, n);
-    free(positive);
-    free(negative);
+    mem_free(positive, negative);
 }
 
 static void

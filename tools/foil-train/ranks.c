@@ -70,8 +70,7 @@ train_ranks_agree(const struct ranks *ranks, const char *text, struct err *err)
 
     for (size_t r = 1; all && r < ranks->size && !rc; r++)
         rc = compare_text(all, all + at[r], r, err);
-    free(all);
-    free(at);
+    mem_free(all, at);
     return rc;
 }
 
@@ -101,8 +100,7 @@ train_ranks_table(const struct train_encoder *encoder,
     char *two = text->ops ? train_encoder_table(text) : mem_text("");
     char *both = mem_format("%s%s", one, two);
 
-    free(one);
-    free(two);
+    mem_free(one, two);
     return both;
 }
 

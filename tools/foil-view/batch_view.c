@@ -9,8 +9,7 @@ void
 batch_view_release(struct batch_view *batch)
 {
     wire_top_negatives_release(&batch->top);
-    free(batch->ids);
-    free(batch->z);
+    mem_free(batch->ids, batch->z);
     *batch = (struct batch_view){0};
 }
 

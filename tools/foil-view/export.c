@@ -24,8 +24,7 @@ encode_bytes(const char *prefix, void *bytes, size_t size)
     char *base64 = base64_encode(bytes, size);
     json_t *text = json_sprintf("%s%s", prefix, base64);
 
-    free(base64);
-    free(bytes);
+    mem_free(base64, bytes);
     return text;
 }
 

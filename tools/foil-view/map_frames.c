@@ -84,11 +84,7 @@ map_frames_close(struct map_frames *maps)
         munmap(maps->result, size_of_result(maps));
     for (size_t i = 0; i < maps->n_frames; i++)
         free(maps->frame[i].xy);
-    free(maps->table);
-    free(maps->known);
-    free(maps->ids);
-    free(maps->y);
-    free(maps);
+    mem_free(maps->table, maps->known, maps->ids, maps->y, maps);
 }
 
 void

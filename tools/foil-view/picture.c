@@ -110,9 +110,7 @@ picture_draw(struct pictures *pictures, const struct picture_name *name,
     if (drawn)
         rc = image_jpeg_encode(sheet.pixel, sheet.columns * sheet.tile,
                                sheet.rows * sheet.tile, 3, QUALITY, jpeg, err);
-    free(sheet.pixel);
-    free(sheet.view);
-    free(sheet.small);
+    mem_free(sheet.pixel, sheet.view, sheet.small);
     image_scratch_free(sheet.scratch);
     return rc;
 }
@@ -153,8 +151,7 @@ picture_batch(struct pictures *pictures, const struct batch_view *b,
     for (size_t i = 0; i < n; i++)
         name[i] = row[i % each * b->n + i / each];
     rc = picture_draw(pictures, name, n, PICTURE_COLUMNS, jpeg, err);
-    free(name);
-    free(row);
+    mem_free(name, row);
     return rc;
 }
 

@@ -153,8 +153,7 @@ show_column(const struct file *file, const struct nn_array *of,
                       show_extremes(&c, -1, pictures));
     }
     json_decref(counts);
-    free(c.x);
-    free(c.item);
+    mem_free(c.x, c.item);
     return shown;
 }
 

@@ -613,7 +613,6 @@ watch_show(struct watch *watch)
         "results", watch->results, "table", table ? table : json_null(), "map",
         map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
         "compared", show_compared(watch), "batch", batch);
-    free(copy);
-    free(folder);
+    mem_free(copy, folder);
     return all;
 }
