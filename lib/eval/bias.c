@@ -123,7 +123,6 @@ eval_bias(const struct eval_bias_data *data)
             all[k], eval_student(r - 1) *
                         sqrt(square[k] * (double)(r - 1) / (double)r)};
     out.square = p.square;
-    free(p.each);
-    free(p.exact);
+    mem_free(p.each, p.exact);
     return out;
 }

@@ -107,7 +107,6 @@ eval_spearman(size_t n, const double *x, const double *y)
         aa += (a[i] - mean) * (a[i] - mean);
         bb += (b[i] - mean) * (b[i] - mean);
     }
-    free(a);
-    free(b);
+    mem_free(a, b);
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }

@@ -109,8 +109,7 @@ eval_frozen_free(struct eval_frozen *f)
         sample_source_release(&f->source);
     select_plan_free(f->plan);
     arena_release(&f->scratch);
-    free(f->column);
-    free(f);
+    mem_free(f->column, f);
 }
 
 size_t

@@ -66,8 +66,7 @@ compute_moments(size_t n, size_t d, const float *v, double *mean,
         for (size_t i = 0; i < d * d; i++)
             covariance[i] += part[i] / (double)n;
     }
-    free(part);
-    free(centred);
+    mem_free(part, centred);
 }
 
 static double
@@ -92,9 +91,7 @@ measure_rankme(size_t n, size_t d, const float *x)
         sum += s;
         entropy -= s > 0 ? s * log(s) : 0;
     }
-    free(vector);
-    free(value);
-    free(gram);
+    mem_free(vector, value, gram);
     return sum > 0 ? exp(entropy / sum + log(sum)) : 0;
 }
 
@@ -137,10 +134,7 @@ eval_geometry(size_t n, size_t d, const float *x,
         frobenius += covariance[i] * covariance[i];
     if (trace >= 1e-10)
         geometry->dimensions = trace * trace / frobenius;
-    free(square);
-    free(covariance);
-    free(mean);
-    free(v);
+    mem_free(square, covariance, mean, v);
 }
 
 double

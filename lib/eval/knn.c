@@ -90,10 +90,7 @@ eval_knn_free(struct eval_knn *knn)
 {
     if (!knn)
         return;
-    free(knn->scale);
-    free(knn->shift);
-    free(knn->square);
-    free(knn);
+    mem_free(knn->scale, knn->shift, knn->square, knn);
 }
 
 /* Returns s of a query, of squared length qq, and one reference. */
@@ -515,15 +512,8 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
         size = m - start < size ? m - start : size;
         search_block(&s, start, size);
     }
-    free(s.products.dot);
-    free(s.products.rows);
-    free(s.products.panels);
-    free(s.keys);
-    free(s.ids_found);
-    free(s.near);
-    free(s.rows);
-    free(s.open);
-    free(s.answered);
+    mem_free(s.products.dot, s.products.rows, s.products.panels, s.keys,
+             s.ids_found, s.near, s.rows, s.open, s.answered);
 }
 
 size_t

@@ -17,8 +17,7 @@ static const double small_residual =
 void
 eval_pairs_release(struct eval_pairs *pairs)
 {
-    free(pairs->start);
-    free(pairs->id);
+    mem_free(pairs->start, pairs->id);
 }
 
 void
@@ -219,9 +218,7 @@ find_second(const struct eval_pairs *pairs, const double *root)
         v = next;
         next = oldest;
     }
-    free(next);
-    free(before);
-    free(v);
+    mem_free(next, before, v);
     return value;
 }
 
@@ -250,9 +247,6 @@ eval_pairs_measure(const struct eval_pairs *pairs, size_t k,
     out.repeated = sum.all > 0 ? 1 - sum.distinct / sum.all : 0;
     out.hardest = k ? sum.hardest / ((double)n * (double)k) : 0;
     out.second = out.parts > 1 ? 1 : find_second(pairs, root);
-    free(root);
-    free(partner_of);
-    free(m.first);
-    free(m.of);
+    mem_free(root, partner_of, m.first, m.of);
     return out;
 }

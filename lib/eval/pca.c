@@ -30,9 +30,7 @@ solve_eigenvectors(size_t n, size_t d, const float *x, size_t k, float *e)
     num_eigen(m, k, c, 1e-6, &rng, value, n < d ? u : e);
     if (n < d)
         num_gemm_nn(k, d, n, 1, u, x, 0, e);
-    free(value);
-    free(u);
-    free(c);
+    mem_free(value, u, c);
 }
 
 /* Computes the variances of the rows along directions of unit length; more
@@ -94,9 +92,7 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
                                 sqrt(variance[0]), sqrt(variance[k - 1])};
     for (size_t i = 0; i < k; i++)
         scale_direction(d, pca.scale, basis + i * d);
-    free(sum);
-    free(variance);
-    free(centred);
+    mem_free(sum, variance, centred);
     return pca;
 }
 
@@ -129,9 +125,7 @@ project_rows(size_t n, size_t d, const float *x, size_t p)
 static void
 side_release(struct whitened *s)
 {
-    free(s->basis);
-    free(s->y);
-    free(s->scale);
+    mem_free(s->basis, s->y, s->scale);
 }
 
 /* Divides each coordinate by its deviation, with the ridge. */
@@ -216,9 +210,7 @@ eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
     *b = map_of(&right, k, v);
     side_release(&left);
     side_release(&right);
-    free(m);
-    free(u);
-    free(v);
+    mem_free(m, u, v);
 }
 
 void

@@ -325,9 +325,7 @@ eval_logistic_fit(struct eval_linear *linear, const struct eval_rows *rows,
         eval_lbfgs(count, penalised_loss, &problem, most, tolerance, w, loss);
     for (size_t i = 0; i < count; i++)
         linear->w[i] = (float)w[i];
-    free(problem.work);
-    free(problem.grad);
-    free(w);
+    mem_free(problem.work, problem.grad, w);
     return iterations;
 }
 
@@ -466,8 +464,7 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
     eval_linear_release(&linear);
     release_rows(&tested);
     release_rows(&fit);
-    free(standard.mean);
-    free(order);
+    mem_free(standard.mean, order);
 }
 
 static const float momentum = 0.9f;
@@ -619,11 +616,6 @@ eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
     }
     probe->train = eval_logistic_accuracy(&run.linear, train, NULL);
     eval_linear_release(&run.linear);
-    free(run.velocity);
-    free(run.grad);
-    free(run.work);
-    free(run.order);
-    free(run.x);
-    free(run.y);
+    mem_free(run.velocity, run.grad, run.work, run.order, run.x, run.y);
     return rc;
 }

@@ -92,8 +92,7 @@ eval_answers_join(struct eval_answers *answers, const struct eval_answers *next)
 void
 eval_answers_release(struct eval_answers *answers)
 {
-    free(answers->offset);
-    free(answers->j);
+    mem_free(answers->offset, answers->j);
     *answers = (struct eval_answers){0};
 }
 
@@ -257,12 +256,7 @@ eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
                     rank[i + k] +=
                         count_better(&r, i + k, j, columns, tile + k * columns);
         }
-    free(r.u.row);
-    free(r.u.length);
-    free(r.v.row);
-    free(r.v.length);
-    free(r.best);
-    free(tile);
+    mem_free(r.u.row, r.u.length, r.v.row, r.v.length, r.best, tile);
 }
 
 struct eval_ranks

@@ -130,16 +130,13 @@ eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
     affinity->start = mem_array(n + 1, sizeof *affinity->start);
     share_pairs(affinity, n, k, ids, square);
     merge_pairs(affinity, n);
-    free(p);
-    free(square);
-    free(ids);
+    mem_free(p, square, ids);
 }
 
 void
 eval_affinity_release(struct affinity *affinity)
 {
-    free(affinity->start);
-    free(affinity->pair);
+    mem_free(affinity->start, affinity->pair);
 }
 
 /* A square: its centre, half of its side, and its depth in the tree. */
@@ -216,8 +213,7 @@ eval_quadtree_build(struct quadtree *tree, size_t n, const float *y)
     whole.y = (low[1] + high[1]) / 2;
     whole.half = fmaxf(high[0] - low[0], high[1] - low[1]) / 2 * 1.0001F;
     if (tree->points < n) {
-        free(tree->order);
-        free(tree->quarter);
+        mem_free(tree->order, tree->quarter);
         tree->order = mem_array(n, sizeof *tree->order);
         tree->quarter = mem_array(n, sizeof *tree->quarter);
         tree->points = n;
@@ -231,9 +227,7 @@ eval_quadtree_build(struct quadtree *tree, size_t n, const float *y)
 void
 eval_quadtree_release(struct quadtree *tree)
 {
-    free(tree->cell);
-    free(tree->order);
-    free(tree->quarter);
+    mem_free(tree->cell, tree->order, tree->quarter);
 }
 
 /* Near points, with the repulsion of each. */
@@ -383,13 +377,8 @@ eval_tsne_free(struct eval_tsne *map)
 {
     eval_affinity_release(&map->affinity);
     eval_quadtree_release(&map->tree);
-    free(map->y);
-    free(map->velocity);
-    free(map->gain);
-    free(map->attract);
-    free(map->repel);
-    free(map->z);
-    free(map);
+    mem_free(map->y, map->velocity, map->gain, map->attract, map->repel, map->z,
+             map);
 }
 
 /* Fills in repel, and returns Z, summed in a fixed order. */

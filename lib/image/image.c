@@ -70,8 +70,8 @@ image_scratch_free(struct image_scratch *scratch)
     for (int i = 0; i < IMAGE_BUFFERS; i++)
         free(scratch->buffer[i].byte);
     for (int i = 0; i < 2 * IMAGE_AXES; i++) {
-        free(scratch->axis[i / IMAGE_AXES][i % IMAGE_AXES].tap);
-        free(scratch->axis[i / IMAGE_AXES][i % IMAGE_AXES].weight);
+        mem_free(scratch->axis[i / IMAGE_AXES][i % IMAGE_AXES].tap,
+                 scratch->axis[i / IMAGE_AXES][i % IMAGE_AXES].weight);
     }
     free(scratch);
 }

@@ -168,7 +168,6 @@ image_png_read(struct image_source *from, struct err *err)
             memcpy(from->image->pixel, reader.pixel, 3 * n);
     }
     png_destroy_read_struct(&reader.png, &reader.info, NULL);
-    free(reader.pixel);
-    free(reader.row);
+    mem_free(reader.pixel, reader.row);
     return rc;
 }

@@ -189,9 +189,7 @@ fail:
 out:
     json_decref(self);
     json_decref(want);
-    free(line);
-    free(text);
-    free(path);
+    mem_free(line, text, path);
     return manifest;
 }
 
@@ -354,8 +352,7 @@ nn_checkpoint_config(const char *checkpoint, struct err *err)
         *text = read_file(checkpoint, NN_CHECKPOINT_CONFIG, &path, &len, err);
     json_t *config = text ? json_parse(text, len, path, err) : NULL;
 
-    free(text);
-    free(path);
+    mem_free(text, path);
     return config;
 }
 
@@ -411,9 +408,7 @@ point_link(const char *run, const char *prefix, const char *name, long step,
     unlink(next);
     if (symlink(target, next) || rename(next, link))
         rc = err_sys(err, "cannot point '%s' to '%s'", link, target);
-    free(target);
-    free(next);
-    free(link);
+    mem_free(target, next, link);
     return rc;
 }
 
@@ -464,8 +459,7 @@ remove_step(const char *run, long step, struct err *err)
         rc = err_sys(err, "cannot rename '%s'", from);
     else
         rc = file_remove(to, err);
-    free(from);
-    free(to);
+    mem_free(from, to);
     return rc;
 }
 
@@ -565,7 +559,6 @@ nn_checkpoint_commit(const char *run, long step, struct err *err)
 
 out:
     nn_checkpoint_abort(run, step);
-    free(from);
-    free(to);
+    mem_free(from, to);
     return rc;
 }

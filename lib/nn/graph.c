@@ -15,9 +15,7 @@ nn_graph_release(struct nn_graph *graph)
     for (size_t i = 0; i < graph->n_ops; i++)
         free(graph->ops[i].set);
     free(graph->tensors);
-    free(graph->initial);
-    free(graph->values);
-    free(graph->ops);
+    mem_free(graph->initial, graph->values, graph->ops);
     *graph = (struct nn_graph){0};
 }
 

@@ -554,6 +554,5 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     if (plan->train)
         place_backward(&p);
     plan->bytes = p.layout.start + p.layout.most;
-    free(p.layout.live);
-    free(p.values);
+    mem_free(p.layout.live, p.values);
 }

@@ -27,8 +27,7 @@ static void
 list_release(struct list *list)
 {
     nn_arrays_free(list->array, list->n);
-    free(list->taken);
-    free(list->path);
+    mem_free(list->taken, list->path);
 }
 
 static void

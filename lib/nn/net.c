@@ -320,16 +320,10 @@ nn_net_free(struct nn_net *net)
         mode_release(&net->side[k].mode);
         free(net->side[k].grads);
     }
-    free(net->side);
-    free(net->runs);
-    free(net->final);
+    mem_free(net->side, net->runs, net->final);
     num_dnn_free(net->dnn);
     nn_graph_release(&net->graph);
-    free(net->algorithms);
-    free(net->params);
-    free(net->statistics);
-    free(net->moves);
-    free(net);
+    mem_free(net->algorithms, net->params, net->statistics, net->moves, net);
 }
 
 void
@@ -500,8 +494,7 @@ runs_of(const struct nn_net *net)
 static void
 release_runs(struct nn_runs *runs)
 {
-    free(runs->recomputed);
-    free(runs->sums);
+    mem_free(runs->recomputed, runs->sums);
 }
 
 static void

@@ -117,7 +117,5 @@ nn_plan_free(struct nn_plan *plan)
         else
             free(step->made);
     }
-    free(plan->steps);
-    free(plan->recompute);
-    free(plan);
+    mem_free(plan->steps, plan->recompute, plan);
 }

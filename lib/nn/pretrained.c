@@ -143,8 +143,7 @@ take_numbers(struct load *load, const struct nn_array *a, size_t i,
 
         err_set(err, "'%s': tensor '%s' is %s, the encoder's is %s", load->path,
                 a->name, is, want);
-        free(is);
-        free(want);
+        mem_free(is, want);
         return -1;
     }
     if (widen_numbers(a, t->count, to))

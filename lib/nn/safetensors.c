@@ -50,8 +50,7 @@ void
 nn_arrays_free(struct nn_array *arrays, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        free(arrays[i].name);
-        free(arrays[i].data);
+        mem_free(arrays[i].name, arrays[i].data);
     }
     free(arrays);
 }
@@ -359,9 +358,7 @@ nn_arrays_put(FILE *file, const char *path, const struct nn_array *arrays,
 
     if (rc)
         rc = err_sys(err, "cannot write '%s'", path);
-    free(header);
-    free(order);
-    free(begin);
+    mem_free(header, order, begin);
     return rc;
 }
 

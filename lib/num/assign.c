@@ -168,15 +168,8 @@ init_assign(struct assign *a, size_t n)
 static void
 release_assign(struct assign *a)
 {
-    free(a->centre);
-    free(a->points);
-    free(a->moves);
-    free(a->steps);
-    free(a->movers);
-    free(a->price);
-    free(a->far);
-    free(a->open);
-    free(a->before);
+    mem_free(a->centre, a->points, a->moves, a->steps, a->movers, a->price,
+             a->far, a->open, a->before);
 }
 
 /* Updates the distances of all centres by steps from centre c. */

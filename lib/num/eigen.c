@@ -48,9 +48,7 @@ solve_dense(size_t n, size_t k, float *a, float *value, float *vector)
         if (vector)
             memcpy(vector + i * n, a + (n - 1 - i) * n, n * sizeof *a);
     }
-    free(w);
-    free(work);
-    free(iwork);
+    mem_free(w, work, iwork);
 }
 
 /*
@@ -88,13 +86,7 @@ init_lanczos(struct lanczos *l)
 static void
 release_lanczos(struct lanczos *l)
 {
-    free(l->basis);
-    free(l->h);
-    free(l->part);
-    free(l->small);
-    free(l->theta);
-    free(l->s);
-    free(l->ritz);
+    mem_free(l->basis, l->h, l->part, l->small, l->theta, l->s, l->ritz);
 }
 
 static double

@@ -99,19 +99,8 @@ init_kmeans(struct kmeans *m, const float *x)
 static void
 release_kmeans(struct kmeans *m)
 {
-    free(m->x);
-    free(m->columns);
-    free(m->mean);
-    free(m->norm);
-    free(m->product);
-    free(m->near);
-    free(m->group);
-    free(m->label);
-    free(m->centre);
-    free(m->half);
-    free(m->candidate);
-    free(m->sum);
-    free(m->count);
+    mem_free(m->x, m->columns, m->mean, m->norm, m->product, m->near, m->group,
+             m->label, m->centre, m->half, m->candidate, m->sum, m->count);
 }
 
 /* The distances with another centre c: replaces the products x_i.c by the

@@ -29,13 +29,8 @@ sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
 void
 sample_bank_release(struct sample_bank *bank)
 {
-    free(bank->rows);
-    free(bank->when);
-    free(bank->slot);
-    free(bank->view);
-    free(bank->queue);
-    free(bank->queue_z);
-    free(bank->taken);
+    mem_free(bank->rows, bank->when, bank->slot, bank->view, bank->queue,
+             bank->queue_z, bank->taken);
     *bank = (struct sample_bank){0};
 }
 

@@ -56,8 +56,7 @@ sample_chains_init(struct sample_chains *chains, size_t size, size_t views)
 void
 sample_chains_release(struct sample_chains *chains)
 {
-    free(chains->state);
-    free(chains->score);
+    mem_free(chains->state, chains->score);
     *chains = (struct sample_chains){0};
 }
 

@@ -304,12 +304,9 @@ void
 text_bpe_release(struct bpe *bpe)
 {
     text_lexicon_release(&bpe->symbols.written);
-    free(bpe->symbols.text);
-    free(bpe->symbols.entry);
+    mem_free(bpe->symbols.text, bpe->symbols.entry);
     text_lexicon_release(&bpe->merges);
-    free(bpe->scratch.id);
-    free(bpe->scratch.next);
-    free(bpe->scratch.last);
-    free(bpe->scratch.heap);
+    mem_free(bpe->scratch.id, bpe->scratch.next, bpe->scratch.last,
+             bpe->scratch.heap);
     *bpe = (struct bpe){0};
 }

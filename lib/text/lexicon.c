@@ -104,8 +104,6 @@ text_lexicon_clear(struct lexicon *lexicon)
 void
 text_lexicon_release(struct lexicon *lexicon)
 {
-    free(lexicon->text);
-    free(lexicon->entry);
-    free(lexicon->slot);
+    mem_free(lexicon->text, lexicon->entry, lexicon->slot);
     *lexicon = (struct lexicon){0};
 }

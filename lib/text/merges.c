@@ -25,8 +25,7 @@ text_merges_free(struct text_merges *merges)
     if (!merges)
         return;
     text_lexicon_release(&merges->words);
-    free(merges->count);
-    free(merges);
+    mem_free(merges->count, merges);
 }
 
 size_t
@@ -318,12 +317,7 @@ text_merges_train(const struct text_merges *merges, size_t size, size_t min,
     text_lexicon_release(&t.pieces);
     text_bpe_release(&t.bpe);
     text_lexicon_release(&t.pairs);
-    free(t.count);
-    free(t.symbol);
-    free(t.start);
-    free(t.n);
-    free(t.pair);
-    free(t.heap);
+    mem_free(t.count, t.symbol, t.start, t.n, t.pair, t.heap);
     *len = text.len;
     return (char *)text.data;
 }

@@ -113,8 +113,7 @@ text_vocabulary_free(struct text_vocabulary *vocabulary)
     text_tokens_release(&vocabulary->cached_tokens);
     text_tokens_release(&vocabulary->tokens);
     data_bytes_release(&vocabulary->fold);
-    free(vocabulary->cached_word);
-    free(vocabulary);
+    mem_free(vocabulary->cached_word, vocabulary);
 }
 
 size_t

@@ -226,6 +226,5 @@ augment_view_options(char *view_options, size_t room)
     snprintf(view_options, room, "%s", strlen(text) < room ? text : "");
     free(text);
     json_decref(object);
-    free(folder);
-    free(path);
+    mem_free(folder, path);
 }

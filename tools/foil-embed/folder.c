@@ -149,8 +149,7 @@ add_tensors(struct tensors *to, const struct nn_model *model,
 
         if (!of_head || head)
             add_tensor(to, name, t[i].rank, t[i].shape, block + t[i].offset);
-        free(known);
-        free(name);
+        mem_free(known, name);
     }
 }
 
@@ -305,8 +304,7 @@ write_pair(const struct work *work)
     while (len && text[len - 1] == '\n')
         text[--len] = 0; // open_clip would count an empty line as a merge
     write_text(work, of_pairs[PAIR_VOCABULARY], text);
-    free(text);
-    free(path);
+    mem_free(text, path);
 }
 
 static void
@@ -352,8 +350,7 @@ prepare_folder(const struct work *work)
             die("%s", err.msg);
         free(path);
     }
-    free(card);
-    free(ours);
+    mem_free(card, ours);
 }
 
 static void
@@ -523,8 +520,7 @@ write_card(const struct work *work)
     put_results(to, run);
     REQUIRE(!fclose(to));
     write_text(work, "README.md", text);
-    free(text);
-    free(run);
+    mem_free(text, run);
 }
 
 void

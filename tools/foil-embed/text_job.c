@@ -187,11 +187,7 @@ encode_all(struct texts *texts, struct data_features *f)
     for (size_t i = 0; i < texts->n; i++)
         memmove(f->x + i * f->d, f->x + (size_t)first[i] * f->d,
                 f->d * sizeof *f->x);
-    free(p.offset);
-    free(p.which);
-    free(p.token);
-    free(p.x);
-    free(first);
+    mem_free(p.offset, p.which, p.token, p.x, first);
 }
 
 /* Embeds all collected texts: sets x, ids (the owners) and same of the
@@ -455,7 +451,5 @@ embed_text_job(const struct embed_options *job)
     data_features_release(&features);
     embed_encoder_close(&texts.encoder);
     text_vocabulary_free(texts.vocabulary);
-    free(texts.owner);
-    free(texts.offset);
-    free(texts.token);
+    mem_free(texts.owner, texts.offset, texts.token);
 }

@@ -317,14 +317,11 @@ draw_sheet(const struct anchors *a)
         for (size_t i = 0; i < list[k].n; i++)
             free((void *)list[k].name[i]);
         free(list[k].id);
-        free(list[k].framed);
-        free(list[k].name);
+        mem_free(list[k].framed, list[k].name);
     }
     free(show.pixel);
     data_pool_free(pool);
-    free(list);
-    free(high);
-    free(low);
+    mem_free(list, high, low);
 }
 
 /* Draws all p of a row, in descending order, against their rank. */
@@ -398,9 +395,7 @@ print_softmax(const struct anchors *a)
     }
     if (common_options.plot)
         plot_softmax(a, p, near);
-    free(near);
-    free(p);
-    free(s);
+    mem_free(near, p, s);
 }
 
 /* The temperatures of a view's rows in a checkpoint: *each for every sample,
@@ -614,10 +609,7 @@ add_groups(json_t *line, json_t *ranks, const struct anchors *a)
                                      eval_spearman(used, size, exact)));
     add_spreads(line, a, OWN, OWN);
     json_object_set_new(line, "classes", list);
-    free(exact);
-    free(size);
-    free(group);
-    free(own);
+    mem_free(exact, size, group, own);
 }
 
 static void
@@ -713,9 +705,7 @@ run_anchors(char **path)
             draw_sheet(&a);
         report_anchors(&a);
     }
-    free(a.row);
-    free(a.of[0]);
-    free(a.learnt);
+    mem_free(a.row, a.of[0], a.learnt);
     if (set)
         data_close(set);
     instrument_release(&in);

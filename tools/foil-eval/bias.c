@@ -265,9 +265,7 @@ run_bias(char **path)
                 &m);
     curves_draw(&m.curves, panels);
     for (int k = 0; k < BOTH; k++) {
-        free(m.of[k].exact);
-        free(m.of[k].estimate);
-        free(m.of[k].step);
+        mem_free(m.of[k].exact, m.of[k].estimate, m.of[k].step);
     }
     free(m.dz);
     if (before)

@@ -156,8 +156,7 @@ measure_chain(struct watch *w, size_t i)
     for (size_t lag = 0; lag < LAGS && lag < states; lag++)
         w->lagged[lag] +=
             eval_chains_lagged((size_t)replicas, states, x, lag) / (double)w->m;
-    free(p);
-    free(s);
+    mem_free(p, s);
 }
 
 static void
@@ -258,11 +257,7 @@ run_chains(char **path)
                                             .measure = watch_step,
                                             .self = &w});
         report_chains(&w);
-        free(w.row);
-        free(w.at);
-        free(w.x);
-        free(w.times);
-        free(w.weight);
+        mem_free(w.row, w.at, w.x, w.times, w.weight);
         for (size_t i = 0; i < MEASURES; i++)
             free(w.of[i]);
     }

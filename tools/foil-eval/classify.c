@@ -91,8 +91,7 @@ count_shared(const struct pair *pair, char **path)
     if (shared >= (n + SHARE - 1) / SHARE)
         log_message("'%s': rows that are also in '%s': %zu of %zu", path[1],
                     path[0], shared, n);
-    free(others);
-    free(some);
+    mem_free(others, some);
     return shared;
 }
 
@@ -378,8 +377,7 @@ search_rows(const struct data_features *from, const struct data_features *to,
         progress_show(&progress, (double)(first + m), "");
     }
     progress_clear(&progress);
-    free(near);
-    free(ids);
+    mem_free(near, ids);
     eval_knn_free(knn);
 }
 
@@ -685,7 +683,6 @@ run_zero_shot(char **path)
                                            "chance", 1 / (double)texts->n,
                                            "classes", classes));
     print(line, how);
-    free(there);
-    free(hits);
+    mem_free(there, hits);
     pair_release(&pair);
 }

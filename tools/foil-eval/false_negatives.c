@@ -49,8 +49,7 @@ add_shares(void *self, size_t replica, struct eval_frozen *frozen,
     }
     loss_share_add(&shares->of[replica], 2 * batch->b, batch->rows,
                    batch->columns, sample, group, w);
-    free(sample);
-    free(group);
+    mem_free(sample, group);
 }
 
 static void
@@ -104,8 +103,7 @@ measure_shares(void *self, const struct method *method)
     print(line, how);
     curves_add(&shares->curves, mem_text(method->name), method->settings.batch,
                mean);
-    free(by);
-    free(shares->of);
+    mem_free(by, shares->of);
 }
 
 void

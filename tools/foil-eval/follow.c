@@ -254,8 +254,7 @@ close_judging(struct judge *judge)
     if (!(share > 0))
         file_remove(judge->folder, &ignored);
     close(judge->lock);
-    free(judge->folder);
-    free(link);
+    mem_free(judge->folder, link);
 }
 
 /* Whether a measure applies to a checkpoint. */
@@ -440,9 +439,7 @@ measure_checkpoint(struct judge *judge, const char *checkpoint, long step)
         die("'%s' has no text encoder, and there are no labels to evaluate "
             "with",
             checkpoint);
-    free(features[0]);
-    free(features[1]);
-    free(number);
+    mem_free(features[0], features[1], number);
     return rc;
 }
 

@@ -74,8 +74,7 @@ draw_histogram(const struct data_features *one, const struct data_features *two)
                 2. / BINS);
     fputs("\n", out);
     plot(&script, picture);
-    free(x);
-    free(y);
+    mem_free(x, y);
 }
 
 void

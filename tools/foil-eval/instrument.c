@@ -288,9 +288,7 @@ instrument_release(struct instrument *in)
     free(in->bimodal);
     data_classes_release(&in->classes);
     json_decref(in->origin);
-    free(in->v);
-    free(in->id);
-    free(in->group);
+    mem_free(in->v, in->id, in->group);
 }
 
 json_t *

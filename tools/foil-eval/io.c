@@ -315,8 +315,7 @@ run_tool(int stop, const char *tool, const char *const *words)
     if (rc)
         die("cannot start '%s': %s", argv[0], strerror(rc));
     status = stage_process_wait(&process, stop);
-    free(argv[0]);
-    free(folder);
+    mem_free(argv[0], folder);
     return stop_requested() ? -1 : !stage_process_code(status);
 }
 

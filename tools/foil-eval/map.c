@@ -158,8 +158,7 @@ run_pca(char **path)
           json_pack("{s:I s:I s:I s:o}", "components", (json_int_t)k, "d",
                     (json_int_t)pool.d, "rows", (json_int_t)pool.n, "from",
                     pool.from));
-    free(basis);
-    free(pool.x);
+    mem_free(basis, pool.x);
 }
 
 /* A frame of a film: features, and the points of their rows. */
@@ -440,9 +439,7 @@ draw_thumbnails(const struct frame *frame)
     image_scratch_free(scratch);
     data_pool_free(pool);
     data_close(set);
-    free(view);
-    free(board);
-    free(row);
+    mem_free(view, board, row);
 }
 
 static void
@@ -499,6 +496,5 @@ run_map(char **path)
         draw_thumbnails(frame);
     for (size_t k = 0; k < n; k++)
         data_features_release(&frame[k].f);
-    free(frame);
-    free(y);
+    mem_free(frame, y);
 }

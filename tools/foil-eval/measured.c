@@ -114,10 +114,7 @@ measured_release(struct measured *m)
     data_pool_free(m->pool);
     data_close(m->set);
     image_scratch_free(m->scratch);
-    free(m->pixel);
-    free(m->id);
-    free(m->all);
-    free(m->z);
+    mem_free(m->pixel, m->id, m->all, m->z);
 }
 
 /* Encodes any n <= batch rows: z [n,dim]. */
@@ -234,8 +231,7 @@ measure_form(struct measured *m, double beta, int inside)
     size_t count;
 
     nn_net_params(m->model.net, &count);
-    free(work);
-    free(dz);
+    mem_free(work, dz);
     return json_pack("{s:f s:f s:f s:b}", "loss", value, "square_gradient",
                      num_dot(count, g, g), "beta", beta, "positive_inside",
                      inside);

@@ -134,6 +134,5 @@ pace_end(struct pace *pace, long epoch, double prepared)
     text = mem_format("every %ld\nfrom %ld\n", pace->every, pace->from);
     if (file_write(path, text, strlen(text), &err))
         die("%s", err.msg);
-    free(text);
-    free(path);
+    mem_free(text, path);
 }

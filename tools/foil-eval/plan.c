@@ -93,9 +93,7 @@ add_batch(struct plans *p, size_t n, const int64_t *ids)
     for (size_t i = 0; i < 2 * n; i++)
         num_axpy(d, 1, dz + i * d,
                  p->epoch + (i / n * samples + (size_t)ids[i % n]) * d);
-    free(z);
-    free(dz);
-    free(work);
+    mem_free(z, dz, work);
 }
 
 static void
@@ -239,8 +237,7 @@ follow_run(struct plans *p)
         die("'%s' has used none of the measured samples", run);
     report_moment(p, largest, (size_t)epoch + 1);
     eval_pairs_release(&p->pairs);
-    free(samples.row);
-    free(ids);
+    mem_free(samples.row, ids);
 }
 
 /* Writes a panel: one figure against epochs, a line for each batch size. */
@@ -323,9 +320,6 @@ run_plan(char **path)
     }
     if (common_options.plot)
         draw_plans(&p);
-    free(p.near);
-    free(p.exact);
-    free(p.epoch);
-    free(p.point);
+    mem_free(p.near, p.exact, p.epoch, p.point);
     instrument_release(&p.in);
 }

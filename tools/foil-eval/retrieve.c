@@ -76,10 +76,7 @@ rank_groups(const struct data_features *u, const struct data_features *v,
                           backward + from);
     }
     eval_answers_release(&own);
-    free(group);
-    free(order);
-    free(y);
-    free(x);
+    mem_free(group, order, y, x);
     return groups;
 }
 
@@ -125,8 +122,7 @@ rank_views(char **path)
                     (json_int_t)groups, "d", (json_int_t)u.d, "within", within,
                     "u", origin(path[0], &u), "v", origin(path[1], &v));
     print(line, how);
-    free(forward);
-    free(backward);
+    mem_free(forward, backward);
     data_features_release(&u);
     data_features_release(&v);
 }
@@ -337,9 +333,7 @@ learn_maps(char **path, const struct both *b, struct eval_map *image,
     s.k = s.k < most ? s.k : most;
     correlation = mem_array(s.k, sizeof *correlation);
     eval_cca(n, d, x, b->text.d, b->text.x, &s, image, text, correlation);
-    free(correlation);
-    free(x);
-    free(owner);
+    mem_free(correlation, x, owner);
 }
 
 static void
@@ -376,8 +370,7 @@ run_cca(char **path)
                     origin(path[0], &b.image), "captions",
                     origin(path[1], &b.text));
     report_both("cca", path + 2, &new, how);
-    free(image.basis);
-    free(text.basis);
+    mem_free(image.basis, text.basis);
     release_both(&b);
     release_both(&new);
 }

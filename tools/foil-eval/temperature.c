@@ -281,9 +281,7 @@ describe_captions(const struct data_set *set, const struct column *c)
                      n ? eval_spearman(n, equal, x) : 0, "smallest",
                      list_extremes(c, n, caption, 0), "largest",
                      list_extremes(c, n, caption, 1));
-    free(equal);
-    free(x);
-    free(caption);
+    mem_free(equal, x, caption);
     return json;
 }
 
@@ -373,12 +371,7 @@ measure_column(char **path, const char *name, const struct tables *tables,
                           "unseen", (json_int_t)(data_size(set) * c.each - c.n),
                           "extreme", (json_int_t)c.extreme, "encoder",
                           model->about, "data", path[1]));
-    free(c.item);
-    free(c.x);
-    free(c.own);
-    free(c.size);
-    free(c.mark);
-    free(c.class);
+    mem_free(c.item, c.x, c.own, c.size, c.mark, c.class);
 }
 
 void
@@ -414,8 +407,7 @@ run_temperature(char **path)
         measure_column(path, sides[0], &tables, &model, set);
         measure_column(path, sides[1], &tables, &model, set);
     }
-    free(sides[0]);
-    free(sides[1]);
+    mem_free(sides[0], sides[1]);
     nn_arrays_free(tables.array, tables.n);
     nn_model_release(&model);
     data_close(set);
