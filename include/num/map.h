@@ -30,14 +30,6 @@ size_t num_map_size(const struct num_map *map);
 size_t num_map_bytes(const struct num_map *map);
 
 /*
- * num_map_put() fills a map from plain f32 NCHW; num_map_get() is the inverse.
- * Both are slow, simple loops, for tests and small maps.
- *   plain [n,c,h,w];  data [num_map_bytes()]
- */
-void num_map_put(const struct num_map *map, const float *plain, void *data);
-void num_map_get(const struct num_map *map, const void *data, float *plain);
-
-/*
  * num_map_pixels() makes the first map of a network from bytes:
  *
  *     x = (u / 255 - mean_k) / deviation_k

@@ -80,22 +80,6 @@ leave_one_out(const struct products *p, size_t left_out,
     of[BIAS_NOISE] = a > 0 ? (double)p->data->batch * (step - a) / a : 0;
 }
 
-static void
-take_products(struct products *p)
-{
-    const struct eval_bias_data *d = p->data;
-
-    p->each = mem_array(d->r * d->r, sizeof *p->each);
-    p->exact = mem_array(d->r, sizeof *p->exact);
-    p->square = num_dot(d->size, d->exact, d->exact);
-    for (size_t i = 0; i < d->r; i++) {
-        p->exact[i] = num_dot(d->size, d->estimate + i * d->size, d->exact);
-        for (size_t k = 0; k <= i; k++)
-            p->each[i * d->r + k] = p->each[k * d->r + i] = num_dot(
-                d->size, d->estimate + i * d->size, d->estimate + k * d->size);
-    }
-}
-
 struct eval_bias
 eval_bias(const struct eval_bias_data *data)
 {
@@ -106,7 +90,17 @@ eval_bias(const struct eval_bias_data *data)
     struct eval_bias out;
 
     REQUIRE(r >= EVAL_BIAS_LEAST && r <= EVAL_BIAS_MOST);
-    take_products(&p);
+    p.each = mem_array(r * r, sizeof *p.each);
+    p.exact = mem_array(r, sizeof *p.exact);
+    p.square = num_dot(data->size, data->exact, data->exact);
+    for (size_t i = 0; i < r; i++) {
+        p.exact[i] =
+            num_dot(data->size, data->estimate + i * data->size, data->exact);
+        for (size_t k = 0; k <= i; k++)
+            p.each[i * r + k] = p.each[k * r + i] =
+                num_dot(data->size, data->estimate + i * data->size,
+                        data->estimate + k * data->size);
+    }
     REQUIRE(p.square > 0);
     leave_one_out(&p, r, all);
     for (size_t i = 0; i < r; i++) { // Welford's mean and sum of squares

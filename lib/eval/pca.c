@@ -33,20 +33,6 @@ solve_eigenvectors(size_t n, size_t d, const float *x, size_t k, float *e)
     mem_free(value, u, c);
 }
 
-/* Computes the variances of the rows along directions of unit length; more
- * precise than eigenvalues of a product in single precision. */
-static void
-measure_variances(size_t n, size_t d, const float *x, size_t k, const float *e,
-                  double *variance)
-{
-    float *y = mem_array(n * k, sizeof *y);
-
-    num_gemm_nt(n, k, d, 1, x, e, 0, y);
-    for (size_t i = 0; i < n * k; i++)
-        variance[i % k] += (double)y[i] * y[i] / (double)n;
-    free(y);
-}
-
 /* Scales a direction to length s, with a positive largest element; 0 stays
  * 0. */
 static void
@@ -70,6 +56,7 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
     double *sum = mem_array(d, sizeof *sum);
     double all, explained = 0, deviations = 0;
     struct eval_pca pca = {0};
+    float *y = mem_array(n * k, sizeof *y);
 
     REQUIRE(n >= 2 && k >= 1 && k <= n && k <= d);
     for (size_t i = 0; i < n * d; i++)
@@ -82,7 +69,12 @@ eval_pca(size_t n, size_t d, const float *x, size_t k, float *basis)
     solve_eigenvectors(n, d, centred, k, basis);
     for (size_t i = 0; i < k; i++)
         scale_direction(d, 1, basis + i * d);
-    measure_variances(n, d, centred, k, basis, variance);
+    // computes the variances of the rows along directions of unit length; more
+    // precise than eigenvalues of a product in single precision
+    num_gemm_nt(n, k, d, 1, centred, basis, 0, y);
+    for (size_t i = 0; i < n * k; i++)
+        variance[i % k] += (double)y[i] * y[i] / (double)n;
+    free(y);
     for (size_t i = 0; i < k; i++) {
         explained += variance[i];
         deviations += sqrt(variance[i]);
@@ -168,28 +160,6 @@ map_of(const struct whitened *s, size_t k, const float *w)
     return map;
 }
 
-/*
- * Computes the k largest singular values s of m [p,q], s u [k,p] and s v [k,q]:
- * u are eigenvectors of m m', and s v = m' u.
- */
-static void
-decompose_matrix(size_t p, size_t q, const float *m, size_t k, float *s,
-                 float *u, float *v)
-{
-    float *square = mem_array(p * p, sizeof *square);
-    struct rng rng;
-
-    rng_init(&rng, 0, RNG_EVAL, 0, 0, 0);
-    num_gemm_nt(p, p, q, 1, m, m, 0, square);
-    num_eigen(p, k, square, 1e-6, &rng, s, u);
-    num_gemm_nn(k, q, p, 1, u, m, 0, v);
-    for (size_t i = 0; i < k; i++) {
-        s[i] = (float)sqrt(num_dot(q, v + i * q, v + i * q));
-        num_scale(p, s[i], u + i * p);
-    }
-    free(square);
-}
-
 void
 eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
          const struct eval_cca_settings *settings, struct eval_map *a,
@@ -200,12 +170,24 @@ eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
                     right = project_rows(n, dy, y, q);
     float *m = mem_array(p * q, sizeof *m), *u = mem_array(k * p, sizeof *u);
     float *v = mem_array(k * q, sizeof *v);
+    float *square = mem_array(p * p, sizeof *square);
+    struct rng rng;
 
     REQUIRE(k >= 1 && k <= p && k <= q && settings->ridge >= 0);
     whiten_coordinates(&left, settings->ridge);
     whiten_coordinates(&right, settings->ridge);
     num_gemm_tn(p, q, n, 1 / (float)n, left.y, right.y, 0, m);
-    decompose_matrix(p, q, m, k, correlation, u, v);
+    // computes the k largest singular values s of m [p,q], s u [k,p] and s v
+    // [k,q]: u are eigenvectors of m m', and s v = m' u
+    rng_init(&rng, 0, RNG_EVAL, 0, 0, 0);
+    num_gemm_nt(p, p, q, 1, m, m, 0, square);
+    num_eigen(p, k, square, 1e-6, &rng, correlation, u);
+    num_gemm_nn(k, q, p, 1, u, m, 0, v);
+    for (size_t i = 0; i < k; i++) {
+        correlation[i] = (float)sqrt(num_dot(q, v + i * q, v + i * q));
+        num_scale(p, correlation[i], u + i * p);
+    }
+    free(square);
     *a = map_of(&left, k, u);
     *b = map_of(&right, k, v);
     side_release(&left);

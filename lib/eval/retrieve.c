@@ -212,21 +212,6 @@ count_better(const struct ranking *r, size_t i, size_t first, size_t n,
     return rank;
 }
 
-/* Sets the score of the best right answer of each query, and its rank to 1; 0:
- * there is no answer. */
-static void
-find_best(struct ranking *r, double *rank)
-{
-    const struct eval_answers *a = r->answers;
-
-    for (size_t i = 0; i < a->n; i++) {
-        r->best[i] = -INFINITY;
-        for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
-            r->best[i] = fmax(r->best[i], exact_score(r, i, a->j[q]));
-        rank[i] = r->best[i] > -INFINITY;
-    }
-}
-
 void
 eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
                   const float *u, const float *v,
@@ -243,7 +228,14 @@ eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
     float *tile = mem_aligned((size_t)TILE * TILE, sizeof *tile);
 
     REQUIRE(d >= 1);
-    find_best(&r, rank);
+    // sets the score of the best right answer of each query, and its rank to 1;
+    // 0: there is no answer
+    for (size_t i = 0; i < n; i++) {
+        r.best[i] = -INFINITY;
+        for (size_t q = answers->offset[i]; q < answers->offset[i + 1]; q++)
+            r.best[i] = fmax(r.best[i], exact_score(&r, i, answers->j[q]));
+        rank[i] = r.best[i] > -INFINITY;
+    }
     for (size_t i = 0; i < n; i += TILE)
         for (size_t j = 0; j < m; j += TILE) {
             const size_t rows = n - i < TILE ? n - i : TILE;

@@ -321,24 +321,6 @@ subtract_mean(size_t n, float *y)
         y[i] -= (float)mean[i & 1];
 }
 
-/* Scales the points so close that they can pass each other, and adds noise so
- * that no two are equal. */
-static void
-gather_points(size_t n, float *y)
-{
-    double square = 0, scale;
-    struct rng rng;
-
-    subtract_mean(n, y);
-    for (size_t i = 0; i < 2 * n; i++)
-        square += (double)y[i] * y[i] / (2 * (double)n);
-    scale = square > 0 ? 1e-4 / sqrt(square) : 0;
-    rng_init(&rng, 0, RNG_EVAL, 0, 0, 0);
-    for (size_t i = 0; i < 2 * n; i++)
-        y[i] = (float)(y[i] * scale + 1e-6 * rng_normal(&rng));
-    subtract_mean(n, y);
-}
-
 struct eval_tsne *
 eval_tsne_new(size_t n, size_t d, const float *x, double perplexity,
               const float *start)
@@ -346,6 +328,8 @@ eval_tsne_new(size_t n, size_t d, const float *x, double perplexity,
     struct eval_tsne *map = mem_array(1, sizeof *map);
     const size_t k = (size_t)(3 * perplexity), axes = d < 2 ? d : 2;
     float *basis;
+    double square = 0, scale;
+    struct rng rng;
 
     REQUIRE(perplexity >= 1 && k < n);
     map->n = n;
@@ -368,7 +352,16 @@ eval_tsne_new(size_t n, size_t d, const float *x, double perplexity,
                 map->y[2 * i + a] = (float)num_dot(d, basis + a * d, x + i * d);
         free(basis);
     }
-    gather_points(n, map->y);
+    // scales the points so close that they can pass each other, and adds noise
+    // so that no two are equal
+    subtract_mean(n, map->y);
+    for (size_t i = 0; i < 2 * n; i++)
+        square += (double)map->y[i] * map->y[i] / (2 * (double)n);
+    scale = square > 0 ? 1e-4 / sqrt(square) : 0;
+    rng_init(&rng, 0, RNG_EVAL, 0, 0, 0);
+    for (size_t i = 0; i < 2 * n; i++)
+        map->y[i] = (float)(map->y[i] * scale + 1e-6 * rng_normal(&rng));
+    subtract_mean(n, map->y);
     return map;
 }
 

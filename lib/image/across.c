@@ -189,12 +189,20 @@ mix_wide(const struct image_across *job, struct image_scratch **scratch)
 
 #endif
 
-static void
-mix_plain(const struct image_across *job)
+void
+image_across(const struct image_across *job, struct image_scratch **scratch)
 {
     const struct image_axis *axis = job->axis;
     uint8_t *out = job->out;
 
+#ifdef UTIL_CLONED
+    if (util_isa() >= UTIL_ISA_V3 && axis->n >= SOME &&
+        job->width <= UINT32_MAX / 3) {
+        mix_wide(job, scratch);
+        return;
+    }
+#endif
+    (void)scratch;
     for (size_t y = 0; y < job->height; y++)
         for (size_t at = 0; at < axis->n; at++) {
             const struct image_tap *tap =
@@ -211,18 +219,4 @@ mix_plain(const struct image_across *job)
                 *out++ = (uint8_t)(sum < 255 ? sum : 255);
             }
         }
-}
-
-void
-image_across(const struct image_across *job, struct image_scratch **scratch)
-{
-#ifdef UTIL_CLONED
-    if (util_isa() >= UTIL_ISA_V3 && job->axis->n >= SOME &&
-        job->width <= UINT32_MAX / 3) {
-        mix_wide(job, scratch);
-        return;
-    }
-#endif
-    (void)scratch;
-    mix_plain(job);
 }

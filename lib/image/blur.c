@@ -264,21 +264,6 @@ static UTIL_CLONES(void, weigh_across,
     }
 }
 
-static void
-fill_gaussian(size_t taps, double sigma, float *w)
-{
-    double sum = 0;
-
-    for (size_t t = 0; t < taps; t++) {
-        double x = ((double)t - (double)(taps / 2)) / sigma;
-
-        w[t] = (float)exp(-0.5 * x * x);
-        sum += w[t];
-    }
-    for (size_t t = 0; t < taps; t++)
-        w[t] = (float)(w[t] / sum);
-}
-
 void
 image_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
                   uint8_t *plane, struct image_scratch **scratch)
@@ -287,6 +272,7 @@ image_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
     const uint8_t **line;
     uint8_t *source;
     float *w, *row;
+    double sum = 0;
 
     REQUIRE(sigma > 0 && taps % 2);
     line =
@@ -295,7 +281,14 @@ image_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
     row = w + taps;
     source = image_scratch_bytes(scratch, IMAGE_BLUR, width * height);
     memcpy(source, plane, width * height);
-    fill_gaussian(taps, sigma, w);
+    for (size_t t = 0; t < taps; t++) {
+        double x = ((double)t - (double)(taps / 2)) / sigma;
+
+        w[t] = (float)exp(-0.5 * x * x);
+        sum += w[t];
+    }
+    for (size_t t = 0; t < taps; t++)
+        w[t] = (float)(w[t] / sum);
     for (size_t y = 0; y < height; y++, plane += width) {
         for (size_t t = 0; t < taps; t++)
             line[t] = source +

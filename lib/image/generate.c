@@ -157,36 +157,31 @@ article_of(const char *word)
     return strchr("aeiou", *word) ? "an" : "a";
 }
 
-static void
-write_caption(const struct figure *figure, char caption[IMAGE_GENERATE_CAPTION])
-{
-    const char *name = class_name[figure->label];
-    const char *ink = figure->ink->name, *ground = figure->ground->name;
-
-    if (figure->label >= TEXTURES)
-        snprintf(caption, IMAGE_GENERATE_CAPTION,
-                 "%s %s %s on %s %s ground\n%s %s texture of %s %s",
-                 figure->large ? "wide" : "narrow", ink, name,
-                 article_of(ground), ground, article_of(ground), ground, ink,
-                 name);
-    else
-        snprintf(caption, IMAGE_GENERATE_CAPTION,
-                 "a %s %s %s on %s %s ground\n%s with one %s %s",
-                 figure->large ? "large" : "small", ink, name,
-                 article_of(ground), ground, ground, ink, name);
-}
-
 int
 image_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
                char caption[IMAGE_GENERATE_CAPTION])
 {
     struct rng rng;
     struct figure figure;
+    const char *name, *ink, *ground;
 
     REQUIRE(size >= 1);
     rng_init(&rng, seed, RNG_GENERATE, id, 0, 0);
     figure = draw_figure(&rng, (int)(id % IMAGE_GENERATE_CLASSES));
     paint_figure(&rng, &figure, size, pixel);
-    write_caption(&figure, caption);
+    name = class_name[figure.label];
+    ink = figure.ink->name;
+    ground = figure.ground->name;
+    if (figure.label >= TEXTURES)
+        snprintf(caption, IMAGE_GENERATE_CAPTION,
+                 "%s %s %s on %s %s ground\n%s %s texture of %s %s",
+                 figure.large ? "wide" : "narrow", ink, name,
+                 article_of(ground), ground, article_of(ground), ground, ink,
+                 name);
+    else
+        snprintf(caption, IMAGE_GENERATE_CAPTION,
+                 "a %s %s %s on %s %s ground\n%s with one %s %s",
+                 figure.large ? "large" : "small", ink, name,
+                 article_of(ground), ground, ground, ink, name);
     return figure.label;
 }

@@ -101,25 +101,6 @@ read_between(size_t size, const uint8_t *x, int64_t row, int64_t column)
                      (SUB * SUB));
 }
 
-/* Reads each pixel (x, y) at x' = a[0] x + a[1] y + a[2], y' = a[3] x + a[4] y
- * + a[5], in fixed point, so that all machines round alike. */
-static void
-warp_plane(size_t size, const int64_t a[6], uint8_t *x, uint8_t *copy)
-{
-    const int64_t step = (int64_t)one / SUB;
-
-    memcpy(copy, x, size * size);
-    for (size_t i = 0; i < size; i++)
-        for (size_t j = 0; j < size; j++) {
-            const int64_t across = a[0] * (int64_t)j + a[1] * (int64_t)i + a[2];
-            const int64_t down = a[3] * (int64_t)j + a[4] * (int64_t)i + a[5];
-
-            x[i * size + j] =
-                read_between(size, copy, divide_down(down + step / 2, step),
-                             divide_down(across + step / 2, step));
-        }
-}
-
 /* Applies the warp of an operation; m is its magnitude, with a sign. */
 static void
 warp_by(enum image_op_kind kind, double m, size_t size, uint8_t *x,
@@ -130,6 +111,7 @@ warp_by(enum image_op_kind kind, double m, size_t size, uint8_t *x,
     const int64_t shift = (int64_t)rint(one * m * (double)size / 256);
     const double angle = m * acos(-1) / 60; // around the centre, last / 2
     int64_t a[6] = {whole, 0, 0, 0, whole, 0};
+    const int64_t step = (int64_t)one / SUB;
 
     if (kind == IMAGE_SHEAR_X) {
         a[1] = shear;
@@ -146,7 +128,18 @@ warp_by(enum image_op_kind kind, double m, size_t size, uint8_t *x,
         a[2] = last * (whole - a[0] - a[1]) / 2;
         a[5] = last * (whole - a[0] + a[1]) / 2;
     }
-    warp_plane(size, a, x, copy);
+    // reads each pixel (x, y) at x' = a[0] x + a[1] y + a[2], y' = a[3] x +
+    // a[4] y + a[5], in fixed point, so that all machines round alike
+    memcpy(copy, x, size * size);
+    for (size_t i = 0; i < size; i++)
+        for (size_t j = 0; j < size; j++) {
+            const int64_t across = a[0] * (int64_t)j + a[1] * (int64_t)i + a[2];
+            const int64_t down = a[3] * (int64_t)j + a[4] * (int64_t)i + a[5];
+
+            x[i * size + j] =
+                read_between(size, copy, divide_down(down + step / 2, step),
+                             divide_down(across + step / 2, step));
+        }
 }
 
 /* Applies an operation to one plane. */

@@ -187,22 +187,6 @@ static UTIL_CLONES(void, mix_many,
         mix_any(n, taps, k, in, out);
 }
 
-/* Computes all lines of an axis; in[0] is line axis_low(), each has n bytes. */
-static void
-mix_lines(const struct image_axis *axis, size_t n, const uint8_t *in,
-          uint8_t *out)
-{
-    for (size_t i = 0; i < axis->n; i++, out += n) {
-        const struct image_tap *tap = axis->tap + i;
-        const uint8_t *from = in + (tap->start - axis_low(axis)) * n;
-
-        if (tap->n == 1)
-            memcpy(out, from, n);
-        else
-            mix_many(n, tap->n, axis->weight + tap->k, from, out);
-    }
-}
-
 void
 image_resize(const struct image *image, const struct image_box *box,
              size_t width, size_t height, const struct image_box *part,
@@ -213,7 +197,7 @@ image_resize(const struct image *image, const struct image_box *box,
     const uint8_t *const end = image->pixel + 3 * image->width * image->height;
     const uint8_t *in;
     uint8_t *upright;
-    size_t w, h;
+    size_t w, h, n;
 
     if (!part)
         part = &all;
@@ -234,7 +218,16 @@ image_resize(const struct image *image, const struct image_box *box,
     image_across(&(struct image_across){across, h, in, 3 * image->width,
                                         (size_t)(end - in), w, flip, upright},
                  scratch);
-    mix_lines(down, 3 * part->width, upright, out);
+    n = 3 * part->width;
+    for (size_t i = 0; i < down->n; i++, out += n) {
+        const struct image_tap *tap = down->tap + i;
+        const uint8_t *from = upright + (tap->start - axis_low(down)) * n;
+
+        if (tap->n == 1)
+            memcpy(out, from, n);
+        else
+            mix_many(n, tap->n, down->weight + tap->k, from, out);
+    }
 }
 
 void

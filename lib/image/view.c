@@ -24,34 +24,6 @@ struct draw {
     struct image_op op[IMAGE_OPS_MAX];
 };
 
-static void
-draw_jitter(const struct image_recipe *recipe, struct rng *rng,
-            struct draw *draw)
-{
-    const double wide[] = {recipe->brightness, recipe->contrast,
-                           recipe->saturation};
-
-    for (int i = BRIGHTNESS; i < HUE; i++)
-        draw->amount[i] = rng_range(rng, fmax(0, 1 - wide[i]), 1 + wide[i]);
-    draw->amount[HUE] = rng_range(rng, -recipe->hue, recipe->hue);
-    for (int i = 0; i < STEPS; i++)
-        draw->order[i] = i;
-    rng_shuffle(rng, STEPS, draw->order);
-}
-
-static void
-draw_ops(const struct image_recipe *recipe, struct rng *rng, struct draw *draw)
-{
-    draw->ops = 0;
-    for (size_t i = 0; i < recipe->ops; i++) {
-        struct image_op *op = draw->op + draw->ops;
-
-        op->kind = (enum image_op_kind)rng_below(rng, recipe->op_kinds);
-        op->negative = rng_unit(rng) < 0.5;
-        draw->ops += rng_unit(rng) < recipe->op_rate;
-    }
-}
-
 static struct image_box
 draw_box(const struct image_recipe *recipe, size_t width, size_t height,
          struct rng *rng)
@@ -65,14 +37,29 @@ static void
 draw_all(const struct image_recipe *recipe, const struct image *image,
          struct rng *rng, struct draw *draw)
 {
+    const double wide[] = {recipe->brightness, recipe->contrast,
+                           recipe->saturation};
+
     draw->box = draw_box(recipe, image->width, image->height, rng);
     draw->flip = rng_unit(rng) < recipe->flip;
     draw->jitter = rng_unit(rng) < recipe->jitter;
-    draw_jitter(recipe, rng, draw);
+    for (int i = BRIGHTNESS; i < HUE; i++)
+        draw->amount[i] = rng_range(rng, fmax(0, 1 - wide[i]), 1 + wide[i]);
+    draw->amount[HUE] = rng_range(rng, -recipe->hue, recipe->hue);
+    for (int i = 0; i < STEPS; i++)
+        draw->order[i] = i;
+    rng_shuffle(rng, STEPS, draw->order);
     draw->grey = rng_unit(rng) < recipe->grey;
     draw->blur = rng_unit(rng) < recipe->blur;
     draw->sigma = rng_range(rng, recipe->sigma_min, recipe->sigma_max);
-    draw_ops(recipe, rng, draw);
+    draw->ops = 0;
+    for (size_t i = 0; i < recipe->ops; i++) {
+        struct image_op *op = draw->op + draw->ops;
+
+        op->kind = (enum image_op_kind)rng_below(rng, recipe->op_kinds);
+        op->negative = rng_unit(rng) < 0.5;
+        draw->ops += rng_unit(rng) < recipe->op_rate;
+    }
 }
 
 static void

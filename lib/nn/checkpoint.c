@@ -520,35 +520,19 @@ nn_checkpoint_tidy(const char *run, long keep, struct err *err)
     return rc;
 }
 
-/*
- * Removes an incomplete checkpoint of a step: returns 0 if there is none any
- * more, 1 if there is a complete one, which is then the same as the new one.
- */
-static int
-remove_unless_complete(const char *run, long step, struct err *err)
-{
-    char *path = final_path(run, step);
-    struct err ignored;
-    int rc = 0;
-
-    if (file_exists(path))
-        rc = !nn_checkpoint_verify(path, &ignored)
-                 ? 1
-                 : remove_step(run, step, err);
-    free(path);
-    return rc;
-}
-
 int
 nn_checkpoint_commit(const char *run, long step, struct err *err)
 {
     char *from = temporary_path(run, step), *to = final_path(run, step);
-    int there, rc = -1;
+    struct err ignored;
+    int there = 0, rc = -1;
 
     if (write_manifest(from, err) || file_sync(from, err) ||
         nn_checkpoint_verify(from, err))
         goto out;
-    there = remove_unless_complete(run, step, err);
+    if (file_exists(to)) // complete, the same as the new one; or incomplete
+        there = nn_checkpoint_verify(to, &ignored) ? remove_step(run, step, err)
+                                                   : 1;
     if (there < 0)
         goto out;
     if (!there && rename(from, to)) {

@@ -116,8 +116,7 @@ nn_encoder_find(const char *arch, struct err *err)
     if (!encoder && !strcmp(arch, nn_arch_program))
         err_set(err,
                 "the encoder is a program of yours with its own tensors: only "
-                "that program computes it, and exports it, as by "
-                "torch.save()");
+                "that program computes it, and exports it, as by torch.save()");
     else if (!encoder)
         err_set(err, "no encoder '%s': want one of %s; of texts %s", arch,
                 list_names(images, 0, ' '), list_names(texts, 1, ' '));

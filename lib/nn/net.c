@@ -197,25 +197,6 @@ plan_for(struct nn_net *net, struct mode *mode, size_t n, size_t tokens)
     return plan;
 }
 
-/* The text for nn_net_algorithms(). */
-static char *
-algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
-{
-    char *text = mem_text("");
-
-    for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct nn_step *step = &plan->steps[i];
-        char *line;
-
-        if (step->skip || !step->op.is->describe)
-            continue;
-        line = step->op.is->describe(graph, step);
-        mem_append(&text, "%s", line);
-        free(line);
-    }
-    return text;
-}
-
 static void
 make_sides(struct nn_net *net, size_t parts)
 {
@@ -262,7 +243,17 @@ new_planned_net(const struct nn_spec *spec, size_t max_rows, int train,
         nn_net_free(net);
         return NULL;
     }
-    net->algorithms = algorithms_of(&net->graph, plan);
+    net->algorithms = mem_text("");
+    for (size_t i = 0; i < net->graph.n_ops; i++) {
+        const struct nn_step *step = &plan->steps[i];
+        char *line;
+
+        if (step->skip || !step->op.is->describe)
+            continue;
+        line = step->op.is->describe(&net->graph, step);
+        mem_append(&net->algorithms, "%s", line);
+        free(line);
+    }
     return net;
 }
 

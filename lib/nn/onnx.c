@@ -182,24 +182,6 @@ put_value(struct data_bytes *graph, unsigned field, const char *name,
     put_message(graph, field, &info);
 }
 
-/* v0 = (image - mean) / deviation, for each channel. */
-static void
-put_input(struct nn_onnx *onnx, const float *mean, const float *deviation)
-{
-    const size_t shape[3] = {onnx->graph->values[0].map.c, 1, 1};
-    const char *centred;
-
-    put_tensor(onnx, "mean", 3, shape, mean);
-    put_tensor(onnx, "deviation", 3, shape, deviation);
-    centred = nn_onnx_node(
-        onnx, &(struct nn_onnx_node){.type = "Sub", .in = {"image", "mean"}},
-        nn_onnx_new(onnx));
-    nn_onnx_node(
-        onnx,
-        &(struct nn_onnx_node){.type = "Div", .in = {centred, "deviation"}},
-        nn_onnx_value(onnx, 0));
-}
-
 static int
 put_operators(struct nn_onnx *onnx, struct err *err)
 {
@@ -234,10 +216,21 @@ nn_onnx_model(struct nn_onnx *onnx, const float mean[3],
                          *feature =
                              &onnx->graph->values[onnx->graph->feature].map;
     struct data_bytes model = {0}, graph = {0}, opset = {0};
+    const size_t shape[3] = {image->c, 1, 1};
+    const char *centred;
     int rc;
 
     onnx->stored = mem_array(onnx->graph->n_tensors + 1, 1);
-    put_input(onnx, mean, deviation);
+    // v0 = (image - mean) / deviation, for each channel
+    put_tensor(onnx, "mean", 3, shape, mean);
+    put_tensor(onnx, "deviation", 3, shape, deviation);
+    centred = nn_onnx_node(
+        onnx, &(struct nn_onnx_node){.type = "Sub", .in = {"image", "mean"}},
+        nn_onnx_new(onnx));
+    nn_onnx_node(
+        onnx,
+        &(struct nn_onnx_node){.type = "Div", .in = {centred, "deviation"}},
+        nn_onnx_value(onnx, 0));
     rc = put_operators(onnx, err);
     put_bytes(&graph, onnx->nodes.data, onnx->nodes.len);
     put_text(&graph, 2, "encoder");

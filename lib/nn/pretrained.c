@@ -148,8 +148,7 @@ take_numbers(struct load *load, const struct nn_array *a, size_t i,
     }
     if (widen_numbers(a, t->count, to))
         return err_set(err,
-                       "'%s': tensor '%s' is %s, want F32, F16, BF16 or "
-                       "F64",
+                       "'%s': tensor '%s' is %s, want F32, F16, BF16 or F64",
                        load->path, a->name, a->dtype);
     if (!num_finite(t->count, to))
         return err_set(err, "'%s': tensor '%s' is not finite", load->path,

@@ -276,26 +276,6 @@ nn_arrays_read(const char *path, struct nn_array **arrays, size_t *n,
     return rc;
 }
 
-/*
- * Returns the arrays in descending order of element size, the order of their
- * data; begin[i] is the offset of array i.  The caller frees the result.
- */
-static const struct nn_array **
-place_data(const struct nn_array *arrays, size_t n, size_t *begin)
-{
-    const struct nn_array **order = mem_array(n, sizeof *order);
-    size_t at = 0, k = 0;
-
-    for (size_t size = 8; size; size /= 2)
-        for (size_t i = 0; i < n; i++)
-            if (element_size(arrays[i].dtype) == size) {
-                order[k++] = arrays + i;
-                begin[i] = at;
-                at += arrays[i].bytes;
-            }
-    return order;
-}
-
 /* The header as text, padded with blanks so that the data is aligned to 8. */
 static char *
 header_text(const struct nn_array *arrays, size_t n, const size_t *begin,
@@ -351,11 +331,21 @@ int
 nn_arrays_put(FILE *file, const char *path, const struct nn_array *arrays,
               size_t n, const json_t *metadata, struct err *err)
 {
-    size_t *begin = mem_array(n, sizeof *begin);
-    const struct nn_array **order = place_data(arrays, n, begin);
-    char *header = header_text(arrays, n, begin, metadata);
-    int rc = write_all(file, header, order, n);
+    const struct nn_array **order = mem_array(n, sizeof *order);
+    size_t *begin = mem_array(n, sizeof *begin), at = 0, k = 0;
+    char *header;
+    int rc;
 
+    // data is in descending order of element size, array i at begin[i]
+    for (size_t size = 8; size; size /= 2)
+        for (size_t i = 0; i < n; i++)
+            if (element_size(arrays[i].dtype) == size) {
+                order[k++] = arrays + i;
+                begin[i] = at;
+                at += arrays[i].bytes;
+            }
+    header = header_text(arrays, n, begin, metadata);
+    rc = write_all(file, header, order, n);
     if (rc)
         rc = err_sys(err, "cannot write '%s'", path);
     mem_free(header, order, begin);

@@ -241,9 +241,7 @@ nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
         return 0;
     if ((size_t)spec->samples != samples)
         return err_set(
-            err,
-            "the encoder is a table of %ld image%s, the data set has "
-            "%zu",
+            err, "the encoder is a table of %ld image%s, the data set has %zu",
             spec->samples, plural((size_t)spec->samples), samples);
     if ((size_t)spec->views < views)
         return err_set(err,

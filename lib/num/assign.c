@@ -71,11 +71,14 @@ static UTIL_CLONES(size_t, index_of_least, (size_t n, const double *x), (n, x))
 }
 
 static void
-list_moves(struct assign *a, size_t c, size_t i)
+add_point(struct assign *a, uint32_t point, size_t c)
 {
     struct centre *at = a->centre + c;
-    const float *row = a->cost + at->point[i] * a->k;
+    const float *row = a->cost + point * a->k;
+    const size_t i = at->count++;
 
+    a->to[point] = (uint32_t)c;
+    at->point[i] = point;
     for (size_t e = 0; e < a->k; e++) {
         const double x = (double)row[e] - row[c];
 
@@ -85,16 +88,6 @@ list_moves(struct assign *a, size_t c, size_t i)
             at->mover[e] = i;
         }
     }
-}
-
-static void
-add_point(struct assign *a, uint32_t point, size_t c)
-{
-    struct centre *at = a->centre + c;
-
-    a->to[point] = (uint32_t)c;
-    at->point[at->count] = point;
-    list_moves(a, c, at->count++);
 }
 
 /* Removes point i of the list: the last one takes its place, and steps that it
@@ -163,13 +156,6 @@ init_assign(struct assign *a, size_t n)
     }
     for (size_t i = 0; i < n; i++)
         add_point(a, (uint32_t)i, a->to[i]);
-}
-
-static void
-release_assign(struct assign *a)
-{
-    mem_free(a->centre, a->points, a->moves, a->steps, a->movers, a->price,
-             a->far, a->open, a->before);
 }
 
 /* Updates the distances of all centres by steps from centre c. */
@@ -248,6 +234,7 @@ num_assign(size_t n, size_t k, const float *cost, const size_t *room,
             move_along_path(&a);
     for (size_t i = 0; i < n; i++)
         total += cost[i * k + to[i]];
-    release_assign(&a);
+    mem_free(a.centre, a.points, a.moves, a.steps, a.movers, a.price, a.far,
+             a.open, a.before);
     return total;
 }

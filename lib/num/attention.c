@@ -105,16 +105,6 @@ multiply_scores(const struct task *t, struct rows x, const float *yt, float *s)
     }
 }
 
-static void
-copy_to_sink(const struct task *t, const struct sink *out)
-{
-    const struct array *to = &out->to;
-
-    for (size_t i = 0; to->at && i < t->len; i++)
-        num_half_put(t->d, t->bf16, out->at + i * out->stride,
-                     num_half_at(to->at, i * to->stride, t->bf16));
-}
-
 /* out = p x, or with `back` p' x, with p [len,wide] zero for tokens not
  * attended to. */
 static void
@@ -140,7 +130,9 @@ mix_rows(const struct task *t, int back, const float *p, struct rows x,
 
         num_products()->rows(&product);
     }
-    copy_to_sink(t, &out);
+    for (size_t i = 0; out.to.at && i < t->len; i++)
+        num_half_put(t->d, t->bf16, out.at + i * out.stride,
+                     num_half_at(out.to.at, i * out.to.stride, t->bf16));
 }
 
 /* Row i of s becomes e^(s - top) share, zero from `seen` up to n. */

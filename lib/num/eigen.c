@@ -69,26 +69,6 @@ struct lanczos {
     float *ritz;      /* [keep, n] scratch */
 };
 
-static void
-init_lanczos(struct lanczos *l)
-{
-    const size_t most = l->most, n = l->n;
-
-    l->basis = mem_unset((most + BLOCK) * n, sizeof *l->basis);
-    l->h = mem_array(most * most, sizeof *l->h);
-    l->part = mem_array((most + BLOCK) * BLOCK, sizeof *l->part);
-    l->small = mem_array(most * most, sizeof *l->small);
-    l->theta = mem_array(l->keep, sizeof *l->theta);
-    l->s = mem_array(l->keep * most, sizeof *l->s);
-    l->ritz = mem_unset(l->keep * n, sizeof *l->ritz);
-}
-
-static void
-release_lanczos(struct lanczos *l)
-{
-    mem_free(l->basis, l->h, l->part, l->small, l->theta, l->s, l->ritz);
-}
-
 static double
 vector_length(size_t n, const float *x)
 {
@@ -331,16 +311,23 @@ missed_eigenvalue(struct lanczos *l, double tol, float *value)
 static int
 run_lanczos(struct lanczos *l, double tol, float *value, float *vector)
 {
+    const size_t most = l->most, n = l->n;
     int cycles = 0, good;
 
-    init_lanczos(l);
+    l->basis = mem_unset((most + BLOCK) * n, sizeof *l->basis);
+    l->h = mem_array(most * most, sizeof *l->h);
+    l->part = mem_array((most + BLOCK) * BLOCK, sizeof *l->part);
+    l->small = mem_array(most * most, sizeof *l->small);
+    l->theta = mem_array(l->keep, sizeof *l->theta);
+    l->s = mem_array(l->keep * most, sizeof *l->s);
+    l->ritz = mem_unset(l->keep * n, sizeof *l->ritz);
     start_block(l);
     do
         good = grow_until_converged(l, tol, &cycles);
     while (good && missed_eigenvalue(l, tol, value));
     if (good) // missed_eigenvalue() did not move them
         memcpy(vector, l->basis, l->k * l->n * sizeof *vector);
-    release_lanczos(l);
+    mem_free(l->basis, l->h, l->part, l->small, l->theta, l->s, l->ritz);
     return good;
 }
 

@@ -96,13 +96,6 @@ init_kmeans(struct kmeans *m, const float *x)
     centre_points(m, x);
 }
 
-static void
-release_kmeans(struct kmeans *m)
-{
-    mem_free(m->x, m->columns, m->mean, m->norm, m->product, m->near, m->group,
-             m->label, m->centre, m->half, m->candidate, m->sum, m->count);
-}
-
 /* The distances with another centre c: replaces the products x_i.c by the
  * distances, and returns their sum. */
 static UTIL_CLONES(double, distances_with_another,
@@ -340,6 +333,7 @@ num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
             centre[c * d + j] = m.centre[c * d + j] + m.mean[j];
     if (label)
         memcpy(label, m.label, n * sizeof *label);
-    release_kmeans(&m);
+    mem_free(m.x, m.columns, m.mean, m.norm, m.product, m.near, m.group,
+             m.label, m.centre, m.half, m.candidate, m.sum, m.count);
     return sum;
 }

@@ -29,35 +29,6 @@ num_map_bytes(const struct num_map *map)
     return num_half_bytes(num_map_size(map), map->bf16);
 }
 
-/* The index of element (i, k, at), at = y w + x. */
-static size_t
-place_of_element(const struct num_map *map, size_t i, size_t k, size_t at)
-{
-    size_t b = map->block, groups = map->c / b;
-
-    return ((i * groups + k / b) * map->h * map->w + at) * b + k % b;
-}
-
-void
-num_map_put(const struct num_map *map, const float *plain, void *data)
-{
-    for (size_t i = 0; i < map->n; i++)
-        for (size_t k = 0; k < map->c; k++)
-            for (size_t p = 0; p < map->h * map->w; p++)
-                number_to(data, place_of_element(map, i, k, p), *plain++,
-                          map->bf16);
-}
-
-void
-num_map_get(const struct num_map *map, const void *data, float *plain)
-{
-    for (size_t i = 0; i < map->n; i++)
-        for (size_t k = 0; k < map->c; k++)
-            for (size_t p = 0; p < map->h * map->w; p++)
-                *plain++ =
-                    number_at(data, place_of_element(map, i, k, p), map->bf16);
-}
-
 void
 num_map_pixels(const struct num_map *map, const uint8_t *u, const float *mean,
                const float *deviation, void *data)

@@ -31,8 +31,7 @@ num_room_check(int argc, char **argv, char **environment)
 {
     static const char sentence[] =
         ": the address space is too small for OpenBLAS, which needs 128 MiB "
-        "for "
-        "each thread: raise 'ulimit -v', or lower OMP_NUM_THREADS\n";
+        "for each thread: raise 'ulimit -v', or lower OMP_NUM_THREADS\n";
     const char *name = argc && *argv ? *argv : "foil", *slash;
     struct rlimit limit;
     size_t bytes;

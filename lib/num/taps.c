@@ -133,27 +133,21 @@ rows_of_map(const struct work *work, const struct num_map *map, size_t stride)
                              .side = map->c / wide};
 }
 
-/* The same in panels, [panel,pixel,image,width]. */
-static struct taps_map
-panels_of(const struct work *work, const struct num_map *map, size_t stride)
-{
-    struct taps_map rows = rows_of_map(work, map, stride);
-
-    rows.step = work->now * panel_width(work->t);
-    rows.side = 2;
-    rows.plane = count_pixels(map) * rows.step + APART;
-    return rows;
-}
-
 /* Sets the size of the current group. */
 static void
 set_group(struct work *work, size_t images)
 {
     const size_t stride = work->t->spec.stride;
+    struct taps_map rows =
+        rows_of_map(work, work->write, work->back ? stride : 1);
 
     work->now = images;
     work->from = rows_of_map(work, work->read, work->back ? 1 : stride);
-    work->to = panels_of(work, work->write, work->back ? stride : 1);
+    // the same in panels, [panel,pixel,image,width]
+    rows.step = work->now * panel_width(work->t);
+    rows.side = 2;
+    rows.plane = count_pixels(work->write) * rows.step + APART;
+    work->to = rows;
 }
 
 /* Allocates floats of scratch. */

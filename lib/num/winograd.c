@@ -267,19 +267,6 @@ num_winograd_scratch(const struct num_winograd *wino, enum num_conv_pass pass)
                      sizeof(float));
 }
 
-static struct winograd_work
-work_of(const struct num_winograd *wino, enum num_conv_pass pass,
-        const struct num_conv_args *args)
-{
-    struct winograd_work work = measure_work(wino, pass);
-
-    work.args = args;
-    work.points.at = args->scratch;
-    work.weights.at = work.points.at + work.points.n * work.points.each;
-    work.results.at = work.weights.at + work.weights.n * work.weights.each;
-    return work;
-}
-
 /* Tiles first .. first + count of a map. */
 static struct winograd_tiles
 tiles_of(const struct num_winograd *wino, const struct num_map *map,
@@ -712,9 +699,13 @@ void
 num_winograd_run(const struct num_winograd *wino, enum num_conv_pass pass,
                  const struct num_conv_args *args)
 {
-    const struct winograd_work work = work_of(wino, pass, args);
+    struct winograd_work work = measure_work(wino, pass);
     const int sums = pass == NUM_CONV_BACK_WEIGHTS;
 
+    work.args = args;
+    work.points.at = args->scratch;
+    work.weights.at = work.points.at + work.points.n * work.points.each;
+    work.results.at = work.weights.at + work.weights.n * work.weights.each;
     REQUIRE(sums || work.p->by_image || !args->after.run);
     if (sums && work.p->together)
         gradient_together(&work);

@@ -256,16 +256,6 @@ begin_visit(struct visit *visit, size_t row)
     return chain;
 }
 
-/* Writes the state of a chain to a row. */
-static void
-end_visit(struct visit *visit, const struct chain *chain, size_t row)
-{
-    if (chain->at != OUTSIDE && (size_t)chain->at < visit->n)
-        visit->state[row] = sample_step_state(visit->step, (size_t)chain->at);
-    if (visit->score)
-        visit->score[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
-}
-
 /* Lists the rows of all images but `own`, of one view or of all, in order. */
 static UTIL_CLONES(void, list_others,
                    (size_t length, size_t b, size_t first, size_t own,
@@ -382,8 +372,15 @@ visit_row(struct visit *visit, size_t first, int all)
                 score_of(visit->step->beta, row_of(visit, row)[chain.at]);
         move_chain(visit, &chain, row);
     }
-    for (size_t row = first; row < end; row += b)
-        end_visit(visit, &chain, row);
+    for (size_t row = first; row < end; row += b) {
+        // writes the state of a chain to a row
+        if (chain.at != OUTSIDE && (size_t)chain.at < visit->n)
+            visit->state[row] =
+                sample_step_state(visit->step, (size_t)chain.at);
+        if (visit->score)
+            visit->score[row] =
+                (float)fmin(fmax(chain.score, -FLT_MAX), FLT_MAX);
+    }
     visit->moved += chain.at != from;
     visit->accepted += chain.accepted;
 }
@@ -411,22 +408,6 @@ take_scratch(struct visit *visit, struct arena *to)
     memset(visit->bits, 0, room * sizeof *visit->bits);
 }
 
-static void
-check_visit(const struct visit *visit)
-{
-    const struct sample_emc2_settings *how = visit->settings;
-    const struct batch *step = visit->step;
-    const int exact = how->proposals >= SAMPLE_EXACT;
-
-    REQUIRE(step->v >= 1 && step->b >= 2 && visit->n <= 65536);
-    REQUIRE(step->beta >= 0 && isfinite(step->beta));
-    REQUIRE(exact || how->burn < visit->length);
-    REQUIRE(!exact || step->fixed != 1);
-    REQUIRE(how->scores != SAMPLE_STALE || visit->score);
-    REQUIRE(how->proposals != SAMPLE_ALL4 || !step->view_of);
-    REQUIRE((how->proposals != SAMPLE_CROSS && !exact) || step->v == 2);
-}
-
 struct sample_moves
 sample_emc2(const struct sample_emc2_settings *how, const struct batch *step,
             const float *s, struct sample_state *state, float *score, float *w,
@@ -447,7 +428,13 @@ sample_emc2(const struct sample_emc2_settings *how, const struct batch *step,
         .w = w,
     };
 
-    check_visit(&visit);
+    REQUIRE(step->v >= 1 && step->b >= 2 && n <= 65536);
+    REQUIRE(step->beta >= 0 && isfinite(step->beta));
+    REQUIRE(exact || how->burn < visit.length);
+    REQUIRE(!exact || step->fixed != 1);
+    REQUIRE(how->scores != SAMPLE_STALE || score);
+    REQUIRE(how->proposals != SAMPLE_ALL4 || !step->view_of);
+    REQUIRE((how->proposals != SAMPLE_CROSS && !exact) || step->v == 2);
     take_scratch(&visit, scratch);
     for (size_t row = 0; row < images; row++)
         if (exact)

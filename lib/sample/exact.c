@@ -110,43 +110,6 @@ fill_columns(struct draw *draw, struct sample_state state)
     return 1;
 }
 
-/* Replaces T by the exponentials over it; returns their sum. */
-static double
-weigh_columns(struct draw *draw, const float *s)
-{
-    const double beta = draw->step->beta;
-    double top = -INFINITY, sum = 0;
-
-    for (size_t c = 0; c < draw->columns; c++)
-        if (draw->p[c] > 0)
-            top = fmax(top, beta * s[c]);
-    for (size_t c = 0; c < draw->columns; c++) {
-        draw->p[c] = draw->p[c] > 0 ? exp(beta * s[c] - top) : 0;
-        sum += draw->p[c];
-    }
-    return sum;
-}
-
-/* The column where the running sum passes a random share of it. */
-static size_t
-pick_column(const struct draw *draw, double sum)
-{
-    struct rng rng = begin_row(draw->settings->seed, draw->step, draw->row);
-    const double share = rng_unit(&rng) * sum;
-    double run = 0;
-    size_t last = 0;
-
-    for (size_t c = 0; c < draw->columns; c++) {
-        if (draw->p[c] <= 0)
-            continue;
-        last = c;
-        run += draw->p[c];
-        if (run > share)
-            break;
-    }
-    return last;
-}
-
 size_t
 sample_exact_row(const struct sample_emc2_settings *how,
                  const struct batch *step, size_t row, const float *s,
@@ -154,11 +117,31 @@ sample_exact_row(const struct sample_emc2_settings *how,
 {
     const size_t n = 2 * step->b;
     struct draw draw = {how, step, row, n, n + step->extra.n, p};
-    double sum;
+    double top = -INFINITY, sum = 0, share, run = 0;
+    struct rng rng;
+    size_t last = 0;
 
     *cold = !fill_columns(&draw, state);
-    sum = weigh_columns(&draw, s);
+    // the exponentials over the columns of T
+    for (size_t c = 0; c < draw.columns; c++)
+        if (p[c] > 0)
+            top = fmax(top, step->beta * s[c]);
+    for (size_t c = 0; c < draw.columns; c++) {
+        p[c] = p[c] > 0 ? exp(step->beta * s[c] - top) : 0;
+        sum += p[c];
+    }
     for (size_t c = 0; c < draw.columns; c++)
         w[c] = (float)(p[c] / sum);
-    return pick_column(&draw, sum);
+    // the column where the running sum passes a random share of it
+    rng = begin_row(how->seed, step, row);
+    share = rng_unit(&rng) * sum;
+    for (size_t c = 0; c < draw.columns; c++) {
+        if (p[c] <= 0)
+            continue;
+        last = c;
+        run += p[c];
+        if (run > share)
+            break;
+    }
+    return last;
 }

@@ -38,21 +38,6 @@ insert_column(size_t k, size_t *list, size_t n, const float *w, size_t c)
     return n < k ? n + 1 : k;
 }
 
-static void
-sum_row(const struct batch *s, size_t columns, const float *w, float *outside,
-        float *effective)
-{
-    double sum = 0, squares = 0, far = 0;
-
-    for (size_t c = 0; c < columns; c++) {
-        sum += w[c];
-        squares += (double)w[c] * w[c];
-        far += c >= s->v * s->b ? w[c] : 0;
-    }
-    *outside = (float)far;
-    *effective = squares > 0 ? (float)(sum * sum / squares) : 0;
-}
-
 /* Writes the n columns of row r's list to the arrays, and fills the others of k
  * with "no negative". */
 static void
@@ -85,10 +70,17 @@ sample_heaviest(const struct batch *s, const struct weights *weights,
     for (size_t r = 0; r < s->v * s->b; r++) {
         const float *w = weights->w + r * weights->columns;
         size_t n = 0;
+        double sum = 0, squares = 0, far = 0;
 
         for (size_t c = 0; c < weights->columns; c++)
             n = insert_column(to->k, list, n, w, c);
         name_list(s, weights, r, n, list, to);
-        sum_row(s, weights->columns, w, &to->outside[r], &to->effective[r]);
+        for (size_t c = 0; c < weights->columns; c++) {
+            sum += w[c];
+            squares += (double)w[c] * w[c];
+            far += c >= s->v * s->b ? w[c] : 0;
+        }
+        to->outside[r] = (float)far;
+        to->effective[r] = squares > 0 ? (float)(sum * sum / squares) : 0;
     }
 }

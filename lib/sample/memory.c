@@ -562,8 +562,7 @@ load_betas(struct sample_memory *memory, const struct sample_table *table,
     if (table->rows != memory->form.horizon)
         return err_set(err,
                        "table '%s' has %zu rows where the bank is %zu steps "
-                       "behind: start the sampler with the horizon that it "
-                       "had",
+                       "behind: start the sampler with the horizon that it had",
                        table->name, table->rows, memory->form.horizon);
     memcpy(memory->beta, table->bytes, table->rows * sizeof *memory->beta);
     for (size_t i = 0; i < table->rows; i++) {

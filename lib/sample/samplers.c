@@ -9,12 +9,15 @@
 const struct sample_sampler *const sample_samplers[] = {
     SAMPLE_SAMPLERS(POINT_AT) NULL};
 
-/* Sets err to the valid proposals of the method, else to the valid methods. */
-static void
-refuse_sampler(const char *method, const char *proposals, struct err *err)
+const struct sample_sampler *
+sample_sampler_find(const char *method, const char *proposals, struct err *err)
 {
     char *list = mem_text("");
 
+    for (size_t i = 0; sample_samplers[i]; i++)
+        if (!strcmp(sample_samplers[i]->method, method) &&
+            (!proposals || !strcmp(sample_samplers[i]->proposals, proposals)))
+            return sample_samplers[i];
     for (size_t i = 0; sample_samplers[i]; i++)
         if (!strcmp(sample_samplers[i]->method, method))
             mem_append(&list, " %s", sample_samplers[i]->proposals);
@@ -27,16 +30,6 @@ refuse_sampler(const char *method, const char *proposals, struct err *err)
         err_set(err, "no sampler '%.40s': there are %s", method,
                 sample_sampler_methods());
     free(list);
-}
-
-const struct sample_sampler *
-sample_sampler_find(const char *method, const char *proposals, struct err *err)
-{
-    for (size_t i = 0; sample_samplers[i]; i++)
-        if (!strcmp(sample_samplers[i]->method, method) &&
-            (!proposals || !strcmp(sample_samplers[i]->proposals, proposals)))
-            return sample_samplers[i];
-    refuse_sampler(method, proposals, err);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "num/conv.h"
+#include "num/maps.h"
 #include "num/threads.h"
 #include "peak.h"
 #include "util/clock.h"
@@ -92,7 +93,7 @@ map_of(const struct num_map *map)
     void *data = mem_aligned(num_map_bytes(map), 1);
 
     fill(n, plain);
-    num_map_put(map, plain, data);
+    map_put(map, plain, data);
     free(plain);
     return data;
 }

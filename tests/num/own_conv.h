@@ -155,8 +155,8 @@ run(const struct shape *s, const struct naive *v,
                              .w = v->w,
                              .dw = r.dw,
                              .scratch = scratch[i]});
-    num_map_get(&out, y, r.y);
-    num_map_get(&spec.in, dx, r.dx);
+    map_get(&out, y, r.y);
+    map_get(&spec.in, dx, r.dx);
     for (int i = 0; i < 3; i++)
         free(scratch[i]);
     free(x);

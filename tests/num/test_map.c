@@ -44,8 +44,8 @@ halves_round_to_even(void)
     float x[] = {1, 1 + 0x1p-8f, 1 + 0x3p-8f, -1 - 0x1.02p-8f}, back[4];
     uint16_t half[4];
 
-    num_map_put(&map, x, half);
-    num_map_get(&map, half, back);
+    map_put(&map, x, half);
+    map_get(&map, half, back);
     T(half[0] == 0x3f80, "1 is 3f80");
     T(back[0] == 1 && back[1] == 1, "a tie goes to even, down");
     T(back[2] == 1 + 0x4p-8f, "or up");

@@ -418,8 +418,8 @@ sums_round_to_even(void)
         add[i] = 0x1p-8f;
         want[i] = i % 3 ? 1 : 1 + 0x1p-6f;
     }
-    num_map_put(&norm.map, x, mx);
-    num_map_put(&norm.map, add, more);
+    map_put(&norm.map, x, mx);
+    map_put(&norm.map, add, more);
     norm.map.block = 16; // the same with one pixel, and as wide as a vector
     num_norm_apply(&norm);
     norm.map.block = 1;

@@ -45,7 +45,7 @@ forward_of(const struct shape *s, const struct naive *v,
     num_winograd_run(
         &wino, NUM_CONV_FORWARD,
         &(struct num_conv_args){.x = x, .w = v->w, .y = y, .scratch = scratch});
-    num_map_get(&out, y, plain);
+    map_get(&out, y, plain);
     num_threads(1);
     free(scratch);
     free(x);
