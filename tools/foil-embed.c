@@ -32,8 +32,7 @@ static const struct opt opts[] = {
     {"licence", 0, OPT_TEXT, &options.licence, 0, 0, "TEXT",
      "with --export DIR/: the licence on its card"},
     {"onnx", 0, OPT_TEXT, &options.onnx, 0, 0, "FILE",
-     "write the encoder as an ONNX "
-     "model, instead of features"},
+     "write the encoder as an ONNX model, instead of features"},
     {"layer", 0, OPT_CHOICE, &options.head, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
     {"untrained", 0, OPT_FLAG, &options.untrained, 0, 0, NULL,

@@ -153,8 +153,7 @@ augment_command_make(struct augment_command *c,
              "views rows=%zu size=%zu table=%zu bytes=%zu samples=%zu", c->rows,
              c->side, c->table, c->end, batch->b);
     c->watcher = watcher;
-    if (stage_command_ask(c->program, line, stop, &answer, &err))
-        die("%s", err.msg);
+    or_die(stage_command_ask(c->program, line, stop, &answer, &err), &err);
     take_made(c, answer.ok, batch);
     free(answer.ok);
     c->watcher = NULL;

@@ -77,8 +77,7 @@ embed_encoder_open(struct embed_encoder *e, const struct embed_options *job,
     struct err err;
 
     *e = (struct embed_encoder){.head = job->head};
-    if (nn_model_read(&e->model, job->checkpoint, texts, &err))
-        die("%s", err.msg);
+    or_die(nn_model_read(&e->model, job->checkpoint, texts, &err), &err);
     if ((job->size || spec->feature_size) && !texts)
         spec->height = spec->image_width =
             (size_t)(job->size ? job->size : spec->feature_size);
@@ -86,9 +85,9 @@ embed_encoder_open(struct embed_encoder *e, const struct embed_options *job,
                         json_boolean(job->untrained));
     e->command = find_command(e, job);
     if (!e->command) {
-        if (nn_model_build(&e->model, (size_t)job->batch, 0, job->average,
-                           &err))
-            die("%s", err.msg);
+        or_die(nn_model_build(&e->model, (size_t)job->batch, 0, job->average,
+                              &err),
+               &err);
         if (e->model.widened)
             log_message("features of f32: the encoder was trained in bf16, "
                         "which this processor lacks");
@@ -135,8 +134,7 @@ embed_encoder_infer(struct embed_encoder *e, const struct nn_input *input,
                      e->head ? x : NULL);
         return;
     }
-    if (train_encoder_forward(&e->encoder, input, NN_FIXED, x, &err))
-        die("%s", err.msg);
+    or_die(train_encoder_forward(&e->encoder, input, NN_FIXED, x, &err), &err);
     if (!num_finite(input->n * e->encoder.dim, x))
         die("encoder: '%.100s' computes features that are not finite",
             e->command);

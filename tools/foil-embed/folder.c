@@ -61,8 +61,7 @@ write_text(const struct work *work, const char *name, const char *text)
     char *path = mem_format("%s/%s", work->job->export, name);
     struct err err;
 
-    if (file_write(path, text, strlen(text), &err))
-        die("%s", err.msg);
+    or_die(file_write(path, text, strlen(text), &err), &err);
     free(path);
 }
 
@@ -161,8 +160,7 @@ write_tensors(const struct work *work, const char *name, struct tensors *from)
         json_pack("{s:s s:s}", "format", "pt", "foil", FOIL_VERSION);
     struct err err;
 
-    if (nn_arrays_write(path, from->array, from->n, about, &err))
-        die("%s", err.msg);
+    or_die(nn_arrays_write(path, from->array, from->n, about, &err), &err);
     json_decref(about);
     nn_arrays_free(from->array, from->n);
     free(path);
@@ -313,17 +311,17 @@ open_models(struct work *work)
     const struct embed_options *job = work->job;
     struct err err;
 
-    if (nn_model_read(&work->image, job->checkpoint, 0, &err) ||
-        nn_model_build(&work->image, 1, 0, job->average, &err))
-        die("%s", err.msg);
+    or_die(nn_model_read(&work->image, job->checkpoint, 0, &err) ||
+               nn_model_build(&work->image, 1, 0, job->average, &err),
+           &err);
     if (nn_net_kind(work->image.net) != NN_IMAGES)
         die("'%s' reads no images: its %s cannot be exported as a folder",
             job->checkpoint, work->image.spec.arch);
     if (!json_is_object(json_object_get(work->image.config, "text")))
         return;
-    if (nn_model_read(&work->text, job->checkpoint, 1, &err) ||
-        nn_model_build(&work->text, 1, 0, job->average, &err))
-        die("%s", err.msg);
+    or_die(nn_model_read(&work->text, job->checkpoint, 1, &err) ||
+               nn_model_build(&work->text, 1, 0, job->average, &err),
+           &err);
 }
 
 /* Makes the folder, or reuses that of an earlier export and removes the files
@@ -341,8 +339,7 @@ prepare_folder(const struct work *work)
         die("'%s' has a README.md that --export did not write: name another "
             "folder",
             folder);
-    if (file_mkdir(folder, 0777, &err))
-        die("%s", err.msg);
+    or_die(file_mkdir(folder, 0777, &err), &err);
     for (size_t i = 0; i < N_OF_PAIRS; i++) {
         char *path = mem_format("%s/%s", folder, of_pairs[i]);
 
@@ -467,21 +464,6 @@ put_numbers(FILE *to, const char *before, json_t *object)
     }
 }
 
-/* Writes the last result. */
-static void
-put_results(FILE *to, const char *run)
-{
-    struct err ignored;
-    json_t *all = run_results_read(run, &ignored);
-
-    if (json_array_size(all)) {
-        fprintf(to, "## Results\n\n| | |\n|---|---|\n");
-        put_numbers(to, "", json_array_get(all, json_array_size(all) - 1));
-        fprintf(to, "\n");
-    }
-    json_decref(all);
-}
-
 /* Writes the card as Markdown with a YAML head, as model hubs read it: a
  * description of the encoder, code that opens it, and its training command and
  * results if the run directory has them. */
@@ -492,6 +474,8 @@ write_card(const struct work *work)
     char *text = NULL, *run = mem_format("%s/..", work->image.folder);
     size_t len = 0;
     FILE *to = open_memstream(&text, &len);
+    struct err ignored;
+    json_t *all = run_results_read(run, &ignored);
 
     REQUIRE(to);
     fprintf(to,
@@ -517,7 +501,13 @@ write_card(const struct work *work)
         (double)s->deviation[2]);
     put_lines(to, work);
     put_command(to, run);
-    put_results(to, run);
+    // writes the last result
+    if (json_array_size(all)) {
+        fprintf(to, "## Results\n\n| | |\n|---|---|\n");
+        put_numbers(to, "", json_array_get(all, json_array_size(all) - 1));
+        fprintf(to, "\n");
+    }
+    json_decref(all);
     REQUIRE(!fclose(to));
     write_text(work, "README.md", text);
     mem_free(text, run);

@@ -32,8 +32,7 @@ open_file(struct file_draft *draft, const char *folder, const char *name)
     struct err err;
 
     *draft = (struct file_draft){0};
-    if (file_draft_open(draft, path, &err))
-        die("%s", err.msg);
+    or_die(file_draft_open(draft, path, &err), &err);
     free(path);
 }
 
@@ -42,8 +41,7 @@ keep_file(struct file_draft *draft)
 {
     struct err err;
 
-    if (file_draft_keep(draft, &err))
-        die("%s", err.msg);
+    or_die(file_draft_keep(draft, &err), &err);
 }
 
 /* Writes features for TensorBoard's projector: tensors.tsv, a row a line;
@@ -56,8 +54,7 @@ write_projector(const char *folder, const struct data_features *f,
     struct file_draft draft;
     struct err err;
 
-    if (file_mkdir(folder, 0777, &err))
-        die("%s", err.msg);
+    or_die(file_mkdir(folder, 0777, &err), &err);
     open_file(&draft, folder, "tensors.tsv");
     for (size_t i = 0; i < f->n && !ferror(draft.file); i++)
         for (size_t k = 0; k < f->d; k++)
@@ -142,8 +139,9 @@ open_model(struct work *work)
     work->width = embed_encoder_width(&work->encoder);
     if (nn_encoder_reads(model->spec.arch, NN_IDS))
         work->ids = mem_array((size_t)job->batch, sizeof *work->ids);
-    if (nn_model_fits(model, data_size(work->set), (size_t)job->view + 1, &err))
-        die("%s", err.msg);
+    or_die(
+        nn_model_fits(model, data_size(work->set), (size_t)job->view + 1, &err),
+        &err);
 }
 
 /* Numbers in an image. */
@@ -248,8 +246,7 @@ describe_job(const struct work *work, size_t skipped)
     if (!job->checkpoint)
         layer = job->descriptor ? "descriptor" : "pixels / 255";
     how = json_pack(
-        "{s:s s:s s:{s:s s:s s:I} s:O? s:s s:I s:s s:I s:I s:I s:I s:o* "
-        "s:o*}",
+        "{s:s s:s s:{s:s s:s s:I} s:O? s:s s:I s:s s:I s:I s:I s:I s:o* s:o*}",
         "tool", "foil-embed", "version", FOIL_VERSION, "data", "path",
         job->data, "digest", digest_hex(data_digest(work->set), hex), "size",
         (json_int_t)data_size(work->set), "encoder", work->encoder.model.about,
@@ -266,30 +263,6 @@ describe_job(const struct work *work, size_t skipped)
     return how;
 }
 
-/* Opens the encoder, or sets the size of an image without one. */
-static void
-prepare_features(struct work *work)
-{
-    const struct embed_options *job = work->job;
-
-    if (job->checkpoint) {
-        open_model(work);
-    } else if (job->descriptor) {
-        if (job->size % EVAL_CELLS)
-            opt_misuse("--size %ld: want a multiple of %d with --descriptor",
-                       job->size, EVAL_CELLS);
-        work->size = job->size ? (size_t)job->size : 64;
-        work->width = EVAL_DESCRIPTOR;
-    } else {
-        work->size = job->size ? (size_t)job->size : 32;
-        work->width = pixels_of(work);
-    }
-    if (job->view && !job->recipe && !work->ids)
-        opt_misuse("--view %ld is a random view: add --recipe, which makes it",
-                   job->view);
-    work->recipe.size = work->size;
-}
-
 void
 embed_image_job(const struct embed_options *job)
 {
@@ -303,11 +276,26 @@ embed_image_job(const struct embed_options *job)
     work.set = data_open_or_die(job->data, job->skip);
     work.seed = data_seed(work.set, (uint64_t)job->seed);
     data_protect_or_die(work.set, job->output);
-    prepare_features(&work);
+    // opens the encoder, or sets the size of an image without one
+    if (job->checkpoint) {
+        open_model(&work);
+    } else if (job->descriptor) {
+        if (job->size % EVAL_CELLS)
+            opt_misuse("--size %ld: want a multiple of %d with --descriptor",
+                       job->size, EVAL_CELLS);
+        work.size = job->size ? (size_t)job->size : 64;
+        work.width = EVAL_DESCRIPTOR;
+    } else {
+        work.size = job->size ? (size_t)job->size : 32;
+        work.width = pixels_of(&work);
+    }
+    if (job->view && !job->recipe && !work.ids)
+        opt_misuse("--view %ld is a random view: add --recipe, which makes it",
+                   job->view);
+    work.recipe.size = work.size;
     skipped = embed_all(&work, &features);
     features.about = describe_job(&work, skipped);
-    if (data_features_write(job->output, &features, &err))
-        die("%s", err.msg);
+    or_die(data_features_write(job->output, &features, &err), &err);
     if (job->projector)
         write_projector(job->projector, &features, work.set);
     if (skipped)

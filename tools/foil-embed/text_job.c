@@ -374,30 +374,6 @@ make_classes(struct texts *texts, const struct embed_options *job,
     data_features_release(&all);
 }
 
-/* Describes how the features were made, for x.json. */
-static json_t *
-describe_job(const struct embed_options *job, const struct texts *texts,
-             size_t without)
-{
-    char hex[DIGEST_HEX];
-    json_t *how = json_pack(
-        "{s:s s:s s:O? s:s s:s s:I s:I s:I s:o* s:o* s:o*}", "tool",
-        "foil-embed", "version", FOIL_VERSION, "encoder",
-        texts->encoder.model.about, "layer",
-        !job->checkpoint      ? "tokens"
-        : texts->encoder.head ? "z"
-                              : "h",
-        "vocabulary",
-        digest_hex(text_vocabulary_digest(texts->vocabulary), hex), "context",
-        (json_int_t)texts->context, "batch", (json_int_t)job->batch,
-        "without_caption", (json_int_t)without, "texts",
-        json_string(job->lines ? job->lines : job->classes), "data",
-        json_string(job->data), "templates", json_string(job->templates));
-
-    REQUIRE(how);
-    return how;
-}
-
 /* Adds all captions of a data set; returns the number of samples without. */
 static size_t
 add_captions(struct texts *texts, const char *path, const char *output)
@@ -434,6 +410,7 @@ embed_text_job(const struct embed_options *job)
     struct texts texts;
     size_t without = 0;
     struct err err;
+    char hex[DIGEST_HEX];
 
     open_texts(&texts, job);
     if (job->classes) {
@@ -445,9 +422,20 @@ embed_text_job(const struct embed_options *job)
             without = add_captions(&texts, job->data, job->output);
         embed_texts(&texts, job, &features);
     }
-    features.about = describe_job(job, &texts, without);
-    if (data_features_write(job->output, &features, &err))
-        die("%s", err.msg);
+    features.about = json_pack(
+        "{s:s s:s s:O? s:s s:s s:I s:I s:I s:o* s:o* s:o*}", "tool",
+        "foil-embed", "version", FOIL_VERSION, "encoder",
+        texts.encoder.model.about, "layer",
+        !job->checkpoint     ? "tokens"
+        : texts.encoder.head ? "z"
+                             : "h",
+        "vocabulary", digest_hex(text_vocabulary_digest(texts.vocabulary), hex),
+        "context", (json_int_t)texts.context, "batch", (json_int_t)job->batch,
+        "without_caption", (json_int_t)without, "texts",
+        json_string(job->lines ? job->lines : job->classes), "data",
+        json_string(job->data), "templates", json_string(job->templates));
+    REQUIRE(features.about);
+    or_die(data_features_write(job->output, &features, &err), &err);
     data_features_release(&features);
     embed_encoder_close(&texts.encoder);
     text_vocabulary_free(texts.vocabulary);

@@ -115,8 +115,7 @@ write_csv(const struct anchors *a)
     struct file_draft draft = {0};
     struct err err;
 
-    if (file_draft_open(&draft, output, &err))
-        die("%s", err.msg);
+    or_die(file_draft_open(&draft, output, &err), &err);
     fputs("sample,view,group", draft.file);
     for (size_t k = 0; k < MEASURES; k++)
         if (order[k] != LEARNT || a->learnt)
@@ -133,8 +132,7 @@ write_csv(const struct anchors *a)
                 fprintf(draft.file, ",%.6g", a->of[order[k]][i]);
         fputs("\n", draft.file);
     }
-    if (file_draft_keep(&draft, &err))
-        die("%s", err.msg);
+    or_die(file_draft_keep(&draft, &err), &err);
 }
 
 static void
@@ -152,14 +150,17 @@ write_histogram(FILE *out, const char *name, size_t n, const double *x,
     fputs("END\n", out);
 }
 
-/* Histograms of exact and of learnt temperatures, on one scale. */
+/* Draws distributions and correlations. */
 static void
-write_temperatures(FILE *out, const struct anchors *a)
+plot_anchors(const struct anchors *a)
 {
+    struct plot script;
+    FILE *out = plot_open(&script);
     const double *exact = a->of[EXACT],
                  *learnt = a->of[a->learnt ? LEARNT : EXACT];
     double low = 1e9, high = 0;
 
+    // histograms of exact and of learnt temperatures, on one scale
     for (size_t i = 0; i < a->m; i++) {
         low = fmin(low, fmin(exact[i], learnt[i]));
         high = fmax(high, fmax(exact[i], learnt[i]));
@@ -167,16 +168,6 @@ write_temperatures(FILE *out, const struct anchors *a)
     high = high > low ? high : low + 1;
     write_histogram(out, "exact", a->m, exact, low, high);
     write_histogram(out, "learnt", a->m, learnt, low, high);
-}
-
-/* Draws distributions and correlations. */
-static void
-plot_anchors(const struct anchors *a)
-{
-    struct plot script;
-    FILE *out = plot_open(&script);
-
-    write_temperatures(out, a);
     fputs("# exact, learnt, effective, density, same class\n$anchors << END\n",
           out);
     for (size_t i = 0; i < a->m; i++)
@@ -311,8 +302,8 @@ draw_sheet(const struct anchors *a)
     if (show.white)
         log_message("images that stay white: %zu; the last: %s", show.white,
                     show.why.msg);
-    if (image_png_write(sheet, show.pixel, show.width, show.height, &err))
-        die("%s", err.msg);
+    or_die(image_png_write(sheet, show.pixel, show.width, show.height, &err),
+           &err);
     for (size_t k = 0; k < 2 * n; k++) {
         for (size_t i = 0; i < list[k].n; i++)
             free((void *)list[k].name[i]);
@@ -427,8 +418,7 @@ read_learnt(const struct instrument *in)
     size_t each = 1;
 
     if (learnt_file) {
-        if (data_npy_read(learnt_file, &npy, &err))
-            die("%s", err.msg);
+        or_die(data_npy_read(learnt_file, &npy, &err), &err);
         if (npy.shape[0] * npy.shape[1] != n)
             die("'%s' has %zu numbers, and there are %zu samples", learnt_file,
                 npy.shape[0] * npy.shape[1], n);
@@ -655,31 +645,13 @@ find_one(const struct instrument *in, size_t *m)
     return row;
 }
 
-/* Opens the data set of features, if it is known. */
-static struct data_set *
-open_images(const struct instrument *in)
-{
-    struct data_set *set = NULL;
-
-    if (images && in->encoder)
-        opt_misuse("--images is for features: with a checkpoint, DATA is used");
-    if (sheet && !images && !in->encoder)
-        opt_misuse("--sheet wants --images: the data set of the features");
-    if (images)
-        set = data_open_or_die(images, 0);
-    for (size_t i = 0; set && i < in->rows.samples; i++)
-        if (in->id[i] < 0 || (size_t)in->id[i] >= data_size(set))
-            die("'%s' has no sample %jd", images, (intmax_t)in->id[i]);
-    return set;
-}
-
 void
 run_anchors(char **path)
 {
     const int alone = opt_is_set(&one);
     struct instrument in;
     struct anchors a = {.in = &in, .nearest = (size_t)nearest};
-    struct data_set *set;
+    struct data_set *set = NULL;
 
     if (alone && (output || sheet))
         opt_misuse("--anchor prints one softmax: it goes without -o and "
@@ -687,7 +659,16 @@ run_anchors(char **path)
     instrument_open(&in, path, 0);
     if (in.bimodal)
         images = path[1];
-    set = open_images(&in);
+    // opens the data set of features, if it is known
+    if (images && in.encoder)
+        opt_misuse("--images is for features: with a checkpoint, DATA is used");
+    if (sheet && !images && !in.encoder)
+        opt_misuse("--sheet wants --images: the data set of the features");
+    if (images)
+        set = data_open_or_die(images, 0);
+    for (size_t i = 0; set && i < in.rows.samples; i++)
+        if (in.id[i] < 0 || (size_t)in.id[i] >= data_size(set))
+            die("'%s' has no sample %jd", images, (intmax_t)in.id[i]);
     a.set = in.encoder ? in.measured.set : set;
     if (a.nearest > eval_views_negatives(&in.rows))
         a.nearest = eval_views_negatives(&in.rows);

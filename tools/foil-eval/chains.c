@@ -17,8 +17,7 @@ static const struct opt chains_own[] = {
     {"visits", 0, OPT_WHOLE, &visits, 8, 1e6, "N",
      "epochs to measure; each visits every chain once"},
     {"warmup", 0, OPT_WHOLE, &warm_up, 0, 1e6, "N",
-     "epochs before the "
-     "measurement"},
+     "epochs before the measurement"},
     {"replicas", 0, OPT_WHOLE, &replicas, 2, 1000, "N",
      "independent runs of all chains"},
     {"anchors", 0, OPT_WHOLE, &most, 1, 1e6, "N",

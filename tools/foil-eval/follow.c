@@ -195,9 +195,9 @@ ask_command(struct judge *judge, const char *checkpoint, long step)
         json_object_set_new(result, "epoch",
                             json_integer(pace_epoch(&pace, step)));
     judge->prepared = json_number_value(json_object_get(result, "prepared"));
-    if (run_results_manifest(options.run, step, manifest, &err) ||
-        run_results_add(options.run, step, manifest, result, &err))
-        die("%s", err.msg);
+    or_die(run_results_manifest(options.run, step, manifest, &err) ||
+               run_results_add(options.run, step, manifest, result, &err),
+           &err);
     json_decref(result);
     return 1;
 }
@@ -226,8 +226,7 @@ open_judging(struct judge *judge)
         die("the data sets do not suffice for --best %s",
             measures[judge->by].name);
     }
-    if (file_mkdir(judge->folder, 0777, &err))
-        die("%s", err.msg);
+    or_die(file_mkdir(judge->folder, 0777, &err), &err);
     judge->lock = open(judge->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (judge->lock < 0)
         die("cannot open '%s': %s", judge->folder, strerror(errno));
@@ -520,8 +519,7 @@ evaluate_step(struct judge *judge, long step)
     int rc;
 
     // the link protects the checkpoint from removal, if it still exists
-    if (nn_checkpoint_set_link(options.run, judge->link, step, &err))
-        die("%s", err.msg);
+    or_die(nn_checkpoint_set_link(options.run, judge->link, step, &err), &err);
     if (!file_exists(checkpoint)) {
         rc = 0;
     } else if (share > 0) {
@@ -612,10 +610,10 @@ start_reading(struct followed *run)
     int rc;
 
     run->over = 0;
-    if (run_live_open(&run->live, run->stage.wire,
-                      stage_endpoint(&run->stage, events, "events"), kinds,
-                      QUEUE, &err))
-        die("%s", err.msg);
+    or_die(run_live_open(&run->live, run->stage.wire,
+                         stage_endpoint(&run->stage, events, "events"), kinds,
+                         QUEUE, &err),
+           &err);
     if (pipe2(run->end, O_CLOEXEC) || pipe2(run->news, O_CLOEXEC | O_NONBLOCK))
         die("cannot make a pipe: %s", strerror(errno));
     rc = stop_thread(&run->reader, read_events, run);

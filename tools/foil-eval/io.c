@@ -76,8 +76,7 @@ load(struct data_features *f, const char *path, const char *label_path)
 {
     struct err err;
 
-    if (data_features_read(f, path, &err))
-        die("%s", err.msg);
+    or_die(data_features_read(f, path, &err), &err);
     if (!label_path)
         return;
     free(f->labels);
@@ -283,8 +282,7 @@ plot(struct plot *script, const char *picture)
 {
     struct err err;
 
-    if (plot_draw(script, picture, &err))
-        die("%s", err.msg);
+    or_die(plot_draw(script, picture, &err), &err);
 }
 
 enum { WORDS = 16 };              // of a command line

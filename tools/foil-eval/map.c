@@ -62,8 +62,7 @@ save_matrix(const char *path, size_t rows, size_t columns, float *x)
         .type = DTYPE_F4, .rank = 2, .shape = {rows, columns}, .data = x};
     struct err err;
 
-    if (data_npy_write(path, &npy, &err))
-        die("%s", err.msg);
+    or_die(data_npy_write(path, &npy, &err), &err);
 }
 
 /* Ends the process if the output file `made`, or NULL, is also an input. */
@@ -242,17 +241,6 @@ enum { NAMED = 30, ACROSS = 4, BOARD = 1280 };
 static const int forms[] = {7, 6, 5, 4, 9, 8}; // gnuplot's discs, rings ...
 enum { FORMS = sizeof forms / sizeof *forms };
 
-static size_t
-count_labels(const struct frame *frame)
-{
-    int64_t most = -1;
-
-    for (size_t i = 0; frame->f.labels && i < frame->f.n; i++)
-        if (frame->f.labels[i] > most)
-            most = frame->f.labels[i];
-    return (size_t)(most + 1);
-}
-
 /* Writes the points of a class, or of no class (-1); returns their number. */
 static size_t
 put_points(FILE *out, const struct frame *frame, int64_t label)
@@ -289,14 +277,17 @@ put_legend(FILE *out, const struct frame *frame, int64_t label)
 static void
 put_frame(FILE *out, const struct frame *frame, double radius)
 {
-    const size_t classes = count_labels(frame);
+    int64_t classes = 0;
     size_t len;
     char *draws;
     FILE *command = open_memstream(&draws, &len);
     const char *between = "plot ";
 
     REQUIRE(command);
-    for (int64_t label = -1; label < (int64_t)classes; label++) {
+    for (size_t i = 0; frame->f.labels && i < frame->f.n; i++)
+        if (frame->f.labels[i] >= classes)
+            classes = frame->f.labels[i] + 1;
+    for (int64_t label = -1; label < classes; label++) {
         fprintf(out, "$p%jd << END\n", (intmax_t)label + 1);
         if (put_points(out, frame, label)) {
             fprintf(command,
@@ -434,8 +425,7 @@ draw_thumbnails(const struct frame *frame)
         log_message(
             "'%s': %zu cell%s stay%s white, as images cannot be read: %s",
             thumbnails, lost, plural(lost), lost == 1 ? "s" : "", err.msg);
-    if (image_png_write(thumbnails, board, side, side, &err))
-        die("%s", err.msg);
+    or_die(image_png_write(thumbnails, board, side, side, &err), &err);
     image_scratch_free(scratch);
     data_pool_free(pool);
     data_close(set);

@@ -53,21 +53,6 @@ static const struct opt batch_opts[] = {
 verb_opts loss_opts = {loss_own,     views_opts,  batch_opts,
                        threads_opts, output_opts, NULL};
 
-static void
-open_model(struct measured *m, const char *path, int train)
-{
-    struct err err;
-
-    if (nn_model_read(&m->model, path, 0, &err))
-        die("%s", err.msg);
-    m->model.spec.bf16 = 0; // as all measures are in f32
-    if (nn_model_build(&m->model, m->batch, train, measured_settings.average,
-                       &err) ||
-        nn_model_fits(&m->model, m->images, (size_t)measured_settings.views,
-                      &err))
-        die("%s", err.msg);
-}
-
 void
 measured_open(struct measured *m, char **path, int train)
 {
@@ -88,7 +73,13 @@ measured_open(struct measured *m, char **path, int train)
         die("'%s' has one image: the loss needs two", path[1]);
     if (m->batch > m->n)
         m->batch = m->n;
-    open_model(m, path[0], train);
+    or_die(nn_model_read(&m->model, path[0], 0, &err), &err);
+    m->model.spec.bf16 = 0; // as all measures are in f32
+    or_die(nn_model_build(&m->model, m->batch, train, measured_settings.average,
+                          &err) ||
+               nn_model_fits(&m->model, m->images,
+                             (size_t)measured_settings.views, &err),
+           &err);
     if (json_object_get(m->model.config, "text"))
         die("'%s' has a text encoder: its loss is of images and captions, not "
             "of two views",
@@ -198,8 +189,7 @@ tables_open(struct tables *tables, const char *folder)
     struct err err;
 
     tables->folder = folder;
-    if (nn_arrays_read(path, &tables->array, &tables->n, NULL, &err))
-        die("%s", err.msg);
+    or_die(nn_arrays_read(path, &tables->array, &tables->n, NULL, &err), &err);
     free(path);
 }
 

@@ -15,8 +15,7 @@ struct method_settings method_settings = {.proposals = "",
 const struct opt method_opts[] = {
     {"objective", 0, OPT_LIST, &method_settings.objectives, 0, 0,
      "NAME[,PARAM=X]...",
-     "objective to measure, repeatable; see foil-train "
-     "--list"},
+     "objective to measure, repeatable; see foil-train --list"},
     {"tau", 0, OPT_REAL, &method_settings.tau, 1e-4, 1e4, "X",
      "temperature of the objectives"},
     {"proposals", 0, OPT_TEXT, &method_settings.proposals, 0, 0,
@@ -143,8 +142,8 @@ method_replicate(const struct replicas *all)
             if (epoch == all->warm_up)
                 eval_frozen_move(frozen, &all->in->rows);
             for (size_t step = 0; step < steps; step++) {
-                if (eval_frozen_next(frozen, epoch, step, &batch, &err))
-                    die("%s", err.msg);
+                or_die(eval_frozen_next(frozen, epoch, step, &batch, &err),
+                       &err);
                 if (epoch >= all->warm_up)
                     all->measure(all->self, replica, frozen, &batch);
                 else if (columns)

@@ -132,7 +132,6 @@ pace_end(struct pace *pace, long epoch, double prepared)
     pace->fixed = 1;
     path = mem_format("%s/compare/pace", pace->run);
     text = mem_format("every %ld\nfrom %ld\n", pace->every, pace->from);
-    if (file_write(path, text, strlen(text), &err))
-        die("%s", err.msg);
+    or_die(file_write(path, text, strlen(text), &err), &err);
     mem_free(text, path);
 }

@@ -143,8 +143,7 @@ follow_plan(struct plans *p, struct method *method)
     for (size_t epoch = 0; epoch < last; epoch++) {
         memset(p->epoch, 0, p->size * sizeof *p->epoch);
         for (size_t step = 0; step < eval_frozen_steps(frozen); step++) {
-            if (eval_frozen_next(frozen, epoch, step, &batch, &err))
-                die("%s", err.msg);
+            or_die(eval_frozen_next(frozen, epoch, step, &batch, &err), &err);
             add_batch(p, batch.b, batch.ids);
         }
         if (is_reported((int64_t)epoch + 1) || epoch + 1 == last)

@@ -276,12 +276,10 @@ run_retrieve(char **path)
     load_both(&b, path, 1);
     report_both("captions", path, &b, json_object());
     if (answers_file) {
-        if (file_draft_open(&draft, answers_file, &err))
-            die("%s", err.msg);
+        or_die(file_draft_open(&draft, answers_file, &err), &err);
         list_best(draft.file, "image_to_text", &b.image, &b.text);
         list_best(draft.file, "text_to_image", &b.text, &b.image);
-        if (file_draft_keep(&draft, &err))
-            die("%s", err.msg);
+        or_die(file_draft_keep(&draft, &err), &err);
     }
     release_both(&b);
 }

@@ -77,32 +77,6 @@ gather_seen(struct column *c, const struct data_set *set, const float *x,
     }
 }
 
-/* Marks the smallest and the largest numbers, of equal ones the earlier as
- * smaller, and sums up those of each class. */
-static void
-sum_up_classes(struct column *c)
-{
-    size_t *order = eval_order(c->n, c->x, NULL);
-
-    for (size_t i = 0; i < c->extreme; i++) {
-        c->mark[order[i]] = -1;
-        c->mark[order[c->n - 1 - i]] = 1;
-    }
-    free(order);
-    for (size_t i = 0; i < c->n; i++) {
-        c->own[i]->n++;
-        c->own[i]->mean += c->x[i];
-        c->own[i]->small += c->mark[i] < 0;
-        c->own[i]->large += c->mark[i] > 0;
-    }
-    for (struct class *k = c->class; k < c->class + c->classes; k++)
-        if (k->n) {
-            k->mean /= (double)k->n;
-            k->small /= (double)k->n;
-            k->large /= (double)k->n;
-        }
-}
-
 /* Adds moments, quantiles and histogram. */
 static void
 describe_column(json_t *line, struct column *c)
@@ -330,6 +304,7 @@ read_column(struct column *c, const struct tables *tables,
     const float *x = tables_find(tables, c->name, data_size(set), &c->each);
     const float *seen =
         tables_find(tables, seen_name, data_size(set), &seen_each);
+    size_t *order;
 
     free(seen_name);
     if (!x)
@@ -340,7 +315,26 @@ read_column(struct column *c, const struct tables *tables,
     if (!c->n)
         die("'%s' has seen no sample yet", tables->folder);
     c->extreme = (size_t)extreme < c->n / 2 ? (size_t)extreme : c->n / 2;
-    sum_up_classes(c);
+    // marks the smallest and the largest numbers, of equal ones the earlier as
+    // smaller, and sums up those of each class
+    order = eval_order(c->n, c->x, NULL);
+    for (size_t i = 0; i < c->extreme; i++) {
+        c->mark[order[i]] = -1;
+        c->mark[order[c->n - 1 - i]] = 1;
+    }
+    free(order);
+    for (size_t i = 0; i < c->n; i++) {
+        c->own[i]->n++;
+        c->own[i]->mean += c->x[i];
+        c->own[i]->small += c->mark[i] < 0;
+        c->own[i]->large += c->mark[i] > 0;
+    }
+    for (struct class *k = c->class; k < c->class + c->classes; k++)
+        if (k->n) {
+            k->mean /= (double)k->n;
+            k->small /= (double)k->n;
+            k->large /= (double)k->n;
+        }
 }
 
 /* Prints the measures of a column, and draws it with --plot. */
@@ -387,11 +381,10 @@ run_temperature(char **path)
     char hex[DIGEST_HEX];
     size_t each;
 
-    if (nn_model_read(&model, path[0], 0, &err))
-        die("%s", err.msg);
-    if (json_get_text(json_object_get(model.config, "dataset"), "digest",
-                      &trained, &err))
-        die("%s", err.msg);
+    or_die(nn_model_read(&model, path[0], 0, &err), &err);
+    or_die(json_get_text(json_object_get(model.config, "dataset"), "digest",
+                         &trained, &err),
+           &err);
     if (strcmp(trained, digest_hex(data_digest(set), hex)))
         die("'%s' is not the data set that the encoder was trained on: its "
             "digest is %s, not %s",
