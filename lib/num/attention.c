@@ -308,49 +308,22 @@ task_of(const struct num_attention *a, size_t text, size_t head)
     return t;
 }
 
-static void
-head_forward(const struct num_attention *a, size_t text, size_t head)
-{
-    const struct task t = task_of(a, text, head);
-    const size_t packed = a->heads * a->d;
-    const size_t here = a->offsets[text] * packed + head * a->d;
-
-    transpose_rows(&t, t.k, t.kt);
-    multiply_scores(&t, whole_rows(&t, t.q, t.room[0]), t.kt, t.s);
-    softmax_rows(&t);
-    mix_rows(&t, 0, t.s, whole_rows(&t, t.v, t.room[1]),
-             sink_of(&t, array_at(a, a->y, here, packed), t.room[2]));
-}
-
-static void
-head_backward(const struct num_attention *a, size_t text, size_t head)
-{
-    const struct task t = task_of(a, text, head);
-    const size_t at = a->offsets[text] * a->stride + head * a->d;
-    const struct rows q = whole_rows(&t, t.q, t.room[0]);
-    const struct rows dy = whole_rows(&t, t.dy, t.room[1]);
-
-    transpose_rows(&t, t.k, t.kt);
-    transpose_rows(&t, t.v, t.vt);
-    multiply_scores(&t, q, t.kt, t.s);
-    recompute_softmax(&t);
-    mix_rows(&t, 1, t.s, dy,
-             sink_of(&t, array_at(a, a->dv, at, a->stride), t.room[3]));
-    multiply_scores(&t, dy, t.vt, t.g);
-    softmax_back(&t);
-    mix_rows(&t, 0, t.g, whole_rows(&t, t.k, t.room[2]),
-             sink_of(&t, array_at(a, a->dq, at, a->stride), t.room[3]));
-    mix_rows(&t, 1, t.g, q,
-             sink_of(&t, array_at(a, a->dk, at, a->stride), t.room[3]));
-}
-
 void
 num_attention_forward(const struct num_attention *a)
 {
 #pragma omp parallel for collapse(2) schedule(dynamic)
     for (size_t text = 0; text < a->n; text++)
-        for (size_t head = 0; head < a->heads; head++)
-            head_forward(a, text, head);
+        for (size_t head = 0; head < a->heads; head++) {
+            const struct task t = task_of(a, text, head);
+            const size_t packed = a->heads * a->d;
+            const size_t here = a->offsets[text] * packed + head * a->d;
+
+            transpose_rows(&t, t.k, t.kt);
+            multiply_scores(&t, whole_rows(&t, t.q, t.room[0]), t.kt, t.s);
+            softmax_rows(&t);
+            mix_rows(&t, 0, t.s, whole_rows(&t, t.v, t.room[1]),
+                     sink_of(&t, array_at(a, a->y, here, packed), t.room[2]));
+        }
 }
 
 void
@@ -358,6 +331,23 @@ num_attention_backward(const struct num_attention *a)
 {
 #pragma omp parallel for collapse(2) schedule(dynamic)
     for (size_t text = 0; text < a->n; text++)
-        for (size_t head = 0; head < a->heads; head++)
-            head_backward(a, text, head);
+        for (size_t head = 0; head < a->heads; head++) {
+            const struct task t = task_of(a, text, head);
+            const size_t at = a->offsets[text] * a->stride + head * a->d;
+            const struct rows q = whole_rows(&t, t.q, t.room[0]);
+            const struct rows dy = whole_rows(&t, t.dy, t.room[1]);
+
+            transpose_rows(&t, t.k, t.kt);
+            transpose_rows(&t, t.v, t.vt);
+            multiply_scores(&t, q, t.kt, t.s);
+            recompute_softmax(&t);
+            mix_rows(&t, 1, t.s, dy,
+                     sink_of(&t, array_at(a, a->dv, at, a->stride), t.room[3]));
+            multiply_scores(&t, dy, t.vt, t.g);
+            softmax_back(&t);
+            mix_rows(&t, 0, t.g, whole_rows(&t, t.k, t.room[2]),
+                     sink_of(&t, array_at(a, a->dq, at, a->stride), t.room[3]));
+            mix_rows(&t, 1, t.g, q,
+                     sink_of(&t, array_at(a, a->dk, at, a->stride), t.room[3]));
+        }
 }

@@ -122,18 +122,6 @@ make_op(struct dnn_op *op, const struct num_dnn *dnn,
     return w;
 }
 
-/* The largest number of equal parts of the images, at most one per thread. */
-static size_t
-count_parts(const struct num_conv_spec *spec)
-{
-    const size_t weights = spec->out * spec->in.c * spec->kernel * spec->kernel;
-    size_t parts = weights > APART ? 1 : (size_t)omp_get_max_threads();
-
-    while (spec->in.n % parts)
-        parts--;
-    return parts;
-}
-
 void
 num_direct_init(struct num_direct *d, const struct num_dnn *dnn,
                 const struct num_conv_spec *spec)
@@ -149,8 +137,12 @@ make_parts(struct num_direct *d)
     struct num_conv_spec spec = d->spec;
     struct dnn_conv s;
     dnn_md w = NULL;
+    const size_t weights = spec.out * spec.in.c * spec.kernel * spec.kernel;
 
-    d->parts = count_parts(&spec);
+    // the largest number of equal parts of the images, at most one per thread
+    d->parts = weights > APART ? 1 : (size_t)threads;
+    while (spec.in.n % d->parts)
+        d->parts--;
     d->part = mem_array(d->parts, sizeof *d->part);
     spec.in.n /= d->parts;
     s = tensors_of(&spec);

@@ -481,30 +481,25 @@ all_weights(const struct winograd_work *work)
                      work->weights.at + panel * panel_weights(work));
 }
 
-static void
-run_group(const struct winograd_work *work, size_t group, size_t count,
-          struct winograd_prefetch *prefetch)
-{
-    const struct winograd_pass *p = work->p;
-
-    make_points(work, group, 0, count, scratch_of_thread(&work->points));
-    for (size_t panel = 0; panel < p->panels; panel++)
-        make_panel(work, group, count, panel, (struct range){0, p->c},
-                   scratch_of_thread(&work->points),
-                   work->weights.at + panel * panel_weights(work),
-                   scratch_of_thread(&work->results), prefetch);
-}
-
 /* Processes tiles first..end; with a task, these are whole images. */
 static void
 run_tiles(const struct winograd_work *work, size_t first, size_t end)
 {
+    const struct winograd_pass *p = work->p;
     const struct num_conv_task *after = &work->args->after;
     const size_t each = work->wino->down * work->wino->across;
     struct winograd_prefetch prefetch = prefetch_for(work, first, end);
 
-    for (size_t at = first; at < end; at += work->p->group)
-        run_group(work, at, num_least(work->p->group, end - at), &prefetch);
+    for (size_t at = first; at < end; at += p->group) {
+        const size_t count = num_least(p->group, end - at);
+
+        make_points(work, at, 0, count, scratch_of_thread(&work->points));
+        for (size_t panel = 0; panel < p->panels; panel++)
+            make_panel(work, at, count, panel, (struct range){0, p->c},
+                       scratch_of_thread(&work->points),
+                       work->weights.at + panel * panel_weights(work),
+                       scratch_of_thread(&work->results), &prefetch);
+    }
     for (size_t i = first / each; after->run && i < end / each; i++)
         after->run(after->self, i);
 }

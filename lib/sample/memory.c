@@ -316,27 +316,12 @@ write_updates(struct sample_memory *memory, size_t from, struct arena *to)
 }
 
 static void
-write_beta(struct sample_memory *memory, double beta)
-{
-    const size_t horizon = memory->form.horizon;
-    struct sample_beta_row *row;
-
-    memory->slot = memory->total % (int64_t)horizon;
-    row = memory->beta + memory->slot;
-    *row = (struct sample_beta_row){memory->total + 1, beta};
-    memory->rows[SAMPLE_BETA] =
-        (struct table_rows){.rows = horizon,
-                            .width = sizeof *row,
-                            .n = 1,
-                            .at = &memory->slot,
-                            .row = (const uint8_t *)row};
-}
-
-static void
 push_step(struct sample_memory *memory, const struct batch *step,
           struct arena *to)
 {
     struct sample_bank *bank = &memory->bank;
+    const size_t horizon = memory->form.horizon;
+    struct sample_beta_row *row;
     size_t old;
 
     if (!bank->rows)
@@ -346,7 +331,15 @@ push_step(struct sample_memory *memory, const struct batch *step,
     old = bank->n;
     sample_memory_push(bank, memory->total, step, memory->form.chains);
     write_updates(memory, old, to);
-    write_beta(memory, step->beta);
+    memory->slot = memory->total % (int64_t)horizon;
+    row = memory->beta + memory->slot;
+    *row = (struct sample_beta_row){memory->total + 1, step->beta};
+    memory->rows[SAMPLE_BETA] =
+        (struct table_rows){.rows = horizon,
+                            .width = sizeof *row,
+                            .n = 1,
+                            .at = &memory->slot,
+                            .row = (const uint8_t *)row};
 }
 
 struct sample_staleness

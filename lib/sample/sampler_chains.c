@@ -404,16 +404,33 @@ recall_states(const struct sample_bank *bank, struct batch *step,
     return want;
 }
 
-/* Similarities with extra samples from recall_states(): each row is compared
- * with its own state only.  The products of the batch are computed without
- * gaps, then moved to their rows. */
+/* Returns the similarities.  If the bank scores states, chains first move on
+ * it, and its rows of their states become extra columns. */
 static const float *
-compare_recalled(const struct batch *step, const struct sample_state *recalled,
-                 const struct sample_state *state, struct arena *to)
+compare_states(struct sample_source *source, struct batch *step,
+               struct sample_state *state, struct weights *weights)
 {
-    const size_t n = step->v * step->b, extra = step->extra.n, d = step->dim;
-    float *s = arena_take(to, n * (n + extra), sizeof *s);
+    const struct sample_bank *bank = &source->memory.bank;
+    struct arena *to = &source->weighed;
+    const struct sample_state *recalled;
+    struct sample_walk walk;
+    const size_t n = step->v * step->b, d = step->dim;
+    size_t extra;
+    float *s;
 
+    if (!source->memory.form.recalls)
+        return sample_step_compare(step, to);
+    walk = walk_chains(source, bank, step, step->beta, state, to);
+    if (settings_of(&source->settings).moves && bank->rows) {
+        values_add(&weights->values, "walk_accepted", walk.accepted);
+        values_add(&weights->values, "walk_ess", walk.effective);
+    }
+    recalled = recall_states(bank, step, state, to);
+    weights->n_outside = extra = step->extra.n;
+    weights->outside = step->extra.z;
+    // each row is compared with its own state only.  The products of the batch
+    // are computed without gaps, then moved to their rows.
+    s = arena_take(to, n * (n + extra), sizeof *s);
     num_gemm_nt(n, n, d, 1, step->z, step->z, 0, s);
     for (size_t r = n; r-- > 0;) {
         const struct sample_state *own = bsearch(
@@ -427,30 +444,6 @@ compare_recalled(const struct batch *step, const struct sample_state *recalled,
                 d, step->z + r * d, step->extra.z + (own - recalled) * (long)d);
     }
     return s;
-}
-
-/* Returns the similarities.  If the bank scores states, chains first move on
- * it, and its rows of their states become extra columns. */
-static const float *
-compare_states(struct sample_source *source, struct batch *step,
-               struct sample_state *state, struct weights *weights)
-{
-    const struct sample_bank *bank = &source->memory.bank;
-    struct arena *to = &source->weighed;
-    const struct sample_state *recalled;
-    struct sample_walk walk;
-
-    if (!source->memory.form.recalls)
-        return sample_step_compare(step, to);
-    walk = walk_chains(source, bank, step, step->beta, state, to);
-    if (settings_of(&source->settings).moves && bank->rows) {
-        values_add(&weights->values, "walk_accepted", walk.accepted);
-        values_add(&weights->values, "walk_ess", walk.effective);
-    }
-    recalled = recall_states(bank, step, state, to);
-    weights->n_outside = step->extra.n;
-    weights->outside = step->extra.z;
-    return compare_recalled(step, recalled, state, to);
 }
 
 static void

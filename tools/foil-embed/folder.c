@@ -351,22 +351,6 @@ prepare_folder(const struct work *work)
 }
 
 static void
-put_option(FILE *to, const json_t *config, const char *name)
-{
-    const json_t *value =
-        json_object_get(json_object_get(config, "options"), name);
-    char *text = value && !json_is_null(value)
-                     ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
-                                             JSON_REAL_PRECISION(6))
-                     : NULL;
-
-    if (text)
-        fprintf(to, "| %s | %s |\n", name,
-                json_is_string(value) ? json_string_value(value) : text);
-    free(text);
-}
-
-static void
 put_facts(FILE *to, const struct work *work)
 {
     static const char *const option[] = {"objective", "tau",   "optim",
@@ -389,8 +373,19 @@ put_facts(FILE *to, const struct work *work)
     fprintf(to, "| steps | %lld, to epoch %lld |\n",
             (long long)json_integer_value(json_object_get(state, "total")),
             (long long)json_integer_value(json_object_get(state, "epoch")));
-    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
-        put_option(to, config, option[i]);
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+        const json_t *value =
+            json_object_get(json_object_get(config, "options"), option[i]);
+        char *text = value && !json_is_null(value)
+                         ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
+                                                 JSON_REAL_PRECISION(6))
+                         : NULL;
+
+        if (text)
+            fprintf(to, "| %s | %s |\n", option[i],
+                    json_is_string(value) ? json_string_value(value) : text);
+        free(text);
+    }
     fprintf(to, "| foil | %s |\n\n", FOIL_VERSION);
 }
 
