@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
 
 #include "eval/bias.h"
 #include "num/vec.h"

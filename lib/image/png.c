@@ -1,6 +1,5 @@
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <png.h>

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "instrument.h"
 #include "loss/rows.h"
 #include "util/mem.h"
