@@ -9,8 +9,8 @@
  *     C = 1/n sum_r (x_r - m) (x_r - m)',   C e_i = l_i e_i,   l_1 >= l_2 ...
  *     basis_i = s e_i,   s = k / sum_i sqrt(l_i)
  *
- * so that the coordinates <basis_i, x - m> have deviations of mean 1 and keep
- * their proportions (lib/algorithms.md 8).  Signs are such that the
+ * so that the standard deviations of the coordinates <basis_i, x - m> have the
+ * mean 1 and their old ratios (lib/algorithms.md 8).  Signs are such that the
  * largest element of each direction is positive.
  */
 struct eval_pca {

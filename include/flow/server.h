@@ -25,11 +25,12 @@ struct flow_server;
 struct flow_server_config {
     const char *endpoint;
     enum wire_edge edge;
-    struct wire_hello hello; /* ours; a missing digest or recipe is taken from
-                              * the first peer, and others are refused */
+    /* Ours; a missing digest or recipe is the first peer's: peers with another
+     * are refused. */
+    struct wire_hello hello;
     struct wire_limits limits;
-    /* A further check of a peer's hello, before anything is taken from it: 0,
-     * or -1 with the sentence for that peer, which ends it.  NULL: none. */
+    /* A further check of a peer's hello, before anything else is read from it:
+     * 0, or -1 with a message for that peer, which then exits.  NULL: none. */
     int (*check)(void *self, const struct wire_hello *hello, struct err *err);
     void *self; /* argument of check() */
 };
@@ -57,15 +58,14 @@ const struct wire_hello *flow_server_hello(const struct flow_server *server);
 const char *flow_server_endpoint(const struct flow_server *server);
 
 /*
- * flow_server_expect() promises that no message is larger than `bytes`, and
- * that a peer has at most n of them in transit: that much of each peer is
- * queued unread.  Before this call a message may have wire_edge_message()
- * bytes.
+ * flow_server_expect() sets the size of the largest message, and how many of
+ * them a peer may have in transit: the socket queues n messages of that size of
+ * each peer.  Before this call a message may have wire_edge_message() bytes.
  */
 void flow_server_expect(struct flow_server *server, size_t bytes, size_t n);
 
 /* flow_server_peers() returns the number of peers, flow_server_peer() the
- * number by which peer i, below that count, is known. */
+ * number of the i-th of them. */
 size_t flow_server_peers(const struct flow_server *server);
 uint64_t flow_server_peer(const struct flow_server *server, size_t i);
 
@@ -88,18 +88,18 @@ int flow_server_send(struct flow_server *server, uint64_t peer,
 
 /*
  * flow_server_send_over() reports to every peer that the run is over at `at`,
- * also to those that left by silence, which may only be slow.  The report
- * reaches them even if the server is closed next.  Waits up to 2 s for full
- * queues.
+ * also to peers that were dropped for silence: they may only be slow.  The
+ * report reaches them even if the server is closed next.  Waits up to 2 s for
+ * full queues.
  */
 void flow_server_send_over(struct flow_server *server,
                            const struct wire_place *at);
 
 /*
- * flow_server_answer(), of a service, sends the answer to request `id` of a
- * peer and caches it: a repeated request gets the same answer without the tool.
- * An answer larger than the edge allows becomes an error with that reason.
- * Returns 1, or 0 when it was not sent.
+ * flow_server_answer() is for a service: it sends the answer to request `id` of
+ * a peer and caches it: a repeated request gets the same answer without the
+ * tool.  An answer larger than the edge allows becomes an error with that
+ * reason.  Returns 1, or 0 when it was not sent.
  */
 int flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
                        struct wire_msg *msg);

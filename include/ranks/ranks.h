@@ -23,8 +23,8 @@ struct ranks {
     void (*bcast)(void *self, void *data, size_t bytes);
     void (*order)(void *self, void *data, size_t bytes);
 
-    /* Between `all` of rank 0 and `own` of each rank r, which is the bytes
-     * from[r] .. from[r + 1] - 1 of it:  from [size + 1], from[0] = 0.  Rank
+    /* Copy between `all` of rank 0 and `own` of each rank r: `own` is the bytes
+     * from[r] .. from[r + 1] - 1 of `all`; from [size + 1], from[0] = 0.  Rank
      * 0's bytes stay in `all`: its `own` is ignored. */
     void (*scatter)(void *self, const void *all, const size_t *from, void *own);
     void (*gather)(void *self, const void *own, const size_t *from, void *all);

@@ -6,7 +6,7 @@
 #include "util/json.h"
 
 /*
- * results.jsonl of a run directory: measures of its checkpoints, an object a
+ * results.jsonl of a run directory: measures of its checkpoints, one object per
  * line, oldest first:
  *
  *     measure     "knn", "probe", ...
@@ -23,7 +23,7 @@
 /*
  * run_results_origin() finds the checkpoint that an encoder was opened from.
  * Returns 1 with its run directory in *run, which the caller frees, and its
- * step; 0 if it is not of a run, or has its initial weights; -1 with a sentence
+ * step; 0 if it is not of a run, or has its initial weights; -1 with a message
  * if the run no longer has that checkpoint.
  *
  *     about   the encoder, as nn_model_read() describes it; may be NULL

@@ -8,7 +8,7 @@
 /*
  * A thread that serves the sockets of a stage while its main thread computes,
  * which may take seconds or minutes.  It calls serve() four times a second, so
- * that peers are greeted and answered, and what has come is read.
+ * that it answers the hellos and requests of peers and reads their messages.
  *
  *     stage_io_open(&io, serve, self, &err); // the main thread has the lock
  *     ...                                    // and uses the sockets

@@ -30,8 +30,8 @@ struct train_program;
  * accepts NULL.
  *   line     for sh -c
  *   limit_s  largest number of seconds for an answer
- *   print    prints messages of the program (stage/program.h), with NULL as its
- *            tool; or NULL
+ *   print    prints messages of the program (stage/program.h), with NULL as
+ * `tool`; NULL: none are printed
  */
 struct train_program *train_program_open(const char *line, double limit_s,
                                          void (*print)(void *tool,

@@ -19,9 +19,9 @@ struct values {
     struct value value[VALUES_MAX];
 };
 
-/* values_add() appends a number, values_count() a count, or replaces that of
- * the same name; values_join() appends a list.  Too many are a bug.  A longer
- * name is cut. */
+/* values_add() sets a number, values_add_count() a count: appends it, or
+ * replaces that of the same name; values_join() appends a list.  Too many are a
+ * bug.  A longer name is cut. */
 void values_add(struct values *values, const char *name, double x);
 void values_count(struct values *values, const char *name, int64_t x);
 void values_join(struct values *values, const struct values *from);

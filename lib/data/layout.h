@@ -49,9 +49,9 @@ struct layout_head {
     struct digest head;   /* of the fields above */
 };
 
-/* What contains samples. */
+/* The kinds of files that contain samples. */
 enum layout_kind {
-    LAYOUT_TAR,   /* at `offset` of an archive of so many bytes */
+    LAYOUT_TAR,   /* at `offset` in an archive of `bytes` bytes */
     LAYOUT_FOLDER /* in a file of their own, `name` within the folder */
 };
 
@@ -161,7 +161,7 @@ int data_layout_retry(int tried);
 /* data_layout_open() opens a regular file, without blocking on a pipe. */
 int data_layout_open(const char *path, struct stat *st, struct err *err);
 
-/* data_layout_read() reads n bytes at an offset; `name` is for the sentence. */
+/* data_layout_read() reads n bytes at an offset; `name` is for the message. */
 int data_layout_read(int fd, uint64_t offset, size_t n,
                      struct data_bytes *bytes, const char *name,
                      struct err *err);
@@ -180,9 +180,9 @@ int data_layout_read_file(const char *path, struct data_bytes *bytes,
 
 /*
  * Checks of an index.  Its body is read in parts, and each is checked by its
- * digest when it is first read: to open an index of 10^7 samples, and to read a
- * few of them, takes a few of its 750 parts.  Entries are also checked, against
- * malicious files.
+ * digest when it is first read: an index of 10^7 samples has 750 parts, and to
+ * open it and read some samples checks only a few of them.  Entries are also
+ * checked, against malicious files.
  */
 
 /* data_check_head() checks the mapped header and the digests of the parts, and

@@ -104,9 +104,10 @@ map_index(struct data_set *set, struct err *err)
     return 0;
 }
 
-/* Checks that file i exists, with its size: 0, or -1 with a sentence. */
+/* Returns 0 if file i exists and has the size in the index, else -1 with a
+ * message. */
 static int
-has_known_size(const struct data_set *set, size_t i, struct err *err)
+check_size(const struct data_set *set, size_t i, struct err *err)
 {
     const struct data_layout_file *file = &set->file[i];
     const char *path = set->place[i];
@@ -147,11 +148,11 @@ find_files(struct data_set *set, struct err *err)
 
         set->place[i] = strcmp(folder, ".") ? data_layout_path(folder, relative)
                                             : mem_text(relative);
-        if (!has_known_size(set, i, err))
+        if (!check_size(set, i, err))
             continue;
         free(set->place[i]);
         set->place[i] = mem_text(absolute);
-        rc = has_known_size(set, i, err);
+        rc = check_size(set, i, err);
     }
     free(copy);
     return rc;
@@ -402,7 +403,7 @@ read_member(struct data_set *set, const struct layout_sample *sample,
                           set->text + sample->name, &why))
         return 0;
     close_archive(set, sample->file);
-    if (!has_known_size(set, sample->file, err))
+    if (!check_size(set, sample->file, err))
         err_set(err, "'%s': %s", set->place[sample->file], why.msg);
     return DATA_UNREAD;
 }

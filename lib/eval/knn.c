@@ -18,16 +18,17 @@ enum { QUERIES = 2048, TILE = 256, MANY = 50, GROUP = 8 };
 enum { AHEAD = 4, LINE = 64 };
 
 /*
- * For k above 1 / SHARE_OF_ALL of the references, scaled products leave many
- * candidates to compare in double, and f32 is as fast.  The same holds for
- * later blocks if more than 1 / SHARE_OF_BLOCK of a block of queries stays
- * open; the first block has FIRST queries, to find out early.
+ * If k is above 1 / SHARE_OF_ALL of the references, products are in f32: scaled
+ * products (num_scaled) would leave too many candidates to compare in double.
+ * If more than 1 / SHARE_OF_BLOCK of a block's queries have no answer after the
+ * scaled products, later blocks use f32, too; so the first block has only FIRST
+ * queries.
  */
 enum { SHARE_OF_ALL = 128, SHARE_OF_BLOCK = 8, FIRST = 64 };
 
 /*
- * <q, r> scale - shift ranks references as s does for one query.  Cosine: |q|
- * s.  Euclidean: (s + |q|^2) / 2.
+ * For one query, <q, r> scale - shift orders the references as the score s
+ * (eval/knn.h) does.  Cosine: |q| s.  Euclidean: (s + |q|^2) / 2.
  */
 struct eval_knn {
     size_t n, d;
@@ -37,7 +38,7 @@ struct eval_knn {
     double *square;              /* [n] |r|^2 */
     double longest;              /* largest |r| scale */
     const struct num_narrow *by; /* method of products; NULL: f32 */
-    double residual;             /* by it, of all references */
+    double residual;             /* its bound for all references */
 };
 
 /* State of one query: candidates in no order, each an id and its f32 rank; they
@@ -167,9 +168,10 @@ static UTIL_CLONES(void, limits_of_keys,
 }
 
 /*
- * Halves the range of a bound until k to `most` of n keys are not below it, or
- * it is the k-th largest.  Counting is vectorised and cheaper than moving keys:
- * to move 2 room keys costs about ten counts.
+ * Finds by bisection a bound such that k to `most` of n keys are at least the
+ * bound; if there is none, returns the k-th largest key.  Counting is
+ * vectorised and cheaper than moving keys: to move 2 room keys costs about ten
+ * counts.
  */
 static int32_t
 find_bound(size_t n, const int32_t *keys, size_t k, size_t most)
@@ -303,11 +305,11 @@ struct knn_products {
 };
 
 /*
- * Sorts the candidates of a query by s in double.  Rounding may have put a
- * reference behind the k-th only within twice its bound: gamma_d |q| |r| for an
- * f32 product in any order of summation (Higham 2002, 3.1), or the bound of the
- * method, and a few more for the later operations.  Returns 0 if some of these
- * may not be among the candidates.
+ * Sorts the candidates of a query by s in double.  A reference that rounding
+ * put behind the k-th is at most twice the rounding bound behind it: gamma_d
+ * |q| |r| for an f32 product in any order of summation (Higham 2002, 3.1), or
+ * the bound of the method, and 8 units of 2^-24 for the later operations.
+ * Returns 0 if some of these may not be among the candidates.
  */
 static int
 sort_candidates(const struct eval_knn *knn, const struct knn_products *p,

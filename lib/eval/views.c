@@ -59,7 +59,7 @@ eval_views_nearest(size_t n, const float *s, size_t k, size_t *near)
     for (size_t c = 0; c < n; c++) {
         size_t at = have < k ? have : k - 1;
 
-        if (s[c] < -2 || (have == k && !(s[c] > s[near[k - 1]])))
+        if (s[c] < -2 /* excluded */ || (have == k && !(s[c] > s[near[k - 1]])))
             continue;
         for (; at && s[near[at - 1]] < s[c]; at--)
             near[at] = near[at - 1];

@@ -8,19 +8,20 @@
 #include "peers.h"
 #include "window.h"
 
-/* Seconds for which peers have to repeat an older snapshot, after FLOW_LAPSE,
- * before it is accepted; of the pause after a refused item, first and at most.
+/* older_wait_s: after FLOW_LAPSE, peers must repeat an older snapshot for so
+ * long before it is accepted.  A peer that refused an item gets none for
+ * refusal_pause_s, doubled each time up to refusal_pause_max_s.
  */
 static const double older_wait_s = 1, refusal_pause_s = 1,
                     refusal_pause_max_s = 32;
 
-/* New snapshots of an older session from a peer: so many are not under way when
- * a trainer restarts. */
+/* A peer that sends so many new snapshots of an older session is reported:
+ * fewer can be in transit when a trainer restarts. */
 enum { FOREIGN = 5 };
 
-/* Seconds between two notices that the plan ends; after the end of a lease was
- * noticed, before a snapshot counts: earlier ones may be old, and arrive all at
- * once after we were stopped. */
+/* notify_every_s: between two notices that the plan ends.  recheck_s: a lease
+ * is overdue only if a snapshot arrives so long after its end was noticed;
+ * earlier ones may be old, if this process was stopped. */
 static const double notify_every_s = 1, recheck_s = 0.1;
 
 /* First suspension of a peer, in leases; how often it is doubled at most. */
@@ -44,18 +45,18 @@ struct flow_producer {
     double lease_s; /* duration of a lease */
     struct flow_peers peers;
     size_t n, room;
-    struct lease *lease; /* [n] the book, in rising order */
+    struct lease *lease; /* [n] in rising order */
     struct wire_want newest;
     double received;  /* last new snapshot that was also new from its peer */
     double confirmed; /* when a peer last sent the newest snapshot */
     double older;     /* since when only older ones are sent; 0: they are not */
-    double moved;     /* last change of the place, or the first end of a peer */
-    struct wire_place fresh; /* first place after the book */
+    double moved;     /* last change of the place, or first report of the end */
+    struct wire_place fresh; /* first place after the leases */
     int closed;              /* the plan ends there */
     uint64_t turn;           /* items sent so far */
 };
 
-/* The entry of a place in the book, or NULL. */
+/* Returns the lease of a place, or NULL. */
 static struct lease *
 find_lease(const struct flow_producer *p, const struct wire_place *at)
 {
@@ -136,7 +137,7 @@ revoke_leases(struct flow_producer *p, uint64_t peer)
     return taken;
 }
 
-/* End a lease well: the peer delivered. */
+/* Ends a lease whose item was delivered. */
 static void
 complete_lease(struct flow_producer *p, struct lease *lease)
 {
@@ -255,9 +256,9 @@ any_ended(const struct flow_producer *p)
 }
 
 /* Whether to accept an older snapshot: no peer has sent the newest for so long
- * that this is no accident of ours.  After the end of a run no peer sends the
- * newest, and a peer that lost the trainer earlier repeats the same older one;
- * a trainer that continues makes new ones. */
+ * that a pause of this process is not the cause.  After the end of a run no
+ * peer sends the newest, and a peer that lost the trainer earlier repeats the
+ * same older one; a trainer that continues makes new ones. */
 static int
 has_lapsed(struct flow_producer *p, int is_new, double now)
 {
@@ -510,7 +511,8 @@ flow_producer_mark_sent(struct flow_producer *p,
     lease->over = 0;
 }
 
-/* The lowest lease that has ended although the consumer looked since. */
+/* The lowest lease that has ended, if a snapshot received since still lacks its
+ * item. */
 static const struct lease *
 find_overdue(struct flow_producer *p, double now)
 {

@@ -4,9 +4,10 @@
 #include "wire/progress.h"
 
 /*
- * A consumer's snapshot (struct wire_want) that is stored and searched for
- * places.  A consumer makes it; producer and relay store the newest that they
- * received.  Its `have` is a copy; its `msg` is NULL, its `room` 0.
+ * A stored copy of a consumer's snapshot (struct wire_want), the places that it
+ * has and wants; a place is (session, epoch, step).  A consumer makes it;
+ * producer and relay store the newest that they received.  Its `have` is a
+ * copy; its `msg` is NULL, its `room` 0.
  */
 
 /*
@@ -31,7 +32,7 @@ int flow_window_order(const struct wire_want *w, const struct wire_want *comes);
 /*
  * flow_window_has() returns 1 for a place that is held, flow_window_wants() for
  * one of the same session that is neither held nor before the first.  The upper
- * end of the window is not checked: only the plan knows it.
+ * end of the window is not checked: it depends on the plan.
  */
 int flow_window_has(const struct wire_want *w, const struct wire_place *at);
 int flow_window_wants(const struct wire_want *w, const struct wire_place *at);

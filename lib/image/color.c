@@ -49,17 +49,18 @@ static UTIL_CLONES(void, blend_each, (size_t n, int from, float f, uint8_t *x),
         x[i] = image_color_mix(from, x[i], f);
 }
 
-/* The fewest values for which words_of() pays. */
-enum { ENOUGH = 2048 };
+/* With fewer values, blend_each() is faster than split_factor() and
+ * blend_fixed_each(). */
+enum { FIXED_FROM = 2048 };
 
-/* A factor in words: 6 fractional bits, and the next 16. */
-struct words {
+/* A factor in fixed point: `high` has 6 fractional bits, `low` the next 16. */
+struct fixed {
     int16_t high, low;
 };
 
 /* Returns floor(f d). */
 static inline int16_t
-multiply_floor(struct words f, int16_t d)
+multiply_floor(struct fixed f, int16_t d)
 {
     const int16_t rest = (int16_t)((int32_t)d * f.low >> 16);
 
@@ -68,21 +69,22 @@ multiply_floor(struct words f, int16_t d)
 
 /*
  * Splits a factor; returns 0 if multiply_floor() is not exact for each d in
- * -255 .. 255, or if a + f d could round up to a whole number:
- * image_color_mix() rounds twice.
+ * -255 .. 255, or if f d is so near below a whole number that the sum of
+ * image_color_mix(), which is rounded to float, could reach it.
  */
-static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
+static UTIL_CLONES(int, split_factor, (float f, struct fixed *fixed),
+                   (f, fixed))
 {
     const float whole = rintf(64 * f);
     int wrong = 0;
 
     if (f >= 1.95f)
         return 0;
-    words->high = (int16_t)whole;
-    words->low = (int16_t)(int)rintf((64 * f - whole) * 65536);
+    fixed->high = (int16_t)whole;
+    fixed->low = (int16_t)(int)rintf((64 * f - whole) * 65536);
     for (int d = -255; d <= 255; d++) {
         const float rest =
-            f * (float)d - (float)multiply_floor(*words, (int16_t)d);
+            f * (float)d - (float)multiply_floor(*fixed, (int16_t)d);
 
         wrong |= (rest < 0) | (rest >= 1 - 0x1p-15f); // no branch, for vectors
     }
@@ -90,7 +92,7 @@ static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
 }
 
 static inline uint8_t
-blend_words(int16_t a, int16_t b, struct words f)
+blend_fixed(int16_t a, int16_t b, struct fixed f)
 {
     int16_t x = (int16_t)(a + multiply_floor(f, (int16_t)(b - a)));
 
@@ -98,22 +100,22 @@ blend_words(int16_t a, int16_t b, struct words f)
     return (uint8_t)(x < 255 ? x : 255);
 }
 
-/* blend_each() with words: the same bits in half the time. */
-static UTIL_CLONES(void, blend_each_words,
-                   (size_t n, int16_t from, struct words f, uint8_t *x),
+/* blend_each() in fixed point: the same bits in half the time. */
+static UTIL_CLONES(void, blend_fixed_each,
+                   (size_t n, int16_t from, struct fixed f, uint8_t *x),
                    (n, from, f, x))
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = blend_words(from, x[i], f);
+        x[i] = blend_fixed(from, x[i], f);
 }
 
 static void
 blend_all(size_t n, int from, float f, uint8_t *x)
 {
-    struct words words;
+    struct fixed fixed;
 
-    if (n >= ENOUGH && words_of(f, &words))
-        blend_each_words(n, (int16_t)from, words, x);
+    if (n >= FIXED_FROM && split_factor(f, &fixed))
+        blend_fixed_each(n, (int16_t)from, fixed, x);
     else
         blend_each(n, from, f, x);
 }
@@ -164,28 +166,28 @@ static UTIL_CLONES(void, saturate_plane, (size_t n, float f, uint8_t *plane),
     }
 }
 
-/* saturate_plane() with words: the same bits in half the time. */
-static UTIL_CLONES(void, saturate_words,
-                   (size_t n, struct words f, uint8_t *plane), (n, f, plane))
+/* saturate_plane() in fixed point: the same bits in half the time. */
+static UTIL_CLONES(void, saturate_fixed,
+                   (size_t n, struct fixed f, uint8_t *plane), (n, f, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
     for (size_t i = 0; i < n; i++) {
         const int16_t from = (int16_t)grey_of_bytes(r[i], g[i], b[i]);
 
-        r[i] = blend_words(from, r[i], f);
-        g[i] = blend_words(from, g[i], f);
-        b[i] = blend_words(from, b[i], f);
+        r[i] = blend_fixed(from, r[i], f);
+        g[i] = blend_fixed(from, g[i], f);
+        b[i] = blend_fixed(from, b[i], f);
     }
 }
 
 void
 image_color_saturation(size_t n, double factor, uint8_t *plane)
 {
-    struct words words;
+    struct fixed fixed;
 
-    if (3 * n >= ENOUGH && words_of((float)factor, &words))
-        saturate_words(n, words, plane);
+    if (3 * n >= FIXED_FROM && split_factor((float)factor, &fixed))
+        saturate_fixed(n, fixed, plane);
     else
         saturate_plane(n, (float)factor, plane);
 }
@@ -273,7 +275,7 @@ to_order(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
     }
 }
 
-/* Single precision has the same bytes as PIL's double, as tests check with
+/* Single precision gives the same bytes as PIL's double, as tests check with
  * tests/data. */
 static inline void
 to_hsv(struct hues *h)
@@ -293,7 +295,7 @@ to_sixth(int shift, struct hues *h)
 {
     for (size_t i = 0; i < CHUNK; i++) {
         uint16_t hue = (uint16_t)((uint8_t)(h->hue[i] + shift) * 6);
-        // division by 255, truncated, and below by rounding; of less than 65535
+        // hue / 255, truncated, for hue < 65535; `low` likewise, rounded
         uint16_t sixth = (uint16_t)((uint16_t)(hue + 1 + (hue >> 8)) >> 8);
         uint16_t low = (uint16_t)(h->max[i] * (255 - h->sat[i]) + 128);
         uint16_t within = (uint16_t)(hue - 255 * sixth);
@@ -305,8 +307,8 @@ to_sixth(int shift, struct hues *h)
     }
 }
 
-/* Rounds to the nearest: the product has 24 bits, and is a multiple of 3, which
- * an f32 distinguishes from the next half. */
+/* Rounds to the nearest: the product fits in 24 bits and is a multiple of 3, so
+ * its quotient is never so near to a half that an f32 rounds it across. */
 static inline void
 to_mid(struct hues *h)
 {

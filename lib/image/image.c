@@ -13,11 +13,11 @@ image_release(struct image *image)
 }
 
 /*
- * libjpeg-turbo writes a row at a multiple of 32 (of 16 without AVX2) around
- * the caches, and the next reader waits for memory.  Heap addresses may or may
- * not be such a multiple: small images took 11 to 13 us, or 8.  With an offset
- * of one byte they never are, and rows of an even width have odd addresses,
- * too.
+ * libjpeg-turbo bypasses the caches when it writes a row at a multiple of 32
+ * (16 without AVX2), so the next reader waits for memory.  Heap addresses may
+ * or may not be such a multiple: small images took 11 to 13 us, or 8.  With an
+ * offset of one byte they never are, and rows of an even width have odd
+ * addresses, too.
  */
 enum { ODD = 1 };
 

@@ -84,8 +84,8 @@ fill_triangle(const struct image_axis *axis, size_t i, double *w, int32_t *k)
     return tap;
 }
 
-/* Returns the weights of an axis, cached from the last time if they are
- * equal. */
+/* Returns the weights of an axis; computes them only if the sizes or the window
+ * differ from the cached ones. */
 static const struct image_axis *
 axis_get(struct image_axis *table, size_t in, size_t out, size_t first,
          size_t n)

@@ -12,9 +12,9 @@
  * The loops of lib/num/winograd.c and lib/num/taps.c that are compiled for each
  * instruction set, from winograd_loops.c (level.h).  None uses threads.
  *
- * A transformed tile has 36 points (winograd.h): a plane for each, `plane`
- * floats from one to the next.  A panel has 2 x lanes adjacent columns; those
- * beyond the channels are not accessed.
+ * A transformed tile has 36 points (winograd.h).  Plane p has point p of all
+ * tiles; planes are `plane` floats apart.  A panel has 2 x lanes adjacent
+ * columns; those beyond the channels are not accessed.
  */
 enum { WINOGRAD_POINTS = 36, WINOGRAD_TILE = 4 };
 
@@ -47,8 +47,9 @@ struct winograd_sink {
     int add, relu;
 };
 
-/* An image's pixels as rows (taps.h), `step` floats from a pixel to the next;
- * `side` vectors are adjacent, the next ones `plane` floats further. */
+/* An image's pixels as rows (taps.h), `step` floats apart.  Of the vectors of a
+ * pixel's channels, `side` are adjacent, and the next ones `plane` floats
+ * further. */
 struct taps_map {
     size_t h, w, groups, stride; /* groups: c / lanes */
     int bf16;
@@ -65,15 +66,17 @@ struct taps_weights {
 /* The transforms of the forward pass; back_data and norms only with stride 1.
  */
 struct winograd_transforms {
-    /* u(p, phase n + c - from, .) = G g G' with n = to - from, for the columns
-     * of a panel, which are outputs, or with `back` inputs, and rows from .. to
-     * - 1, both multiples of `lanes`; w [out,in,3,3]. */
+    /* u(p, phase n + c - from, .) = G g G' with n = to - from, for w
+     * [out,in,3,3].  Columns are outputs (inputs if `back`), rows from .. to -
+     * 1 the others; from and to are multiples of `lanes`.
+     */
     void (*weights)(const float *w, size_t out, size_t in, int back,
                     size_t panel, size_t from, size_t to, float *u,
                     size_t plane);
 
     /* v(p, t, phase channels + c) = B' d B; `row` floats from a tile to the
-     * next.  d is x, or its norm; h and w of x, tiles of y. */
+     * next.  d is x, or x normalised by `norm`.  tiles->h and ->w are of x, its
+     * tiles those of y. */
     void (*points)(const struct winograd_tiles *tiles, const void *x,
                    const struct num_conv_norm *norm, float *v, size_t row,
                    size_t plane);

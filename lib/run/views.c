@@ -98,7 +98,8 @@ open_data(struct run_views *views, const json_t *view_options, struct err *err)
     return 0;
 }
 
-/* Reads which caption was used; no member: none were. */
+/* Reads which caption of an image was used; without the member, captions were
+ * not used. */
 static int
 read_caption(struct run_views *views, const json_t *view_options,
              struct err *err)

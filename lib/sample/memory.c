@@ -9,11 +9,11 @@
 #include "util/mem.h"
 
 /*
- * The rows of the tables that store a memory (sample/memory.h).  The numbers of
- * an update follow its row.
+ * The rows of the tables that store a memory (sample/memory.h).  The embedding
+ * of an update follows its row.
  */
 struct chain_row {
-    int64_t id_1;
+    int64_t id_1; /* id + 1; 0: none */
     int32_t view_1;
     union {
         uint32_t epoch;
@@ -105,8 +105,9 @@ sample_chains_set(struct sample_chains *chains, size_t index,
 
     if (!is_valid(chains, state))
         return err_set(err,
-                       "the chain of sample %zu, view %zu is at sample "
-                       "%" PRId64 ", view %" PRId64 ", epoch %" PRId64,
+                       "the chain of sample %zu, view %zu has a state that "
+                       "does not exist: sample %" PRId64 ", view %" PRId64
+                       ", epoch %" PRId64,
                        id, view, state.id, state.view, state.epoch);
     if (!isfinite(score))
         return err_set(err, "the chain of sample %zu, view %zu has no score",
@@ -465,15 +466,17 @@ find_update(const struct sample_memory *memory,
         return 0;
     *views = *views ? *views : row.views;
     if (row.step_1 < 0 || row.step_1 > memory->total)
-        return err_set(err, "row %zu of '%s' is of none of %" PRId64 " steps",
+        return err_set(err,
+                       "row %zu of '%s' has a step that is not one of %" PRId64,
                        slot, table->name, memory->total);
     if (row.id < 0 || (uint64_t)row.id >= memory->form.size || row.view < 0 ||
         (row.views != 1 && row.view >= row.views) || row.views != *views ||
         row.views > VIEWS_MAX)
-        return err_set(err,
-                       "row %zu of '%s' is of sample %" PRId64 ", view %" PRId32
-                       " of %" PRId32,
-                       slot, table->name, row.id, row.view, row.views);
+        return err_set(
+            err,
+            "row %zu of '%s' has an invalid sample or view: sample %" PRId64
+            ", view %" PRId32 " of %" PRId32,
+            slot, table->name, row.id, row.view, row.views);
     if (!num_finite(dim, numbers_of(table, slot)))
         return err_set(err, "a number in row %zu of '%s' is not finite", slot,
                        table->name);
@@ -531,8 +534,8 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
     rc = find_all(memory, table, found, &n, &views, err);
     if (!rc && size * (size_t)views > memory->form.most / table->width)
         rc = err_set(err,
-                     "a bank of %zu samples in %" PRId32 " views is more "
-                     "than %zu GiB: --max-state",
+                     "a bank of %zu samples in %" PRId32 " views needs more "
+                     "than %zu GiB: raise --max-state",
                      size, views, memory->form.most >> 30);
     if (!rc)
         sample_bank_init(bank, size, (size_t)views, dim);
@@ -554,8 +557,8 @@ load_betas(struct sample_memory *memory, const struct sample_table *table,
 {
     if (table->rows != memory->form.horizon)
         return err_set(err,
-                       "table '%s' has %zu rows where the bank is %zu steps "
-                       "behind: start the sampler with the horizon that it had",
+                       "table '%s' has %zu rows, but the horizon is %zu steps: "
+                       "start the sampler with the horizon of the run",
                        table->name, table->rows, memory->form.horizon);
     memcpy(memory->beta, table->bytes, table->rows * sizeof *memory->beta);
     for (size_t i = 0; i < table->rows; i++) {
@@ -563,9 +566,10 @@ load_betas(struct sample_memory *memory, const struct sample_table *table,
 
         if (row.step_1 < 0 || row.step_1 > memory->total ||
             !(row.beta >= 0 && row.beta <= 1e9))
-            return err_set(
-                err, "row %zu of '%s' is no beta of one of %" PRId64 " steps",
-                i, table->name, memory->total);
+            return err_set(err,
+                           "row %zu of '%s' has an invalid beta, or a step "
+                           "that is not one of %" PRId64,
+                           i, table->name, memory->total);
     }
     return 0;
 }
@@ -592,8 +596,7 @@ find_tables(const struct sample_memory_form *form,
         if (!table[i])
             return err_set(err,
                            "the state of %" PRId64 " steps has no table '%s': "
-                           "hand back all tables, or say 'fresh' if no step "
-                           "was made",
+                           "send all tables, or 'fresh' before the first step",
                            total, name);
         if (widths[i] && table[i]->width != widths[i])
             return err_set(err, "table '%s' has rows of %zu bytes, want %zu",
@@ -614,7 +617,9 @@ sample_memory_load(struct sample_memory *memory,
     int rc = 0;
 
     if (total < 0 || total > total_max)
-        return err_set(err, "a state of %" PRId64 " steps", total);
+        return err_set(err,
+                       "the state has %" PRId64 " steps, which is out of range",
+                       total);
     if (find_tables(&memory->form, store, total, table, err))
         return -1;
     sample_memory_init(&loaded, &memory->form, total);

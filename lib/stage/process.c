@@ -158,8 +158,8 @@ spawn_command(pid_t *pid, const struct stage_process_config *config,
     return rc;
 }
 
-/* Ignores errors, as of a killed guard; a line is short enough for one
- * write. */
+/* Ignores errors, such as that of a killed guard; a line is short enough for
+ * one write. */
 static void
 write_guard(const char *line)
 {

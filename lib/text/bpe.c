@@ -136,7 +136,7 @@ read_merge(struct bpe *bpe, const char *line, size_t len)
     size_t n;
 
     if (!space || memchr(space + 1, ' ', (size_t)(line + len - space - 1)))
-        return "wants two symbols with one space between them";
+        return "is not two symbols with one space between them";
     right = space + 1;
     n = (size_t)(line + len - right);
     a = text_lexicon_find(&bpe->symbols.written, line, (size_t)(space - line));

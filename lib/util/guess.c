@@ -58,8 +58,9 @@ guess_try(struct guess *guess, const char *word)
 }
 
 /*
- * Options of other programs, and ours: names, of which the first counts that
- * the tool has, or, in more than one word, what to do instead.
+ * Options of other programs, and the suggestion: the first of our options that
+ * the tool has, else the last entry.  An entry of more than one word is printed
+ * as it is.
  */
 static const struct {
     const char *theirs, *ours;

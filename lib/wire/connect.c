@@ -296,9 +296,9 @@ bind_sock(struct wire_sock *sock, struct err *err)
             "another way, or too many files are open",
             sock->endpoint);
     zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
-    if (!wire->keys && !wire->opened && is_tcp(sock->endpoint)) {
-        wire->opened = 1;
-        err_set(&wire->open,
+    if (!wire->keys && !wire->has_no_keys && is_tcp(sock->endpoint)) {
+        wire->has_no_keys = 1;
+        err_set(&wire->no_keys,
                 "anyone on this machine can connect to '%s': use ipc://PATH, "
                 "or --keys and --allow",
                 sock->endpoint);

@@ -41,8 +41,8 @@ struct wire_field {
      * greatest, if least < greatest. */
     int64_t least, greatest;
     double low, high;  /* of reals, and of elements if low < high */
-    const char *above; /* greater than that whole number, at above_at */
-    size_t above_at;   /* offset of an int64_t, as below_at */
+    const char *above; /* the whole number that it must exceed */
+    size_t above_at;   /* its offset, of an int64_t; as below_at */
     char least_size;   /* not less than that size; 0: none */
     const char *below; /* elements are 0 .. that number - 1 */
     size_t below_at;
@@ -90,8 +90,8 @@ struct wire_message {
     const struct wire_field *fields; /* in the order in which they are sent */
     const struct wire_size *sizes;   /* both lists end with a row of zeros */
     void (*check)(struct wire_decoder *d); /* NULL: no condition */
-    unsigned up, down; /* WIRE_EDGE_BIT()s of the edges on which the connecting
-                        * end, the binder may send it */
+    unsigned up, down; /* edges (WIRE_EDGE_BIT) on which the connecting end (up)
+                          or the binder (down) may send it */
 };
 
 extern const struct wire_message wire_messages[WIRE_KINDS];

@@ -72,8 +72,8 @@ note_version(struct wire_sock *sock, struct wire_id *from,
         (msg->kind == WIRE_HELLO &&
          wire_read_whole(&r, "version", 0, INT32_MAX) == WIRE_VERSION))
         return 0;
-    if (!wire->met_old++)
-        err_set(&wire->old,
+    if (!wire->has_old_peer++)
+        err_set(&wire->old_peer,
                 "a peer at '%s' speaks version %d of the protocol: update it, "
                 "foil 1.1 will refuse it",
                 sock->endpoint, WIRE_VERSION_OLD);

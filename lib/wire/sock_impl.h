@@ -21,11 +21,11 @@ struct wire {
     unsigned long monitors; /* made so far: ZeroMQ is slow to free a name */
     struct tally refused;   /* connections */
     struct err why;         /* the last of them that is to be printed */
-    int unreported;         /* `why` is */
-    struct err open; /* warning for the first tcp endpoint without keys, */
-    int opened;      /* which was bound */
-    struct err old;  /* the same for the first peer of version 2, */
-    int met_old;     /* which has sent a message */
+    int unreported;         /* 1: `why` is not yet printed */
+    struct err no_keys;     /* warning: a tcp endpoint without keys */
+    int has_no_keys;        /* 1: one was bound */
+    struct err old_peer;    /* warning: a peer of version 2 */
+    int has_old_peer;       /* 1: one has sent a message */
 };
 
 struct wire_sock {
@@ -41,7 +41,7 @@ struct wire_sock {
     int up, lost; /* DEALER: connected; was connected, and is no more */
     int version;  /* of the binder's protocol; 0: ours, or not known */
     int hellos;   /* sent since the last message of the binder */
-    int forwards; /* messages as they are: of a proxy */
+    int forwards; /* 1: a proxy, forwards messages unchanged */
     char endpoint[256];
     struct wire_unsent *unsent; /* PUB: bytes queued for subscribers */
     struct wire_msg *pending;   /* to be sent when a peer is connected */

@@ -90,7 +90,7 @@ wire_refused(struct wire *wire, struct err *why)
          n--)
         count_refusal(wire, &reason);
     for (int i = 0; i < 2; i++) {
-        struct err *once = i ? &wire->old : &wire->open;
+        struct err *once = i ? &wire->old_peer : &wire->no_keys;
 
         if (!*once->msg)
             continue;

@@ -320,8 +320,8 @@ wrong_tables(void)
     refuses("half a number", "rows of 30 bytes", &memory, &store, 2);
     begin(&memory, &store);
     store.table[BETA].rows = 1;
-    refuses("another horizon", "1 rows where the bank is 2 steps behind",
-            &memory, &store, 2);
+    refuses("another horizon", "1 rows, but the horizon is 2 steps", &memory,
+            &store, 2);
     begin(&memory, &store);
     memset(store.table[BANK].bytes, 0,
            store.table[BANK].rows * store.table[BANK].width);

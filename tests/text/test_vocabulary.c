@@ -223,7 +223,7 @@ refuses(const char *text, const char *why)
 static void
 bad_files_are_refused(void)
 {
-    T(refuses("#version: 0.2\na b\nab\n", "line 3 wants two symbols"),
+    T(refuses("#version: 0.2\na b\nab\n", "line 3 is not two symbols"),
       "one symbol in a line, by its number");
     T(refuses("a b c\n", "line 1 wants two"), "three symbols");
     T(refuses("a b\n\n", "line 2 wants two"), "an empty line");
