@@ -161,7 +161,7 @@ check_programs(void)
         {"man", "'foil help'", "man-db"},
         {"mpirun", "--ranks", "openmpi-bin"},
         {"foil-train-mpi", "--ranks", "foil-mpi"},
-        {"chromium", "tests of the page alone", "chromium"},
+        {"chromium", "only the tests of the page", "chromium"},
     };
 
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)

@@ -30,7 +30,7 @@ static const struct opt opts[] = {
      "write the encoder, .safetensors, or DIR/ for timm and others, instead "
      "of features; with --captions the text encoder"},
     {"licence", 0, OPT_TEXT, &options.licence, 0, 0, "TEXT",
-     "with --export DIR/: the licence on its card"},
+     "with --export DIR/: the licence in the model card"},
     {"onnx", 0, OPT_TEXT, &options.onnx, 0, 0, "FILE",
      "write the encoder as an ONNX model, instead of features"},
     {"layer", 0, OPT_CHOICE, &options.head, 0, 0, "h|z",
@@ -60,7 +60,7 @@ static const struct opt opts[] = {
     {"lines", 0, OPT_TEXT, &options.lines, 0, 0, "FILE",
      "embed the lines of a text file, instead of a data set"},
     {"classes", 0, OPT_TEXT, &options.classes, 0, 0, "FILE",
-     "embed names of classes, a line each: a row for each"},
+     "embed class names, one per line: one row each"},
     {"templates", 0, OPT_TEXT, &options.templates, 0, 0, "FILE",
      "texts with {} for the name of a class, a line each"},
     {"vocabulary", 0, OPT_TEXT, &options.vocabulary, 0, 0, "FILE",
@@ -107,7 +107,8 @@ embed_texts(char **operand)
     if (o->captions + !!o->lines + !!o->classes > 1 ||
         (o->raw && !o->captions) || o->descriptor ||
         (o->untrained && (!o->captions || o->raw)) || o->recipe)
-        opt_misuse("--captions, --lines and --classes go alone");
+        opt_misuse("--captions, --lines and --classes exclude each other and "
+                   "the options of images");
     if ((operand[1] == NULL) == (o->captions && whole))
         opt_misuse(!whole        ? "wants DATA alone"
                    : o->captions ? "wants CHECKPOINT and DATA"

@@ -9,7 +9,7 @@
 static struct sampler sampler;
 static struct filter filter = {.sampler = &sampler};
 
-/* The turn of a stage with --filter. */
+/* One pass of the loop of a stage with --filter. */
 static int
 turn_both(void *self)
 {

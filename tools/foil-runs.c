@@ -51,7 +51,7 @@ find_runs(const char *dir, int depth, json_t *paths)
     glob_t found;
 
     if (has_file(dir, "metrics.jsonl") || has_file(dir, "command")) {
-        json_array_append_new(paths, json_string_nocheck(dir)); // not printed
+        json_array_append_new(paths, json_string_nocheck(dir)); // any bytes
         return; // no runs inside of a run
     }
     if (depth == DEEPEST)

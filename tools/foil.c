@@ -29,10 +29,10 @@ static const struct {
     {"runs", "list and compare runs"},
     {"top", "watch a run: stages, rates, queues, curves"},
     {"view", "show a run as a page in a browser"},
-    {"stop", "end a run after its step, saved"},
+    {"stop", "end a run after its current step, and save it"},
     {"data", "make, import, index, split, corrupt and list data sets"},
     {"sweep", "train a pipeline with several values of options, and compare"},
-    {"doctor", "check what a run needs on this machine, or of DATA"},
+    {"doctor", "check whether a run can start here, and time an epoch of DATA"},
     {"tap", "watch, record and replay the messages between stages"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -74,7 +74,7 @@ is_command(const char *name)
     return 0;
 }
 
-/* What other programs call a command, or a verb without its tool. */
+/* Other programs' names of a command, and verbs without their tool. */
 static const char *const others[][2] = {
     {"evaluate|test|validate|val|score|benchmark|metrics", "eval"},
     {"knn|classify", "eval knn"},
@@ -186,8 +186,8 @@ exec_help(const char *folder, char *topic)
     setenv("MANROFFOPT", "-Wbreak", 0); // for long lists of choices
     execlp("man", "man", "-l", page, (char *)NULL);
     execlp("mandoc", "mandoc", "-a", page, (char *)NULL);
-    die("no 'man' is here to show '%s': as root, 'apt-get install man-db' "
-        "gets it, or 'mandoc'; options are in --help",
+    die("cannot show '%s' without 'man' or 'mandoc': as root, 'apt-get install "
+        "man-db'; --help has the options",
         page);
 }
 

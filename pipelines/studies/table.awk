@@ -1,7 +1,7 @@
-# Lines of method, seed, measure, value: mean and spread of `measure` over the
-# seeds, and the difference of each method to `base`, paired by seeds; with a
-# verdict (verdict.awk) if `measure` is one of the `primary` ones, separated by
-# commas.  `parts` is the number of such tables in a study.
+# Reads lines of method, seed, measure, value; prints mean and spread of
+# `measure` over the seeds, and the difference of each method to `base`, paired
+# by seeds; with a verdict (verdict.awk) if `measure` is one of the `primary`
+# ones, separated by commas.  `parts` is the number of such tables in a study.
 
 {
     if (!(($1, "") in seen))
@@ -50,9 +50,9 @@ function explain(comparisons,    i, m, most) {
     printf "+-: the 95 %% interval of each difference by itself (%d seeds " \
         "paired, Student's t)\n", most
     if (index("," primary ",", "," measure ",") == 0)
-        printf "no verdict: what this study judges is %s\n", primary
+        printf "no verdict: this study judges %s only\n", primary
     else if (most < LEAST)
-        printf "no verdict: %d seeds, of %d or more that it takes\n", most, LEAST
+        printf "no verdict: %d seeds, and at least %d are needed\n", most, LEAST
     else
         printf "p: by Holm's correction for %d comparisons%s; beyond noise: " \
             "below .05\n", comparisons,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # proposals.sh: bias, noise and cost of each --proposals of foil-negatives at
-# three sizes of a batch.  `once`, the default, must have a tenth of the bias of
-# `row` in batches of 4 at most, and no more than half as many rows again from
+# three sizes of a batch.  In batches of 4, `once`, the default, must have less
+# than a tenth of the bias of `row`, and less than 1.5 times its rows from
 # outside.
 set -eu
 bench=${BENCH:-build/release/tests/bench}

@@ -103,9 +103,9 @@ select|hurries|sends no item before one is wanted
 select|sets item step +1|lowest wanted places first
 select|since item 2 repeats item 2|no more items than the peer has room
 select|since want 3 echoes want item|a repeated snapshot changes nothing
-select|since want 22 echoes want item|nor does an older one
+select|since want 22 echoes want item|an older snapshot changes nothing
 select|misled want|what the consumer holds makes room
-select|mishears want step 0|so do trained steps
+select|mishears want step 0|trained steps make room
 select|shuns peer 2|second peer is greeted
 select|since item 7 sets item step 4|one peer at a time
 select|lives heartbeat|items of a lost peer
@@ -121,7 +121,7 @@ select|since want 60 echoes want item|200 snapshots at once
 select|deafens end|ends within 10 s
 select|garbles item|every message is well-formed
 augment|on plan hides hello|sends a hello to the selector
-augment|on batch hides hello|and to the trainer
+augment|on batch hides hello|hello to the trainer
 augment|on batch sets hello recipe null|a recipe
 augment|sets hello dataset.size 2|data set has 2 images, too few
 augment|hides heartbeat|sends a heartbeat on
@@ -130,10 +130,10 @@ augment|sets want room null|adds its room
 augment|spoils batch ids|becomes a batch
 augment|sets batch step +1|becomes a batch
 augment|repeats batch 2|item of another session is dropped
-augment|since item 3 mishears item step 7|one that is trained already
+augment|since item 3 mishears item step 7|an item that is trained already
 augment|hides error 1|an id twice
 augment|hides error 2|outside of the data set
-augment|hides error 3|one without
+augment|hides error 3|an item without
 augment|repeats error 9|no busy loop
 augment|since error 3 hides batch|next item is made as before
 augment|since batch 3 hides hello|sends a new hello to a restarted selector
@@ -154,12 +154,12 @@ train|since batch 1 sets want step 1|not trained yet
 train|since batch 2 sets want step 1|changes nothing
 train|since batch 4 sets want step 1|both are trained in order
 train|hides error 1|outside of the data set
-train|hides error 2|one with an id twice
-train|hides error 3|one without
-train|since error 3 sets want step 3|none of them is trained
+train|hides error 2|a batch with an id twice
+train|hides error 3|a batch without
+train|since error 3 sets want step 3|no batch with an error is trained
 train|since error 4 hides error|images of another size
 train|since error 4 hides hello|reconnects is greeted
-train|since error 4 hides want|and gets a snapshot
+train|since error 4 hides want|reconnects gets a snapshot
 train|hides error 5|with another recipe is refused
 train|since batch 9 bare want|64 times at once
 train|hides end|the end of the run after

@@ -172,7 +172,7 @@ ok 'they differ from those of the checkpoint' exits 1 cmp -s c.npy u.npy
 ok '--untrained --captions of the same seed are the same' bash -c "'$embed' --untrained \
     --captions -o v.npy pairs captions.foil && cmp u.npy v.npy"
 ok 'u.json says so' jq -e .encoder.untrained u.json
-ok '--untrained --lines exits with 2' refuses 2 'go alone' \
+ok '--untrained --lines exits with 2' refuses 2 'exclude each other' \
     "$embed" --untrained --lines captions.tsv -o u.npy pairs
 ok '--captions with another batch size succeeds' "$embed" --captions -b 3 -o d.npy \
     pairs captions.foil
@@ -303,7 +303,7 @@ ok 'cca prints a result for both rules' jq -es 'map(.rule) == ["equal", "strict"
     all(.measure == "cca" and .image_to_text.queries == 40) and
     .[0].image_to_text.r1 > .5' "$work/out"
 ok 'cca of features of another width exits with 1' \
-    refuses 1 "'simple.npy' has 768 columns and 'i.npy' 6" \
+    refuses 1 "'simple.npy' has 768 columns and 'i.npy' has 6" \
     "$BIN/foil-eval" cca simple.npy tokens.npy i.npy tokens.npy
 "$BIN/foil-eval" retrieve --captions --answers best i.npy c.npy >/dev/null
 ok '--answers writes the captions with the largest cosines' /usr/bin/python3 - <<'END'
@@ -383,7 +383,7 @@ ok 'temperature --plot of two columns exits with 2' \
 ok 'temperature --column takes one column' \
     "$BIN/foil-eval" temperature --column view1.tau warm \
     captions.foil
-ok '--captions with --lines exits with 2' refuses 2 'go alone' \
+ok '--captions with --lines exits with 2' refuses 2 'exclude each other' \
     "$embed" --captions --lines names -o c.npy pairs captions.foil
 
 

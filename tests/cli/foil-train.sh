@@ -322,7 +322,7 @@ ok 'rows that do not fit the views exit with 1' refuses 1 'want finite f4 \[128,
 ok '--arch rows without a file exits with 2' \
     refuses 2 'needs rows,rows=FILE' "$BIN/foil-train" -r x --arch rows
 ok '--arch rows with basis= exits with 2' \
-    refuses 2 'does not see' "$BIN/foil-train" -r x \
+    refuses 2 'reads none' "$BIN/foil-train" -r x \
     --arch rows,rows=x,basis=y
 own=(-r x --objective emc2)
 ok '--proposals without --sampler trainer exits with 2' \

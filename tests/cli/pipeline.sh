@@ -412,5 +412,5 @@ done <<'END'
 END
 printf '%s\n' '# Steps.' 'pipeline DATA' 'learn $DATA' >"$work/own/old.list"
 ok 'a list of steps exits with 1' refuses 1 \
-    "'./old.list' is a list of steps, which this foil does not run" own ./old.list x
+    "'./old.list' is a list of steps, which this version does not run" own ./old.list x
 done_testing

@@ -223,7 +223,7 @@ ok '--resume of a run without a command succeeds' simclr parts train.foil --resu
     --batch 8 --seed 3 --objective sogclr --epochs 152 "${tiny[@]}" \
     --train '--lr 0.05'
 ok '--resume of a run without a command reports it' \
-    grep -q 'older foil.*does not remember' messages
+    grep -q 'older version of foil, without its command' messages
 odd=$'a\\nb\nc.tar'
 cp set.tar "$odd"
 ok 'a path with a new line and a backslash trains' simclr odd "$odd" --epochs 1 \

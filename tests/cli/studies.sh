@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Every study in its smallest form: it succeeds, prints its table, draws its plots, and
 # does not train again when it is repeated.  study-geometry.sh has that of geometry.
-# Trains a study in a minute: for make test-studies, and CI
-# shellcheck source=tests/tap.sh
+# Takes a minute per study: runs in make test-studies and CI only shellcheck
+# source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/studies.sh
 . "${0%/*}/../studies.sh"
@@ -57,7 +57,7 @@ ok 'settings of an older version, without names, are accepted' \
 ok 'settings of an older version are rewritten with names' \
     diff "$work/study/settings" <(names)
 ok 'other settings exit with 1' \
-    refuses 1 "'$work/study' holds a study with other settings" \
+    refuses 1 "'$work/study' has a study with other settings" \
     "$BIN/foil" run "$work/alone" -r "$work/study" --train '--lr 1'
 ok 'refused settings do not change the file' diff "$work/study/settings" <(names)
 
@@ -94,7 +94,7 @@ ok 'an unknown method exits with 2' refuses 2 "no method 'x'" study small-batch 
 ok 'small-batch succeeds' study small-batch --batch 8 --epochs 1 --images 80 --base dcl \
     --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
 ok 'two seeds give no verdict' \
-    grep -q '^no verdict: 2 seeds, of 5 or more' "$work/out"
+    grep -q '^no verdict: 2 seeds, and at least 5' "$work/out"
 ok '--base sets the method to compare with' \
     grep -q '^probe .* - dcl ' "$work/small-batch/table.txt"
 ok 'small-batch trains every kind of proposals' study small-batch --batch 8 --epochs 1 \
@@ -200,7 +200,7 @@ ok 'image-text succeeds' study image-text --epochs 1 --batch 16 --size 16 \
     --seeds 2 --methods clip,siglip,sogclr_bimodal --train "$pair" "${sets[@]}"
 cp "$work/out" "$work/printed"
 ok 'image-text compares r_mean only, without a verdict for two seeds' \
-    test "$(grep -c 'no verdict: what this study judges is r_mean' \
+    test "$(grep -c 'no verdict: this study judges r_mean only' \
     "$work/printed") $(grep -c 'no verdict: 2 seeds' "$work/printed")" = '2 1'
 ok 'image-text prints R@1 of both directions' \
     test "$(grep -cE '^(TR|IR)@1 ' "$work/printed")" -eq 2

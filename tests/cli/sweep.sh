@@ -59,7 +59,7 @@ ok 'the table has the differences to the first cell, with intervals' has_line \
     '^0.2_dcl +0\.[0-9]+ +[0-9.e-]+ +-?[0-9.e-]+ +[0-9.e-]+$' whole.out
 ok 'each measure of the evaluation has a table' test \
     "$(grep -cE '^(1-NN|10-NN|probe) +mean +spread - 0.05_simclr ' whole.out)" -eq 3
-ok 'three seeds have no verdict' has_line '^no verdict: 3 seeds, of 5 or more' whole.out
+ok 'three seeds have no verdict' has_line '^no verdict: 3 seeds, and at least 5' whole.out
 ok 'the table is a file' cmp whole.out whole/table.txt
 ok 'a figure is that of the run' test "$(sed -n 's/^probe\t//p' whole/0.2_dcl-3/result.tsv)" = \
     "$(jq -r 'select(.measure == "probe").accuracy' whole/0.2_dcl-3/results.jsonl)"
@@ -75,7 +75,7 @@ ok 'the same command continues' sweep cut "${grid[@]}" --jobs 1
 ok 'killed twice, and with --jobs 1, the table is the same' cmp whole.out cut.out
 ok 'the same command trains nothing again' eval 'sweep cut "${grid[@]}" &&
     ! grep -q ", seed" cut.err && cmp whole.out cut.out'
-ok 'other settings exit with 1' refuses 1 "'cut' holds a study with other settings" \
+ok 'other settings exit with 1' refuses 1 "'cut' has a study with other settings" \
     foil sweep "${grid[@]}" --lr .2 -r cut
 ok 'more values continue the sweep' sweep cut "${grid[@]/.05,.1,.2/.05,.1,.2,.4}" --seeds 1
 ok 'only the new cells train' test "$(grep -c ', seed' cut.err)" -eq 2

@@ -59,13 +59,13 @@ ok 'a table of a study with two parts' table x a x 2
 ok 'two parts double the number of comparisons' line '^d .* 0\.287  within noise$'
 ok 'a table of a measure that is not primary' table y a x
 ok 'a measure that is not primary has no verdict' line '^c +6\.04 +0\.082 +1 +0\.076$'
-ok 'the table names the primary measure' line '^no verdict: what this study judges is x$'
+ok 'the table names the primary measure' line '^no verdict: this study judges x only$'
 
 sed -i '/\t5\t/d' "$work/results.tsv"
 ok 'a table of four seeds' table x a
 ok 'four seeds give no verdict' line '^b +1\.225 +0\.1 +0\.23 +0\.046$'
 ok 'the table says that five seeds are needed' \
-    line '^no verdict: 4 seeds, of 5 or more that it takes$'
+    line '^no verdict: 4 seeds, and at least 5 are needed$'
 ok 'the table has no warning about equal spreads' exits 1 grep beware "$work/table"
 ok 'a table without a base' table x ''
 ok 'a table without a base has no verdict' exits 1 grep -q 'noise\|verdict' "$work/table"

@@ -37,7 +37,7 @@ struct augment_watcher {
     void (*substituted)(void *data, const struct wire_place *at,
                         const int64_t pair[2], int first,
                         const struct err *why);
-    void (*progress)(void *data); /* called often: the work goes on */
+    void (*progress)(void *data); /* called often while a batch is made */
     int (*is_wanted)(void *data); /* 1: the trainer waits for this batch */
     void *data;
 };
@@ -72,15 +72,17 @@ augment_command_open(const struct augment_options *options, uint64_t seed);
 void augment_command_close(struct augment_command *command);
 
 /* augment_command_begin() begins a batch, and sets want->make so that
- * data_gather_next() stores its images here; ends the tool without memory. */
+ * data_gather_next() stores its images here; ends the tool if memory cannot be
+ * allocated. */
 void augment_command_begin(struct augment_command *command,
                            struct data_wanted *want);
 
 /*
  * augment_command_make() makes all views, in the layout of `pixel` in struct
- * data_gather, with the numbers `made` and `n_made` of the batch, which are
- * valid until the next one.  It calls watcher->progress() meanwhile.  A lost
- * program is restarted once; if it is lost again, or at a stop, the tool ends.
+ * data_gather, with the numbers of the program for a loss in batch->made, which
+ * are valid until the next one.  It calls watcher->progress() meanwhile.  A
+ * lost program is restarted once; if it is lost again, or at a stop, the tool
+ * ends.
  */
 void augment_command_make(struct augment_command *command,
                           const struct augment_watcher *watcher, int stop,
@@ -119,7 +121,7 @@ void augment_maker_open(struct augment_maker *maker,
 void augment_maker_close(struct augment_maker *maker);
 
 /* 0 if the views of an item's batch and its extra images have at most `most`
- * bytes; else -1 with a sentence. */
+ * bytes; else -1 with a message. */
 int augment_maker_fits(const struct augment_maker *maker,
                        const struct wire_item *item, size_t most,
                        struct err *err);

@@ -19,8 +19,8 @@ enum {
 };
 
 /* Seconds between checks for the trainer's messages while a batch is made;
- * seconds to wait for a lost selector at the end, to send it that the run is
- * over. */
+ * seconds to wait at the end for a lost selector, to report to it that the run
+ * is over. */
 static const double poll_s = 0.01, send_over_s = 10;
 
 struct augmenter {
@@ -37,8 +37,8 @@ struct augmenter {
     int busy;            /* 1: there may be another batch to make */
     int64_t refused;     /* batches that the trainer refused */
     struct tally older;  /* counts snapshots of an older session */
-    int trainer_over;    /* 1: the trainer has sent that the run is over */
-    int selector_over;   /* 1: the selector has sent so */
+    int trainer_over;    /* 1: the trainer has reported the end of the run */
+    int selector_over;   /* 1: the selector has, too */
 };
 
 /*
@@ -331,8 +331,7 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
         err_set(&who[n++], "trainer '%s': it is connected and sends nothing",
                 flow_client_binder_hello(a->batches)->peer);
     if (!no_plan && !is_silent && lacks_item(a, waiting, now))
-        err_set(&who[n++],
-                "an item: foil-%s '%s' is connected and hands out none",
+        err_set(&who[n++], "an item: foil-%s '%s' is connected but sends none",
                 selector->stage, selector->peer);
     return n;
 }

@@ -20,9 +20,9 @@ const struct opt sheet_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the picture, PNG; required"},
     {"rows", 0, OPT_WHOLE, &rows, 1, 1000, "N",
-     "most lists; of more, draws N at even distances"},
+     "at most N lists; of more, N at equal distances"},
     {"columns", 0, OPT_WHOLE, &columns, 1, 100, "N",
-     "most images after the first of each list"},
+     "at most N images after the first of each list"},
     {"size", 0, OPT_WHOLE, &size, 8, 512, "N", "width and height of an image"},
     {"names", 0, OPT_CHOICE, &files, 0, 0, "class|file",
      "what is written below an image"},
@@ -157,9 +157,8 @@ run_sheet(char **operand)
     data_protect_or_die(sets.rest, output);
     data_protect_or_die(sets.first, output);
     if (isatty(STDIN_FILENO))
-        log_message(
-            "reading lists of sample numbers from the terminal, up to Ctrl-D, "
-            "such as 'foil eval neighbours' prints");
+        log_message("reading lists of sample numbers, as 'foil eval "
+                    "neighbours' prints them, from the terminal, up to Ctrl-D");
     text = file_read("/dev/stdin", MAX_BYTES, &len, &err);
     if (!text)
         die("%s", err.msg);

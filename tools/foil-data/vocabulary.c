@@ -14,7 +14,7 @@ static long size = 8192, min = 2;
 const struct opt vocabulary_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the vocabulary; required"},
-    {"size", 0, OPT_WHOLE, &size, BYTES, CLIP, "N", "most tokens"},
+    {"size", 0, OPT_WHOLE, &size, BYTES, CLIP, "N", "at most N tokens"},
     {"min", 0, OPT_WHOLE, &min, 1, 1e15, "N",
      "merge no pair that occurs less often"},
     {0},

@@ -40,9 +40,9 @@ struct embed_encoder {
                                      compute no features */
 };
 
-/* embed_encoder_open() opens that of images, or of texts, for job->batch rows
- * at once.  It and embed_encoder_infer(), which encodes rows to x, [n,width],
- * end the tool with a sentence on error. */
+/* embed_encoder_open() opens the encoder of images, or of texts, for batches of
+ * job->batch rows. embed_encoder_infer() encodes n rows to x [n,width].  Both
+ * end the tool with a message on error. */
 void embed_encoder_open(struct embed_encoder *encoder,
                         const struct embed_options *job, int texts);
 void embed_encoder_close(struct embed_encoder *encoder);
@@ -50,7 +50,7 @@ size_t embed_encoder_width(const struct embed_encoder *encoder);
 void embed_encoder_infer(struct embed_encoder *encoder,
                          const struct nn_input *input, float *x);
 
-/* These run a job, or end the tool with a sentence: embed_folder_job() exports
+/* These run a job, or end the tool with a message: embed_folder_job() exports
  * an encoder as a folder (foil-embed(1), --export DIR/), the others write
  * features of images or of texts. */
 void embed_folder_job(const struct embed_options *options);

@@ -229,8 +229,9 @@ embed_all(struct work *work, struct data_features *f)
     progress_clear(&progress);
     free(pixels);
     if (!f->n)
-        die(all ? "no image is sound: foil-data index --decode says why"
-                : "the part has no image: the set has fewer than parts");
+        die(all ? "no image could be decoded: 'foil-data index --decode' "
+                  "prints why"
+                : "the part is empty: there are fewer images than parts");
     return all - f->n;
 }
 

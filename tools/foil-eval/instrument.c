@@ -157,10 +157,10 @@ find_bimodal(const char *path)
     return folder;
 }
 
-/* Makes a folder in TMPDIR.  A shell makes it, so that SIGKILL at any time
- * leaves none, and removes it when the pipe is closed: *life by this process,
- * or both ends by the kernel once this process and foil-embed, which inherits
- * the pipe, have ended in whatever way. */
+/* Makes a folder in TMPDIR.  A shell makes it and removes it when the other end
+ * of a pipe, *life, is closed: by this process, or by the kernel once this
+ * process and foil-embed, which inherits it, have ended.  So not even SIGKILL
+ * leaves a folder. */
 static char *
 make_folder(struct stage_process *remover, int *life)
 {

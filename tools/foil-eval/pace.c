@@ -114,7 +114,8 @@ pace_end(struct pace *pace, long epoch, double prepared)
     const double cost = count_own() - pace->before.own;
     const double done =
         fmax((double)epoch, count_newest(pace->run)) - pace->epochs;
-    // of a trained epoch: what it allows besides our waiting, and its duration
+    // per trained epoch: the processor seconds that evaluations may use, less
+    // those spent on waiting; and its duration
     const double allowed =
         fmax(1e-9, pace->share * pace->before.trainer - pace->before.own) /
         done;

@@ -23,7 +23,7 @@ static const struct opt retrieve_own[] = {
     {"within", 0, OPT_TEXT, &within, 0, 0, "FILE",
      "group of each row: rank within groups only"},
     {"captions", 0, OPT_FLAG, &captions, 0, 0, NULL,
-     "rows of the second file are captions, any number an image"},
+     "rows of the second file are captions, any number per image"},
     {"answers", 0, OPT_TEXT, &answers_file, 0, 0, "FILE",
      "with --captions: write the best answers to each query"},
     {0},
@@ -32,9 +32,9 @@ verb_opts retrieve_opts = {retrieve_own, threads_opts, output_opts, NULL};
 
 static const struct opt cca_own[] = {
     {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
-     "most pairs of directions"},
+     "largest number of pairs of directions"},
     {"principal", 0, OPT_WHOLE, &principal, 1, 65536, "N",
-     "most principal directions of each side"},
+     "largest number of principal directions of each side"},
     {"ridge", 0, OPT_REAL, &ridge, 0, 1e6, "X",
      "added to variances, as a share of their mean"},
     {0},
@@ -182,8 +182,8 @@ describe_direction(const struct eval_answers *answers,
     return line;
 }
 
-/* Prints a line by a rule.  By `equal`, equal captions count as one, and so do
- * all their images. */
+/* Prints a line by one rule.  By `equal`, equal captions count as one caption,
+ * and all of their images are right answers. */
 static void
 report_captions(const char *measure, const char *rule, char **path,
                 struct both *b, json_t *how)
@@ -358,8 +358,9 @@ run_cca(char **path)
     load_both(&new, path + 2, 0);
     for (size_t i = 0; i < 2; i++)
         if (old[i]->d != later[i]->d)
-            die("'%s' has %zu columns and '%s' %zu", path[i], old[i]->d,
-                path[2 + i], later[i]->d);
+            die("'%s' has %zu columns and '%s' has %zu: they must be of one "
+                "encoder",
+                path[i], old[i]->d, path[2 + i], later[i]->d);
     learn_maps(path, &b, &image, &text);
     map_rows(&image, &new.image);
     map_rows(&text, &new.text);

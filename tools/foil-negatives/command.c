@@ -31,7 +31,7 @@ struct weigher {
 
     size_t table_bytes;
     uint8_t *table;          // [table_bytes] before this step
-    struct table_rows store; // it, as the only row of a table
+    struct table_rows store; // the same, as the only row of a table
 };
 
 struct weigher *
@@ -78,11 +78,11 @@ weigher_load(struct weigher *w, const struct sample_store *store,
 
     if (store->n && (strcmp(table->name, w->store.name) != 0 ||
                      table->width != w->table_bytes))
-        return err_set(err,
-                       "the state of the run has the table '%s' in rows of %zu "
-                       "bytes, --keep %zu has another one: give the --method "
-                       "or the --keep with which it began",
-                       table->name, table->width, w->table_bytes);
+        return err_set(
+            err,
+            "the state of the run has a table '%s' in rows of %zu bytes, not "
+            "that of --keep %zu: use the --method and the --keep of the run",
+            table->name, table->width, w->table_bytes);
     memset(w->table, 0, w->table_bytes);
     if (store->n)
         memcpy(w->table, table->bytes, w->table_bytes);
@@ -162,7 +162,7 @@ check_weights(const struct weigher *w, struct err *err)
             if (!(*x >= 0))
                 return err_set(err,
                                "weights: '%.100s' wrote %g in row %zu, column "
-                               "%zu: a weight is not negative",
+                               "%zu: weights must be at least 0",
                                w->line, (double)*x, r, c);
             sum += (double)*x;
         }

@@ -16,8 +16,8 @@
  * Not thread-safe.
  */
 
-/* After which end a stage is restarted; each includes the one before.  The run
- * continues without a stage that is optional. */
+/* When a stage that has ended is restarted; each value includes the one before.
+ * If an optional stage ends, the run continues. */
 enum list_restart {
     LIST_OPTIONAL,
     LIST_NEVER,
@@ -64,8 +64,8 @@ int list_replace(struct list *list, const char *text, struct err *err);
 
 /*
  * list_command() returns the command of a stage as in a list, with $RUN for
- * the run directory; list_text() a list of such lines.  A list of that text is
- * the same, where RUN is the same.
+ * the run directory; list_text() a list of such lines; list_read() of it makes
+ * the same list if $RUN is the same.
  */
 char *list_command(const struct list_stage *stage, const char *run);
 char *list_text(const struct list *list, const char *run);
@@ -113,7 +113,7 @@ void step_show_list(const struct list *list);
 
 /*
  * hold.c: locks of the run directory, which one run uses at a time.  Errors end
- * the process with a sentence.
+ * the process with a message.
  */
 
 /* hold_name() returns the default run directory of a file: run/NAME, without

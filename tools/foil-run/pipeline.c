@@ -52,7 +52,7 @@ pipeline_is(const char *path)
     }
     if (file && !is && !feof(file) && !strncmp(line, "pipeline", 8) &&
         strchr(" \t\n", line[8]))
-        die("'%s' is a list of steps, which this foil does not run: a "
+        die("'%s' is a list of steps, which this version does not run: a "
             "pipeline is a shell script, see PIPELINES in foil-run(1)",
             path);
     if (file)

@@ -51,9 +51,9 @@ run_command_text(const struct pipeline *p)
 }
 
 /*
- * Returns what STUDY/settings is to hold: the values that the script names,
- * measures with a verdict, operands and options of stages.
- *   old  1: as older versions wrote it, without names: it may be there
+ * Returns the text of STUDY/settings: the arguments of `study`, the primary
+ * measures, the operands and the options of each stage.
+ *   old  1: as older versions wrote it, without names
  */
 static const char *
 study_text(const struct pipeline *p, char **value, int old)
@@ -94,7 +94,8 @@ study_settings(struct pipeline *p, char **value)
     if (file_exists(path) && !(was = file_read(path, LIST_MAX_BYTES, &n, &err)))
         die("%s", err.msg);
     if (was && strcmp(was, text) && strcmp(was, study_text(p, value, 1)))
-        die("'%s' holds a study with other settings: -r takes another", study);
+        die("'%s' has a study with other settings: name another folder by -r",
+            study);
     free(was);
     fputs(text, stdout);
     close_stdout();
@@ -167,7 +168,7 @@ merge_saved_setting(struct pipeline *p, const char *key, const char *was)
         return;
     }
     if (!pipeline_is_key(p, key))
-        die("'%s/command' has '%s', which this foil does not know",
+        die("'%s/command' has '%s', which is no option of this version of foil",
             var(p, "RUN"), key);
     is = look_up(p, key);
     cli = setting_get(&p->cli, key);
@@ -224,8 +225,8 @@ recall_run(struct pipeline *p)
             var(p, "RUN"));
     if (!remembers && run_has(p, "latest"))
         log_message(
-            "'%s' is of an older foil and does not remember its command: it "
-            "goes on with the options given now",
+            "'%s' was made by an older version of foil, without its command: "
+            "it continues with the options of this command line",
             var(p, "RUN"));
     else if (remembers && run_command_read(&was, var(p, "RUN"), &err))
         die("%s", err.msg);

@@ -27,7 +27,7 @@ struct word_list {
 
 /*
  * words_next() returns the next word of this line; NULL at its end, and on
- * error, when *failed is set and the sentence begins with "NAME:LINE: ".
+ * error, when *failed is set and the message begins with "NAME:LINE: ".
  * words_rest() adds the remaining words of the line; -1 on error: words already
  * added stay.  words_line() goes to the next line: 1, or 0 at the end of the
  * text.

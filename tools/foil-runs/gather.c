@@ -23,7 +23,8 @@ number_of(const char *line, const char *key)
     return last ? strtod(last + strlen(key), NULL) : 0;
 }
 
-/* The same by a metric's name, in a line of an older foil by its old name. */
+/* The same by a metric's name, in a line of an older version by its old name.
+ */
 static double
 metric_of(const char *line, const char *name)
 {

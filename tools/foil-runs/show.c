@@ -97,8 +97,8 @@ sources_of(const json_t *run)
            (option_of(run, "stages") ? 4 : 0);
 }
 
-/* Whether two runs have different values of an option, or a run has none
- * though it has all sources of a run that does. */
+/* Whether two runs have different values of an option, or one run lacks it
+ * although it has all sources (above) of a run that has it. */
 static int
 differs_in(const json_t *runs, const char *name)
 {
@@ -116,8 +116,8 @@ differs_in(const json_t *runs, const char *name)
         (value ? have : lack)[sources_of(run)] = 1;
         first = first ? first : value;
     }
-    // have and lack are indexed by sources; i is two of them, the second with
-    // all bits of the first
+    // have[] and lack[] are indexed by sources; i is a pair of indexes, and the
+    // second must have all bits of the first
     for (i = 0; i < 64; i++)
         if (have[i / 8] && lack[i % 8] && !(i / 8 & ~(i % 8)))
             return 1;

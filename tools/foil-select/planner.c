@@ -45,7 +45,7 @@ struct planner {
     pthread_mutex_t lock;
     pthread_cond_t work, low_work;
     unsigned turn;
-    int quit, computing;        /* computing: threads */
+    int quit, computing;        /* computing: threads in select_make() */
     struct job *job;            /* the wanted plan */
     struct job *first, *second; /* jobs that each thread computes */
     int urgent;                 /* 1: the trainer waits for a plan */
@@ -304,7 +304,8 @@ planner_open(const struct planner_config *config, struct err *err)
     };
 
     p->config = *config;
-    if (config->task.group) { // a thread may outlive the caller's
+    if (config->task
+            .group) { // threads may use it after the caller freed its array
         group = mem_array(n, sizeof *group);
         memcpy(group, config->task.group, n * sizeof *group);
         p->config.task.group = group;

@@ -181,7 +181,7 @@ struct select_command *select_command_open(const struct select_options *options,
 void select_command_close(struct select_command *command);
 
 /* select_command_order() is select_strategy_order() by the command: 0, or -1
- * with a sentence. */
+ * with a message. */
 int select_command_order(struct select_command *command,
                          const struct select_task *task, int64_t *ids,
                          struct err *err);

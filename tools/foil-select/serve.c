@@ -278,8 +278,8 @@ ask_plan(struct selector *s)
 }
 
 /*
- * Starts an epoch without its plan.  The first epochs, without features, are
- * only shuffled earlier than by the planner.
+ * Starts an epoch without its plan.  In the first epochs, which have no
+ * features, the planner would make the same shuffle, only later.
  */
 static void
 use_fallback(struct selector *s, int64_t epoch)

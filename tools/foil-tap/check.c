@@ -54,9 +54,9 @@ print_why(const struct check *check)
     if (*check->wanted)
         printf("# wanted: %s\n", check->wanted);
     if (!n)
-        printf("# saw: no message since the rule before\n");
+        printf("# saw: no message since the last rule\n");
     else if (n < check->n_seen)
-        printf("# saw: %zu messages since the rule before, at last\n",
+        printf("# saw: %zu messages since the last rule; the newest:\n",
                check->n_seen);
     else
         printf("# saw:\n");
@@ -303,13 +303,13 @@ int
 check_await_hello(struct check_actor *actor, const char *stage, double seconds)
 {
     const struct wire_error who = {
-        .reason = "who are you?", .rehello = 1, .id = -1};
+        .reason = "send a hello first", .rehello = 1, .id = -1};
     const double began = clock_now() - (start_s - seconds);
     struct wire_hello mine;
     struct wire_msg *hello;
     double connected = 0;
 
-    // a stage that does not notice a lost connection needs an error to greet
+    // a stage that did not notice a lost connection sends hello after an error
     while (!(hello = check_await(actor, WIRE_HELLO, 1)) &&
            !is_over(actor, began, &connected)) {
         if (actor->skipped_hello)

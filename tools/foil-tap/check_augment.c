@@ -112,10 +112,10 @@ check_greeting(struct checked *s)
     check_require(check, check_await_hello(&s->plan, "select", 60),
                   "it sends a hello to the selector");
     check_require(check, check_await_hello(&s->batch, "train", 10),
-                  "and to the trainer");
+                  "it sends a hello to the trainer");
     check_rule(check, *s->batch.hello.recipe && *s->batch.hello.peer,
                "its hello has a name and a recipe");
-    check_require(check, s->batch.hello.size > 0, "and a data set");
+    check_require(check, s->batch.hello.size > 0, "its hello has a data set");
     if (s->batch.hello.size < IMAGES)
         check_bail(check,
                    "its data set has %" PRId64
@@ -140,7 +140,7 @@ relays_and_delivers(struct checked *s)
     check_send(&s->batch, check_want(check, 0, 1, WINDOW, 0, 0, NULL));
     check_require(check, relays_room(s, 1, &room),
                   "it relays the trainer's snapshot to the selector");
-    check_rule(check, room >= 1, "and adds its room to it");
+    check_rule(check, room >= 1, "it adds its room to the snapshot");
     check_send(&s->plan, item_of(s, session, 1));
     got = await_batch(s, 20);
     check_require(check, is_at(&got, session, 1),
@@ -152,7 +152,7 @@ relays_and_delivers(struct checked *s)
     relays_room(s, 2, &room);
     check_send(&s->plan, item_of(s, session, 0));
     got = await_batch(s, 1.5);
-    check_rule(check, !got.there, "so is one that is trained already");
+    check_rule(check, !got.there, "an item that is trained already is dropped");
 }
 
 static void
@@ -171,10 +171,10 @@ refuses_with_a_reason(struct checked *s)
     check_refusal(
         &s->plan,
         check_spoil(item_of(s, session, 3), "ids", outside, sizeof outside), 3,
-        "so is one with an id outside of the data set");
+        "an item with an id outside of the data set is answered with an error");
     check_refusal(&s->plan,
                   check_rename(item_of(s, session, 3), "steps", "stepz"), 3,
-                  "so is one without `steps`");
+                  "an item without `steps` is answered with an error");
     s->plan.errors = 0;
     check_count(&s->plan, WIRE_ITEM, 2);
     check_rule(check, s->plan.errors < 5,
@@ -182,8 +182,7 @@ refuses_with_a_reason(struct checked *s)
     check_send(&s->plan, item_of(s, session, 3));
     got = await_batch(s, 20);
     check_rule(check, is_at(&got, session, 3),
-               "and the next item is made as "
-               "before");
+               "after errors the next item is made as before");
 }
 
 /* The same item in another session, over new connections. */
@@ -204,7 +203,7 @@ survives_a_restart(struct checked *s)
     check_rule(check, check_await_hello(&s->plan, "select", 15),
                "it sends a new hello to a restarted selector");
     check_rule(check, relays_room(s, 2, &room),
-               "and relays the newest snapshot again");
+               "it relays the newest snapshot again to a restarted selector");
     check->session = (int64_t)clock_wall();
     check_send(&s->batch, check_want(check, 4, 1, WINDOW, 0, 0, NULL));
     check_rule(check, relays_room(s, 1, &room),

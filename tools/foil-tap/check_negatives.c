@@ -180,7 +180,7 @@ check_weights(struct checked *s)
         wire_weights_release(&w);
         wire_msg_free(one);
     }
-    check_rule(check, s->step == 20, "so do 19 further steps");
+    check_rule(check, s->step == 20, "19 further steps get correct weights");
 }
 
 static void
@@ -204,11 +204,11 @@ refuses_with_a_reason(struct checked *s)
     check_rule(check,
                is_refused(s, check_spoil(request_of(s), "z", long_row,
                                          sizeof long_row)),
-               "so is a row that is not of unit length");
+               "a row that is not of unit length is answered with an error");
     s->id++;
     msg = await_answer(s, request_of(s), WIRE_WEIGHTS);
     check_rule(check, msg != NULL,
-               "and the next request is answered as before");
+               "after errors the next request is answered as before");
     wire_msg_free(msg);
     s->id++;
     // a sampler without tables accepts every state
@@ -218,7 +218,7 @@ refuses_with_a_reason(struct checked *s)
                "a state after 100 steps without its tables is refused");
     s->id++;
     check_rule(check, is_refused(s, state_of(s, "nobody 1", 5, 0, &table)),
-               "so is the state of another sampler");
+               "the state of another sampler is refused");
 }
 
 static void
@@ -241,7 +241,7 @@ serves_one_trainer(struct checked *s)
     make_rows(s);
     msg = await_answer(s, request_of(s), WIRE_WEIGHTS);
     check_rule(check, msg || s->a.error.need_state,
-               "and the first is answered as before");
+               "the first of two trainers is answered as before");
     wire_msg_free(msg);
 }
 

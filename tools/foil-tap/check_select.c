@@ -98,14 +98,16 @@ sends_wanted_items(struct check *check, struct check_actor *a)
     check_rule(check, await_items(a, 1, 0.5).n == 0,
                "a repeated snapshot changes nothing");
     check_send(a, check_want(check, 0, 1, 2 * WINDOW, ROOM, 2, have));
-    check_rule(check, await_items(a, 1, 0.5).n == 0, "nor does an older one");
+    check_rule(check, await_items(a, 1, 0.5).n == 0,
+               "an older snapshot changes nothing");
     check_send(a, check_want(check, 0, 3, WINDOW, ROOM, 2, have));
     got = await_items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
                "what the consumer holds makes room for the next places");
     check_send(a, check_want(check, 4, 4, WINDOW, ROOM, 0, NULL));
     got = await_items(a, ROOM, 5);
-    check_rule(check, are_steps(&got, check, ROOM, 4), "so do trained steps");
+    check_rule(check, are_steps(&got, check, ROOM, 4),
+               "trained steps make room for the next places");
 }
 
 /* Another peer gets the next places, and those of a lost peer. */
@@ -171,14 +173,14 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
                   "names the kind");
     check->session = (int64_t)clock_wall() + (int64_t)2 * 86400 * 1000000000;
     check_refusal(b, check_want(check, 0, 1, WINDOW, ROOM, 0, NULL), 3,
-                  "so is a session two days ahead");
+                  "a session two days ahead is answered with an error");
     check->session = session;
     check_count(b, WIRE_ITEM, 2);
     check_rule(check, b->errors < 5, "each is answered once: no busy loop");
     check_send(b, check_want(check, 0, 3, WINDOW, ROOM, 2, have));
     got = await_items(b, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 2),
-               "and the peer is served as before");
+               "after errors the peer is served as before");
 }
 
 /* Peer b sends heartbeats, but not the batch that the trainer waits for. */

@@ -164,14 +164,15 @@ trains_in_order(struct checked *s)
     check_send(&s->a, batch_of(session, 1, SIDE));
     check_rule(check, await_state(s, is_held, 1, 20),
                "a batch before its turn is held, and reported as held");
-    check_rule(check, s->want.at.step == 0, "it is not trained yet");
+    check_rule(check, s->want.at.step == 0,
+               "a batch before its turn is not trained yet");
     check_send(&s->a, batch_of(session, 1, SIDE));
     check_send(&s->a, batch_of(session - 1, 0, SIDE));
     check_rule(check, stays_before(s, 1),
                "a repeated batch, or one of another session, changes nothing");
     check_send(&s->a, batch_of(session, 0, SIDE));
     check_rule(check, await_state(s, is_at, 2, 60),
-               "then both are trained in order");
+               "with the batch before it, both are trained in order");
 }
 
 static void
@@ -191,16 +192,17 @@ refuses_with_a_reason(struct checked *s)
     check_refusal(
         &s->a,
         check_spoil(batch_of(session, 2, SIDE), "ids", twice, sizeof twice), 5,
-        "so is one with an id twice");
+        "a batch with an id twice is answered with an error");
     check_refusal(&s->a,
                   check_rename(batch_of(session, 2, SIDE), "steps", "stepz"), 5,
-                  "so is one without `steps`");
-    check_rule(check, stays_before(s, 3), "none of them is trained");
+                  "a batch without `steps` is answered with an error");
+    check_rule(check, stays_before(s, 3), "no batch with an error is trained");
     s->a.errors = 0;
     check_send(&s->a, batch_of(session, 2, SIDE / 2));
     wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
-    check_rule(check, s->a.errors,
-               "one with images of another size is refused, or its sender is");
+    check_rule(
+        check, s->a.errors,
+        "a batch with images of another size, or its sender, is refused");
 }
 
 /* The same augmenter on another connection, then a second one. */
@@ -217,7 +219,8 @@ greets_again(struct checked *s)
     check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
                "an augmenter that reconnects is greeted");
     s->want = (struct wire_want){.at = {.session = -1}};
-    check_rule(check, await_state(s, is_at, 2, 5), "and gets a snapshot");
+    check_rule(check, await_state(s, is_at, 2, 5),
+               "an augmenter that reconnects gets a snapshot");
     check_connect(check, &other, endpoint, "check-2");
     check_greet(&other, "augment", "another", digest, SIZE);
     wire_msg_free(check_await(&other, WIRE_ERROR, 3));

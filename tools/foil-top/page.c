@@ -84,7 +84,7 @@ put_head(struct page *page, const struct top *top,
     put_line(page, "%s", line);
 }
 
-/* Says in one sentence what the run does or waits for. */
+/* Adds a sentence: what the run does or waits for. */
 static void
 put_sentence(struct page *page, const struct top *top,
              const struct run_stage *train, double now)

@@ -18,8 +18,8 @@
  *   spark.c    a curve in a line of text
  */
 
-/* A curve of any length in fixed memory, drawn in one line of text; one of
- * zeros is empty.  It has up to SPARK_POINTS points, each the mean of `each`
+/* A curve of any length in fixed memory, drawn in one line of text; a zeroed
+ * struct is empty.  It has up to SPARK_POINTS points, each the mean of `each`
  * values. When they are full, each two neighbours are merged. */
 enum { SPARK_POINTS = 512 };
 

@@ -115,7 +115,7 @@ static const struct opt encoder_opts[] = {
     {"shards", 0, OPT_WHOLE, &o.shards, 1, TRAIN_SHARDS_MOST, "N",
      "parts of a batch that ranks share, a power of two"},
     {"norm-over", 0, OPT_CHOICE, &o.whole, 0, 0, "shard|batch",
-     "rows that batch norm takes its statistics of, with --shards"},
+     "rows of the statistics of batch norm, with --shards"},
     {"optim", 0, OPT_CHOICE, &o.optim, 0, 0, "sgd|adam|adamw|lars|muon",
      "optimiser; with parameters: sgd,momentum=0.9,nesterov"},
     {"lr", 0, OPT_REAL, &o.lr, 0, 1e6, "X", "learning rate"},
@@ -126,7 +126,7 @@ static const struct opt encoder_opts[] = {
     {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
      "of the learning rate: constant, cosine, step:E,E...; cosine,end=X"},
     {"average-last", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
-     "share of the last epochs for a mean of weights, which is also saved"},
+     "also save the mean of the weights over this last share of the epochs"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",
      "seed of the initial weights"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
@@ -151,7 +151,7 @@ static const struct opt encoder_opts[] = {
     {"sampler", 0, OPT_CHOICE, &o.sampler, 0, 0, "service|trainer",
      "what weighs negatives: foil-negatives, or chains of the trainer"},
     {"proposals", 0, OPT_METHOD, &o.proposals, 0, 0, "NAME[,PARAM=X]...",
-     "of the trainer's chains, one of foil-negatives --list samplers"},
+     "proposals of the trainer's chains: foil-negatives --list samplers"},
     {"scores", 0, OPT_CHOICE, &o.scores, 0, 0, SAMPLE_SCORES,
      "how the old state of a chain is scored"},
     {"outside", 0, OPT_CHOICE, &o.outside, 0, 0, "auto|bank",
@@ -405,8 +405,8 @@ check_options(const struct loss_objective *objective, struct err *err)
                        "--arch: basis has its own offset and scale: --mean "
                        "and --deviation have no effect");
     if (*o.basis && nn_encoder_reads(o.arch, NN_IDS))
-        return err_set(
-            err, "--arch: basis is for pixels, which %s does not see", o.arch);
+        return err_set(err, "--arch: basis is for pixels, and %s reads none",
+                       o.arch);
     if (*o.rows && !nn_encoder_reads(o.arch, NN_IDS))
         return err_set(err,
                        "--arch: rows is for the encoders table and rows, not "
@@ -489,7 +489,7 @@ train_options_get(int argc, char **argv)
         opt_misuse("-r is missing: the run directory");
     for (size_t i = 0; i < o.override.n; i++)
         if (!run_settings_has(&settings, o.override.item[i]))
-            opt_misuse("--override '%s': no checkpoint remembers that",
+            opt_misuse("--override '%s': checkpoints do not store that",
                        o.override.item[i]);
     opt_together(&o.stage.keys, &o.stage.allow);
     if (o.encoder && !opt_is_set(&o.arch))
@@ -509,7 +509,7 @@ train_overridden(const char *key)
     return run_settings_overridden(&settings, key);
 }
 
-/* Returns 1 if the saved value of an option counts, 0 for a parameter of
+/* Returns 1 if the saved value of an option applies, 0 for a parameter of
  * another objective. */
 static int
 is_counted(const char *name, const void *data)

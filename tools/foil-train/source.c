@@ -198,7 +198,7 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
                                        : 0;
     if (!shape->extra && train_draws_outside(t->options))
         shape->extra =
-            4 * b->batch.b; // a state of each row, and its other view
+            4 * b->batch.b; // one state for each of the 2 b rows, in both views
     shape->height = b->height;
     shape->width = b->width;
     shape->channels = b->channels;
@@ -282,9 +282,8 @@ check_batch(struct train *t, uint64_t peer, const struct wire_batch *b,
                        "extra texts",
                        b->batch.extra.n);
     if (b->batch.made && !t->objective->by_encoder)
-        return err_set(err,
-                       "the program of the views made numbers for a loss: "
-                       "only --objective external has one that reads them");
+        return err_set(err, "the view program returned numbers for a loss, and "
+                            "only --objective external reads them");
     if (nn_encoder_reads(t->options->arch, NN_IDS) &&
         views_of(b) != shape->views)
         return err_set(err, "%zu view%s of an image: this run has %zu",
@@ -428,8 +427,8 @@ waited_s(const struct train *t, double now)
 }
 
 /*
- * Returns 1 if no items are left: all augmenters must send so for as long as it
- * takes to notice that one was killed and to restart it.
+ * Returns 1 if no items are left: all augmenters must report that for as long
+ * as it takes to notice a killed one and to restart it.
  *
  * If the plan had ended when the checkpoint was made, it is enough that no peer
  * has a longer one: an augmenter sends that no items are left, or none is
@@ -480,7 +479,7 @@ describe_feeders(const struct flow_server *server, struct err *text)
     }
     *text->msg = '\0';
     if (known == n && !*source)
-        err_set(text, "; no selector hands out items to them");
+        err_set(text, "; no selector sends them items");
     else if (known == n)
         err_set(text, "; they wait for items from foil-%s", source);
 }

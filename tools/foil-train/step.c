@@ -31,7 +31,7 @@ note_plan(struct train *t, const struct wire_batch *batch)
 /*
  * Handles a batch that does not fit, as the rest of its epoch would repeat
  * samples and omit others: the first time it begins a new session, so that the
- * selector learns the plan of the epoch and completes it; the second time it
+ * selector receives the plan of the epoch and completes it; the second time it
  * ends the epoch, too.
  */
 static int

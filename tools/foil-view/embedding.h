@@ -29,7 +29,7 @@ void embedding_start(struct embedding *embedding, const char *run, int threads,
 
 /*
  * embedding_poll() returns 1 when they are done, with *z, [n,d], of unit
- * length, which the caller frees; -1 with a sentence if they cannot be made; 0
+ * length, which the caller frees; -1 with a message if they cannot be made; 0
  * while the child process runs, or if there is none.
  */
 int embedding_poll(struct embedding *embedding, float **z, size_t *d,

@@ -20,20 +20,20 @@ struct pictures {
 
 enum { PICTURE_COLUMNS = 32, PICTURE_LIST_COLUMNS = 16 };
 
-/* pictures_set() returns the data set; NULL with a sentence, unless `err` is
+/* pictures_set() returns the data set; NULL with a message, unless `err` is
  * NULL, if it cannot be opened yet.  It tries once a second. */
 const struct data_set *pictures_set(struct pictures *pictures, struct err *err);
 
 /*
  * picture_draw() draws n > 0 views as one JPEG, with `columns` in a row.  A
- * view that cannot be made is black.  -1 with a sentence if none can be made.
+ * view that cannot be made is black.  -1 with a message if none can be made.
  *   name  view -1: the stored image
  */
 int picture_draw(struct pictures *pictures, const struct picture_name *name,
                  size_t n, size_t columns, struct data_bytes *jpeg,
                  struct err *err);
 
-/* picture_view() makes a view, [size,size,3]: 0 or -1 with a sentence. */
+/* picture_view() makes a view, [size,size,3]: 0 or -1 with a message. */
 int picture_view(struct run_views *views, const struct picture_name *name,
                  uint8_t *out, struct err *err);
 

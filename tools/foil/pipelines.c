@@ -130,7 +130,7 @@ static const char *
 remembered_pipeline(const char *run)
 {
     const char *path = mem_keep_format("%s/command", run);
-    static struct settings was; // static, as the name lives in it
+    static struct settings was; // static, as the result points into it
     struct err err;
 
     if (access(run, F_OK))

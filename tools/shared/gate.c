@@ -43,7 +43,7 @@
  * A message has the descriptor that it arrived on, which may belong to another
  * connection when the tool reads it.  So connections are numbered.  If an
  * earlier connection of this socket had the same descriptor, messages count for
- * the present one only once the socket has been empty.
+ * the present one only once the tool has read all older ones.
  */
 enum {
     FDS = 1024,
