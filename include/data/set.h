@@ -15,7 +15,7 @@
  * through an index file of data_index_*() (foil-data index).
  *
  * `path` in data_open() is the index, or the data next to its index ("x.tar"
- * and "x.tar.foil", "dir" and "dir.foil").  Errors, each with a sentence: no
+ * and "x.tar.foil", "dir" and "dir.foil").  Errors, each with a message: no
  * index, an index of another version, a missing folder or tar, a tar of another
  * size.  The data is searched at its old path relative to the index, then at
  * its old absolute path.
@@ -29,7 +29,7 @@ void data_close(struct data_set *set);
  * data_open_parts() is a data_open() that reads little of the index and does
  * not check its samples: call data_read() or data_touch() for a sample before
  * any other function. data_check() checks all samples, as data_open() does.
- * Both return 0, or -1 with a sentence if the index is damaged, or was
+ * Both return 0, or -1 with a message if the index is damaged, or was
  * overwritten since it was opened.
  */
 struct data_set *data_open_parts(const char *path, struct err *err);

@@ -32,7 +32,7 @@ struct eval_frozen;
 /*
  * eval_frozen_new() begins with the initial state.
  *   views  with two or more views; not copied, must stay valid
- * NULL with a sentence for an objective that needs more than rows, or invalid
+ * NULL with a message for an objective that needs more than rows, or invalid
  * settings.  Memory: the state of objective and sampler, and some batches.
  */
 struct eval_frozen *eval_frozen_new(const struct eval_views *views,
@@ -66,7 +66,7 @@ struct eval_batch {
 /*
  * eval_frozen_next() makes the batch of a step, and the sampler weighs its
  * negatives.  Epochs < 2^32; call it once for each step, in the order of the
- * plan, since chains move.  Returns 0, or -1 with a sentence if the sampler
+ * plan, since chains move.  Returns 0, or -1 with a message if the sampler
  * refuses it.
  */
 int eval_frozen_next(struct eval_frozen *frozen, uint64_t epoch, uint64_t step,

@@ -39,7 +39,7 @@ void flow_client_close(struct flow_client *client);
 
 /*
  * flow_client_next() returns 1 with news, 0 when there is none now, -1 when the
- * binder refused us (version, run, data set): exit with the sentence in *err.
+ * binder refused us (version, run, data set): exit with the message in *err.
  *
  * News is FLOW_JOINED, FLOW_MESSAGE, FLOW_ENDED, FLOW_OVER or FLOW_REPORT.  The
  * message is an item on edge PLAN, of our run and with ids within the data set,
@@ -115,7 +115,7 @@ enum flow_answer {
 
 /*
  * flow_client_wait() waits for the answer.  All results but FLOW_ANSWERED and
- * FLOW_STOPPED leave a sentence in *err.  FLOW_BAD_MESSAGE is returned for the
+ * FLOW_STOPPED leave a message in *err.  FLOW_BAD_MESSAGE is returned for the
  * 1st, 2nd, 4th, 8th ... unusable message, and whenever `report_every_s` has
  * passed without an answer: then, as at the deadline, *err has the fault of the
  * last message, if any came.
@@ -125,7 +125,7 @@ enum flow_answer flow_client_wait(struct flow_client *client, int stop_fd,
 
 /*
  * flow_client_poll() cancels the request, if there is one, and reads all
- * pending messages.  Returns 0; 1 with a sentence to print, and then call it
+ * pending messages.  Returns 0; 1 with a message to print, and then call it
  * again; or -1 when the service refused us.  Then flow_client_binder_hello() is
  * that of the service that would receive the next request; its `peer` changes
  * with a restart.

@@ -87,7 +87,7 @@ void flow_state_owner_on_hello(struct flow_state_owner *state, uint64_t peer,
 
 /*
  * flow_state_owner_check() returns 0 when a peer may use the state in a
- * session, else -1 with a sentence.
+ * session, else -1 with a message.
  *   owner   the owner's hello when it is another peer that is still connected;
  *           else NULL
  */
@@ -108,10 +108,10 @@ void flow_state_owner_advance(struct flow_state_owner *state,
 
 /*
  * A state arrives in pieces.  flow_state_owner_check_piece() returns 1 for the
- * first piece of a state, 0 for the expected next one, -1 with a sentence for
+ * first piece of a state, 0 for the expected next one, -1 with a message for
  * any other.  flow_state_owner_add_piece() records a valid piece; its peer
  * becomes the owner. flow_state_owner_check_complete(), for the last piece,
- * returns -1 with a sentence when rows are missing, else 0.
+ * returns -1 with a message when rows are missing, else 0.
  * flow_state_owner_commit() makes the received state the current one.
  * flow_state_owner_discard() discards a state that is being received.
  */

@@ -24,7 +24,7 @@
 /*
  * A function of the tool that checks a snapshot sent by a peer, before it has
  * any effect, and may rewrite its place in the tool's own form.  Returns 0, or
- * -1 with a sentence, and then the message is refused.
+ * -1 with a message, and then the message is refused.
  *   tool   that of the configuration
  */
 typedef int flow_check_place(void *tool, struct wire_want *want,
@@ -71,7 +71,7 @@ int flow_outlet_send_item(struct flow_outlet *outlet,
  * window, to the peers that want items. */
 void flow_outlet_send_end(struct flow_outlet *outlet);
 
-/* flow_outlet_late() revokes all items of a late peer: 1 with a sentence that
+/* flow_outlet_late() revokes all items of a late peer: 1 with a message that
  * names it, or 0 when there is none. */
 int flow_outlet_late(struct flow_outlet *outlet, struct err *words);
 

@@ -21,7 +21,8 @@
  *               repeats its last one
  *     book      the places of the window, from the first that is not trained.
  *               Each is free, leased to one peer, or at the consumer.  The
- *               caller adds them in the order of the plan, as far as known
+ *               caller adds them in the order of the plan, up to the last
+ *               planned one
  *     lease     ends when the consumer has the batch or has trained it; is
  *               revoked when the peer is gone or late
  *     room      how many leases a peer may have at once

@@ -26,7 +26,7 @@ const char *flow_replay_edge(const struct flow_replay *replay);
 
 /*
  * flow_replay_run() plays until the other end reports the end of the run, or
- * stop_fd becomes readable: 0; or -1 with a sentence.
+ * stop_fd becomes readable: 0; or -1 with a message.
  *   role   the trainer's, when there are keys
  */
 int flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,

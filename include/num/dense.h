@@ -10,10 +10,10 @@
  *
  * Weights, biases and their gradients are f32.  Rows are f32, with the products
  * of num/gemm.h, or bfloat16 (num/half.h).  Products of bfloat16 are summed in
- * f32; W is rounded for them, and y and dx once at their end.  They are
- * computed by the first of these that the processor has: the tiles of AMX, at
- * ten times the rate of f32 and more; AVX512-BF16, at twice the rate; vectors
- * of f32.  Each adds in another order, so bits differ.
+ * f32; W is rounded for them, and y and dx once at their end.  The products use
+ * the first of these that the processor has: AMX tiles, at least ten times as
+ * fast as f32; AVX512-BF16, twice as fast; f32 vectors.  Each adds in another
+ * order, so bits differ.
  *
  * Each function takes one struct; its comment lists the members that it uses.
  * For bfloat16, results do not depend on the number of threads: the sum over k

@@ -98,7 +98,7 @@ int run_batches_sync(void *batches, struct err *err);
  * run_batches_get() reads the batch of step `total`, or of the newest step if
  * `total` is 0; the run may be active.  The caller releases *line, the object
  * from batches.jsonl, with json_decref(), and *memory, which `record` points
- * into, with free().  Returns -1 with a sentence, and nothing to release, if
+ * into, with free().  Returns -1 with a message, and nothing to release, if
  * that step is not recorded.
  */
 int run_batches_get(const char *run, int64_t total,

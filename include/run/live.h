@@ -82,7 +82,7 @@ struct run_live {
 
 /*
  * run_live_open() connects to the endpoint of the trainer's events; the
- * trainer may start later.  0, or -1 with a sentence; call run_live_close() in
+ * trainer may start later.  0, or -1 with a message; call run_live_close() in
  * either case.
  *   kinds  of messages for each listener, as in wire_listener_open(). Each
  *          listener has its own queue, so frequent messages do not push out

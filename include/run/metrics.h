@@ -32,8 +32,9 @@ struct run_metrics {
  */
 int run_metrics_next(struct run_metrics *metrics, const char *run);
 
-/* run_metrics_old_name() returns the name of a metric, or of `view_options` in
- * batches.jsonl, in lines of an older foil; NULL if it is the same. */
+/* run_metrics_old_name() returns the name that older versions wrote for a
+ * metric, or for `view_options` of batches.jsonl; NULL if it has not changed.
+ */
 const char *run_metrics_old_name(const char *name);
 
 /*

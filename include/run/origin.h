@@ -19,7 +19,7 @@
 
 /*
  * run_origin_note() adds such a line if it is new, and creates RUN if needed.
- * Returns 1 with a sentence if a file of the last line of that name has
+ * Returns 1 with a message if a file of the last line of that name has
  * changed; else 0.  It ignores errors, as no run needs the file.
  *   run  NULL: does nothing
  */

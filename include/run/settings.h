@@ -39,7 +39,7 @@ json_t *run_settings_put(const struct run_settings *settings);
  * run_settings_take() sets options to the values of such an object, which must
  * outlive them: texts are not copied.  An option that is missing (newer than
  * the checkpoint), or for which counts() returns 0, counts as saved with its
- * default.  -1 with a sentence about an option with another value or type.
+ * default.  -1 with a message about an option with another value or type.
  *
  *     counts   returns 1 if the saved value of that name counts; NULL: all do
  */
@@ -54,13 +54,13 @@ int run_settings_overridden(const struct run_settings *settings,
                             const char *key);
 
 /* run_check() returns 0 if a path may be a run directory, also an empty one
- * whose trainer has not started; -1 with a sentence if nothing in it is of a
+ * whose trainer has not started; -1 with a message if nothing in it is of a
  * run. */
 int run_check(const char *path, struct err *err);
 
 /* run_config_newest() returns the config of the newest checkpoint of a run
  * (nn/checkpoint.h), or of RUN/latest where a trainer of another kind wrote
- * that alone, to be given to json_decref(); NULL with a sentence where there is
+ * that alone, to be given to json_decref(); NULL with a message where there is
  * none. */
 json_t *run_config_newest(const char *run, struct err *err);
 
@@ -81,7 +81,7 @@ int run_config_done(const json_t *config);
 json_t *run_settings_read(const char *run, const json_t *config);
 
 /* run_command_read() adds RUN/command, which foil run writes, to settings: 0,
- * or -1 with a sentence if there is none. */
+ * or -1 with a message if there is none. */
 int run_command_read(struct settings *settings, const char *run,
                      struct err *err);
 

@@ -30,7 +30,7 @@ void run_views_close(struct run_views *views);
 /*
  * run_views_step() returns the batch of step `total`, or of the newest step if
  * `total` is 0, in *record, which is valid until the next call.  From then on
- * views are made as in this step.  -1 with a sentence if the step is not
+ * views are made as in this step.  -1 with a message if the step is not
  * recorded, if a user's program made the views, or if the data set is not found
  * or is not that of the run.  Opens the data set in the first call, and again
  * when a later step has another path; this reads and checks its whole index

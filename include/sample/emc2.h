@@ -90,7 +90,7 @@ struct sample_emc2_settings {
                       (RNG_NEGATIVES), counter is the proposal */
 };
 
-/* What one visit of a batch did. */
+/* Statistics of one visit of a batch. */
 struct sample_moves {
     double accepted; /* share of all proposals; exact draws: share of the
                         chains that moved */

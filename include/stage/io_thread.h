@@ -34,7 +34,7 @@ struct stage_io {
     pthread_cond_t over;
 };
 
-/* stage_io_open() starts the thread: 0, or -1 with a sentence.
+/* stage_io_open() starts the thread: 0, or -1 with a message.
  * stage_io_close() ends it, with the lock held. */
 int stage_io_open(struct stage_io *io, void (*serve)(void *self), void *self,
                   struct err *err);

@@ -45,7 +45,7 @@ struct stage_program_config {
     const char *line; /* for sh -c */
     double limit_s;   /* seconds for a whole answer */
     size_t longest;   /* most bytes of an answer's line; 0: 4096 */
-    size_t most;      /* most lines of an answer before its last */
+    size_t most;      /* maximum of lines before the last of an answer */
 
     /* Prints a line: "strategy: no module named 'x'", safe for a terminal
      * (util/terminal.h); it must clear a progress line.  NULL: prints nothing.
@@ -58,7 +58,7 @@ struct stage_program_config {
 };
 
 /* stage_program_open() copies the config and the line, but not the name.  NULL
- * with a sentence if it cannot be started; an unknown command is reported with
+ * with a message if it cannot be started; an unknown command is reported with
  * the first request. */
 struct stage_program *
 stage_program_open(const struct stage_program_config *config, struct err *err);

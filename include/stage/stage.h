@@ -80,7 +80,7 @@ struct stage {
 /*
  * stage_open() handles signals, reads the keys and opens the set of sockets;
  * call it before other threads start.  stage_connect() does the same without
- * signals, for a tool that sets `stop`: 0, or -1 with a sentence.  Before
+ * signals, for a tool that sets `stop`: 0, or -1 with a message.  Before
  * stage_close(), close all sockets on `wire`.
  */
 void stage_open(struct stage *stage, const struct stage_options *options);
@@ -132,7 +132,7 @@ struct stage_handlers {
 
 /*
  * stage_loop() waits and calls turn() until it returns 0 or `stop` is readable:
- * 0.  -1 if a wait fails, with a sentence, or turn() returns -1.  stage_run()
+ * 0.  -1 if a wait fails, with a message, or turn() returns -1.  stage_run()
  * is for a turn() that does not fail: it ends the tool if a wait fails.
  */
 int stage_loop(struct stage *stage, const struct stage_handlers *handlers,
@@ -140,7 +140,7 @@ int stage_loop(struct stage *stage, const struct stage_handlers *handlers,
 void stage_run(struct stage *stage, const struct stage_handlers *handlers,
                void *self);
 
-/* stage_report() prints the sentence of a FLOW_REPORT; it ignores other news.
+/* stage_report() prints the message of a FLOW_REPORT; it ignores other news.
  */
 void stage_report(const struct flow_news *news);
 

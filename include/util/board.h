@@ -36,7 +36,7 @@ struct board_when {
  * board_open() begins a file with the event of its version.  It cannot fail:
  * board_flush() reports errors.
  *   file   open for writing; it must stay open until board_close()
- *   name   of the file, for the sentence of an error
+ *   name   of the file, for the message of an error
  *   time   as in board_when
  */
 struct board *board_open(FILE *file, const char *name, double time);
@@ -55,7 +55,7 @@ void board_histogram(struct board *board, const struct board_when *when,
                      const char *tag, const float *x, size_t n);
 
 /* board_flush() flushes the file, so that other processes see all that was
- * added; -1 with a sentence if a write has failed since board_open(). */
+ * added; -1 with a message if a write has failed since board_open(). */
 int board_flush(struct board *board, struct err *err);
 
 /* board_close() flushes and frees the board; the file stays open.  Returns what

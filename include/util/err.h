@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /*
- * Errors: one sentence about a fault of the outside world.
+ * Errors: a message, one sentence, about a fault of the outside world.
  *
  * A function that can fail takes a struct err * last and returns 0 or -1 (or an
- * object or NULL).  On failure the sentence is filled in; on success it is
+ * object or NULL).  On failure the message is filled in; on success it is
  * untouched.  Nothing under lib/ prints or exits.  A wrong assumption of our
  * own code is not an error but a bug: REQUIRE() aborts the process.
  */
@@ -17,7 +17,7 @@ struct err {
 };
 
 /*
- * err_set() writes the sentence and returns -1, so that a failing function can
+ * err_set() writes the message and returns -1, so that a failing function can
  * end with `return err_set(err, ...)`.  Small first letter, no full stop, the
  * subject in single quotes, the reason last, and what to do if that is not
  * obvious: "cannot open 'a.tar': No such file or directory".
@@ -53,7 +53,7 @@ struct tally {
 
 /*
  * tally_add() counts an occurrence.  Returns 1 if it should be logged, for the
- * 1st, 2nd, 4th, 8th ..., with the count added to the sentence; else 0.
+ * 1st, 2nd, 4th, 8th ..., with the count added to the message; else 0.
  */
 int tally_add(struct tally *tally, struct err *why);
 

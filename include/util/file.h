@@ -59,7 +59,7 @@ int file_drafts_abandon(void);
 /*
  * file_append() writes to the end of an open file all or nothing, by one write:
  * after a partial write the file is truncated to its old size.
- *   name  for the sentence of an error
+ *   name  for the message of an error
  */
 int file_append(int file, const void *data, size_t len, const char *name,
                 struct err *err);

@@ -13,14 +13,14 @@
  */
 
 /*
- * json_parse() reads one JSON object from len bytes; NULL with a sentence that
+ * json_parse() reads one JSON object from len bytes; NULL with a message that
  * names `what` and the line of the fault.  Duplicate keys are refused.
  */
 json_t *json_parse(const char *text, size_t len, const char *what,
                    struct err *err);
 
 /*
- * These read a required field: 0, or -1 with a sentence about the missing or
+ * These read a required field: 0, or -1 with a message about the missing or
  * wrong field.
  *   whole: an integer in min .. max;
  *   text: a string that lives as long as the object.

@@ -266,7 +266,7 @@ void set_tool_name(const char *name);
 
 /*
  * end_when_stopped() is for a tool that makes files or prints figures: from now
- * on the first signal of util/stop.h makes it die, with a sentence and without
+ * on the first signal of util/stop.h makes it die, with a message and without
  * leaving a draft (util/file.h).  If its first file is in place the tool
  * finishes instead, so that files that belong together are complete.  Call it
  * before other threads start.

@@ -78,7 +78,7 @@ json_t *param_json(const struct param *own, double value);
  * param_read() is the inverse: it sets the values that a JSON object names.
  *   text   {"tau": 0.2, "kl": true, "form": "word"}; NULL or "" names none
  *   value   [PARAM_MOST]; the others stay
- * -1 with a sentence: not an object, an unknown parameter, a wrong kind, a
+ * -1 with a message: not an object, an unknown parameter, a wrong kind, a
  * value out of range.
  */
 int param_read(const struct param *own, const char *text, double *value,
@@ -87,8 +87,8 @@ int param_read(const struct param *own, const char *text, double *value,
 /*
  * param_read_words() does so from numbers and words, "tau=0.2,form=word,kl";
  * the name of a flag sets it.
- *   who    the method that has the parameters, for the sentence
- * -1 with a sentence: an unknown parameter, an invalid value, a value out of
+ *   who    the method that has the parameters, for the message
+ * -1 with a message: an unknown parameter, an invalid value, a value out of
  * range.
  */
 int param_read_words(const struct param *own, const char *who,

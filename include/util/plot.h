@@ -12,7 +12,7 @@
  * plot_open() begins a script, and returns the stream to write its text to.
  * plot_draw() ends and releases it, writes it to a file next to the picture,
  * x.gp for x.png, with `set output` added, and runs gnuplot on it. -1 with a
- * sentence if gnuplot does not run or rejects the script; the script stays.
+ * message if gnuplot does not run or rejects the script; the script stays.
  */
 struct plot {
     FILE *out;

@@ -14,7 +14,7 @@
  *
  * wire_decode() fills a struct with an untrusted message.
  *   size   images in our data set, the bound of ids; 0: not known
- * Returns 0, or -1 with a sentence and an empty struct.  Arrays of the struct
+ * Returns 0, or -1 with a message and an empty struct.  Arrays of the struct
  * point into the message; a struct with arrays holds the message (its `msg`)
  * and has to be released.
  *

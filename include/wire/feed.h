@@ -50,7 +50,7 @@ void wire_listener_close(struct wire_listener *listener);
 
 /*
  * wire_listener_next() returns 1 with a message, to be freed by
- * wire_msg_free(), 0 when there is none now, -1 with a sentence about one that
+ * wire_msg_free(), 0 when there is none now, -1 with a message about one that
  * was refused.
  *
  *     missed   how many messages of its kind were lost just before it

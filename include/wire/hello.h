@@ -42,7 +42,7 @@ void wire_hello_name(struct wire_hello *hello);
 
 /*
  * wire_hello_fits() returns 0 when the two can work together, else -1 with a
- * sentence that names both sides: version, run, data set or recipe differ.
+ * message that names both sides: version, run, data set or recipe differ.
  */
 int wire_hello_fits(const struct wire_hello *mine,
                     const struct wire_hello *theirs, struct err *err);

@@ -32,7 +32,7 @@ struct wire_keys {
  * every public one in the folder `allow`.  It refuses a secret key that others
  * can read, and a folder, or a file in it, that belongs to another user than us
  * or root, or that others can write to.  wire_keys_find() returns the allowed
- * certificate with that role, or NULL with a sentence: there is none, or more
+ * certificate with that role, or NULL with a message: there is none, or more
  * than one.
  */
 int wire_keys_open(struct wire_keys *keys, const char *own, const char *allow,

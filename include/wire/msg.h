@@ -18,7 +18,7 @@
  * A message never changes once it is made, and is reference-counted.  It keeps
  * the bytes in which it arrived: decoded structs point into it and hold it.
  * Decoders check in this order: well-formed, known, in range, consistent,
- * finite.  A message that fails is refused as a whole, with one sentence.
+ * finite.  A message that fails is refused as a whole, with one error.
  */
 struct wire_msg;
 
@@ -87,7 +87,7 @@ struct wire_part {
 
 /*
  * wire_msg_from() makes a message from copies of raw parts: for tests,
- * recordings and fuzzers.  NULL with a sentence when they are not a message of
+ * recordings and fuzzers.  NULL with a message when they are not a message of
  * a version that we read ("peer speaks foil1, this is foil3").  It checks kind,
  * header, tensors with their lengths, and that floats are finite.
  */
@@ -103,7 +103,7 @@ void wire_msg_free(struct wire_msg *msg);
 enum wire_kind wire_msg_kind(const struct wire_msg *msg);
 
 /* wire_msg_id() reads the id of a request or an answer of any kind: 0, or -1
- * with a sentence when there is none. */
+ * with a message when there is none. */
 int wire_msg_id(const struct wire_msg *msg, int64_t *id, struct err *err);
 
 /* wire_msg_role() returns the sender's role when its key was checked (CURVE),

@@ -23,7 +23,7 @@ void wire_proxy_close(struct wire_proxy *proxy);
 
 /*
  * wire_proxy_next() forwards one message: 1 with that message, to be freed by
- * wire_msg_free(), 0 when there is none now, -1 with a sentence about one that
+ * wire_msg_free(), 0 when there is none now, -1 with a message about one that
  * could not be forwarded (no such peer, not a message of ours).
  *   from   0: the real binder sent it; else the number of a connecting peer,
  *          from 1, in the order of their first messages

@@ -33,7 +33,7 @@ FILE *wire_record_open(const char *path, struct err *err);
 
 /*
  * wire_record_next() reads the next message: 1 with a message, to be freed by
- * wire_msg_free(), 0 at the end, -1 with a sentence.  A part is allocated only
+ * wire_msg_free(), 0 at the end, -1 with a message.  A part is allocated only
  * when it fits in the rest of the file.
  */
 int wire_record_next(FILE *file, struct wire_record *record,

@@ -75,7 +75,7 @@ struct wire_sock;
 enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
 
 /*
- * wire_sock_open() opens one; NULL with a sentence on error: invalid address,
+ * wire_sock_open() opens one; NULL with a message on error: invalid address,
  * address in use by a living process, tcp beyond this machine without keys (a
  * name other than localhost counts as beyond).  The socket file of a dead
  * process is replaced.
@@ -116,7 +116,7 @@ struct wire_id {
  *   from   its sender, on a ROUTER; else NULL
  *
  * Returns 1 with a message, to be freed by wire_msg_free(), 0 when none is
- * pending, -1 with a sentence when a message was refused and dropped: continue;
+ * pending, -1 with a message when a message was refused and dropped: continue;
  * wire_sock_subject() describes it.
  *
  * A peer of version 2 is sent messages of version 2 from its first message on.

@@ -146,7 +146,7 @@ void data_layout_release(struct layout_parts *parts);
 size_t data_layout_parts(uint64_t bytes);
 
 /* data_layout_advice() returns the remedy for an index that does not match its
- * data, as the end of a sentence; the caller frees it. */
+ * data, as the end of a message; the caller frees it. */
 char *data_layout_advice(const struct data_set *set);
 
 /*

@@ -145,7 +145,7 @@ read_annotations(const char *path, const json_t *root, struct data_bytes *table,
  *      "annotations": [{"image_id": 1, "caption": "A dog."}, ..]}
  *         COCO: captions_train2017.json
  *
- * -1 with a sentence that names the field: invalid JSON, neither format, an
+ * -1 with a message that names the field: invalid JSON, neither format, an
  * image without a name, an annotation of an image that is not listed.
  */
 static int

@@ -53,7 +53,7 @@ struct tree_state {
     uint64_t count, sum;
 };
 
-/* data_tree_is_run() returns 1, with a sentence, if a folder is a run or a
+/* data_tree_is_run() returns 1, with a message, if a folder is a run or a
  * checkpoint; else 0. */
 int data_tree_is_run(const char *path, struct err *err);
 

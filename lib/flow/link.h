@@ -94,7 +94,7 @@ int flow_link_decode(struct flow_link *link, struct flow_news *news);
 
 /*
  * flow_link_check() refuses a message whose kind the edge does not allow, or
- * whose session is impossible: -1 with a sentence, else 0.
+ * whose session is impossible: -1 with a message, else 0.
  *   subject   of that message
  */
 int flow_link_check(const struct flow_link *link, enum wire_kind kind,
@@ -110,7 +110,7 @@ void flow_link_error(struct flow_link *link, const struct wire_id *to,
  * a REPORT.  Returns 1 when that is to be printed.
  *   to        the sender, at a binding end; else NULL
  *   refusal   of that sender
- *   name      of the sender, to begin the sentence with
+ *   name      of the sender, to begin the message with
  *   subject   the message
  *   news      news->why has the fault of the message
  */

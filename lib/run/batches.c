@@ -54,7 +54,7 @@ read_line(const json_t *line, const char *path, struct run_rows *at,
 }
 
 /* Returns the line of a step, or the last line if `total` is 0, and fills in
- * *at; NULL with a sentence if there is none. */
+ * *at; NULL with a message if there is none. */
 static json_t *
 find_line(const char *path, int64_t total, struct run_rows *at, struct err *err)
 {

@@ -7,7 +7,7 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-/* Metrics, and a key of batches.jsonl, that an older foil wrote by another
+/* Metrics, and a key of batches.jsonl, that older versions wrote by another
  * name. */
 static const struct {
     const char *old, *now;
@@ -38,9 +38,9 @@ run_metrics_old_name(const char *name)
     return NULL;
 }
 
-/* Updates the names in a line that an older foil wrote: its applied steps have
- * `gradient`, and no `lr`; other lines have no numbers of a user's program,
- * which may have any name. */
+/* Updates the names in a line that an older version wrote: its applied steps
+ * have `gradient`, and no `lr`; other lines have no numbers of a user's
+ * program, which may have any name. */
 static void
 update_names(const json_t *line, struct value *values, size_t n)
 {

@@ -96,7 +96,7 @@ run_origin_read(const char *run)
     return all;
 }
 
-/* Returns 1 with a sentence if a file is not as in an earlier line. */
+/* Returns 1 with a message if a file is not as in an earlier line. */
 static int
 find_change(const char *run, const json_t *was, const json_t *line,
             struct err *changed)

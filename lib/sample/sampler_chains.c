@@ -3,8 +3,8 @@
  * across two views such as images and texts (sample/emc2.h).
  *
  * draw_extras() lists the states that a batch gets as extra samples.
- * weigh_chains() is a visit: states, moves on the bank, similarities,
- * sample_emc2().
+ * weigh_chains() makes a visit: it collects the states, moves the chains over
+ * the bank, computes similarities and calls sample_emc2().
  */
 #include <float.h>
 #include <stdlib.h>

@@ -385,7 +385,7 @@ set_harmless(struct err *err, char *text)
     free(text);
 }
 
-/* Ends the program; the sentence has its name, its line and `why`. */
+/* Ends the program; the message has its name, its line and `why`. */
 static enum stage_outcome
 lose_program(struct stage_program *p, struct err *err, const char *why)
 {

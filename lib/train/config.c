@@ -68,7 +68,7 @@ train_state_get(struct train_state *state, const json_t *object,
         const char *name = fields[i].name;
 
         if (name == without_service && !json_object_get(object, name))
-            name = "alone"; // of an older foil
+            name = "alone"; // of an older version
         if (json_get_whole(object, name, 0, INT64_MAX, field, err))
             return -1;
     }

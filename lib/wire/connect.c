@@ -41,7 +41,7 @@ has_port(const char *endpoint, int binds)
     return digits && !port[digits] && number >= 1 && number <= 65535;
 }
 
-/* 0, or -1 with a sentence: another transport, an invalid port, or an ipc
+/* 0, or -1 with a message: another transport, an invalid port, or an ipc
  * address that is not a file: only files have owners and modes. */
 static int
 check_address(const char *endpoint, int binds, struct err *err)

@@ -82,7 +82,7 @@ check_requires(const struct wire_msg *msg, struct err *err)
 
     if (first)
         wire_read_fail(
-            &r, "requires '%s', which this foil does not support",
+            &r, "requires '%s', which this version does not support",
             first->type == MSGPACK_OBJECT_STR
                 ? make_printable(shown, first->via.str.ptr, first->via.str.size)
                 : "?");

@@ -60,7 +60,7 @@ struct wire_sock {
  * it uses its socket and `keys`, which do not change, and takes no signals.
  *
  * wire_zap_open() binds the handler in a ZeroMQ context, before any socket that
- * needs it, and starts the thread.  NULL with a sentence on error.
+ * needs it, and starts the thread.  NULL with a message on error.
  *   keys   allowed certificates, borrowed until wire_zap_close()
  *
  * wire_zap_refused() returns how many keys were refused since the last call,

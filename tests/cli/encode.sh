@@ -113,14 +113,14 @@ as_loop() {
 ok 'a loss with its own parameters trains' siamese own encode
 ok 'a loss with its own parameters has the values of an ordinary loop' as_loop own
 ok 'foil-embed starts a program that also has a loss' foil-embed -o own.npy own "$data"
-# a run begun by an older foil
+# a run begun by an older version
 older_halves() {
     siamese older encode --steps 5 && /usr/bin/python3 "${encoders%/*}/../older.py" older \
         external=own steps_without_service=alone &&
         grep -q '"objective": "own"' older/latest/config.json &&
         siamese older encode --resume --steps "$(wc -l <own/metrics.jsonl)"
 }
-ok 'a run of an older foil is resumed' older_halves
+ok 'a run of an older version is resumed' older_halves
 ok 'the resumed run has the losses of an undisturbed one' \
     diff <(jq .loss own/metrics.jsonl) <(jq .loss older/metrics.jsonl)
 ok 'its next checkpoint has the new names' jq -e '.options.objective == "external" and

@@ -60,7 +60,7 @@ ok 'foil-runs prints the slowest rank' jq -es \
 mkdir ranked-before ranked-before/d
 sed 's/"slowest_rank"/"slowest"/; s/"rank_lag"/"behind"/' ranked/d/metrics.jsonl \
     >ranked-before/d/metrics.jsonl
-ok 'foil-runs prints the slowest rank of a run of an older foil' \
+ok 'foil-runs prints the slowest rank of a run of an older version' \
     diff <("$runs" ranked | jq '[.slowest_rank, .rank_lag]' | head -n 4) \
     <("$runs" ranked-before | jq '[.slowest_rank, .rank_lag]')
 ok 'a terminal shows the slowest rank' grep -Eq 'ranked/d.* 3, [0-9]+%' screen

@@ -37,7 +37,7 @@ names_of_an_older_foil_are_new_ones(struct run_metrics *step)
           is(step, 2, "grad_norm", 2) && is(step, 3, "lr", 0.1) &&
           is(step, 4, "bank_filled", 1) &&
           is(step, 5, "plan.with_features", 3) && is(step, 6, "rank_lag", 4),
-      "metrics of an older foil have the new names");
+      "metrics of an older version have the new names");
     T(read_text(step, "{\"refused\":\"nan\",\"slowest\":1}\n") &&
           is(step, 0, "slowest_rank", 1),
       "also in steps that were not applied");

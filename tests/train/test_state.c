@@ -21,7 +21,7 @@ main(void)
     json_object_del(object, "steps_without_service");
     in = (struct train_state){0};
     T(!train_state_get(&in, object, &err) && !memcmp(&in, &out, sizeof in),
-      "so is one of an older foil: %s", err.msg);
+      "a state of an older version: %s", err.msg);
     json_object_set_new(object, "plan", json_integer(1));
     T(train_state_get(&in, object, &err) && strstr(err.msg, "plan"),
       "a plan that is no text is refused: %s", err.msg);

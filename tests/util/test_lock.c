@@ -111,7 +111,7 @@ main(void)
       "a line of another host");
     put("");
     T(!lock_look("lock", &lock, &err) && !lock.held && lock.here,
-      "an empty file: of an older foil");
+      "an empty file: of an older version");
     T(lock_take("own", &err) == 1 && !lock_removed() && !unlink("own") &&
           lock_removed(),
       "removal of a held file is detected");
