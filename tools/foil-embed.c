@@ -110,9 +110,9 @@ embed_texts(char **operand)
         opt_misuse("--captions, --lines and --classes exclude each other and "
                    "the options of images");
     if ((operand[1] == NULL) == (o->captions && whole))
-        opt_misuse(!whole        ? "wants DATA alone"
-                   : o->captions ? "wants CHECKPOINT and DATA"
-                                 : "wants CHECKPOINT alone");
+        opt_misuse(!whole        ? "needs DATA alone"
+                   : o->captions ? "needs CHECKPOINT and DATA"
+                                 : "needs CHECKPOINT alone");
     options.checkpoint = whole ? operand[0] : NULL;
     options.data = o->captions ? operand[whole] : NULL;
     options.head |= !opt_is_set(&options.head);
@@ -169,7 +169,7 @@ embed_images(char **operand)
                    o->shard);
     if ((operand[1] != NULL) != whole ||
         o->raw + o->descriptor + o->untrained > 1)
-        opt_misuse("wants CHECKPOINT and DATA, or DATA alone and --raw or "
+        opt_misuse("needs CHECKPOINT and DATA, or DATA alone and --raw or "
                    "--descriptor");
     if (o->recipe && image_recipe_find(o->recipe, &recipe, &err))
         opt_misuse("%s", err.msg);
@@ -194,7 +194,7 @@ export_encoder(char **operand)
     if (operand[1] || o->output || o->raw || o->descriptor || o->untrained ||
         o->lines || o->classes)
         opt_misuse(
-            "--export and --onnx want CHECKPOINT alone, and no features");
+            "--export and --onnx need CHECKPOINT alone, and no features");
     if (o->captions && (o->onnx || folder))
         opt_misuse("--onnx and --export DIR/ are for encoders of images");
     if (o->licence && !folder)
@@ -226,7 +226,7 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     operand = opt_parse(&tool, argc, argv);
     if (!o->output && !o->export && !o->onnx)
-        opt_misuse("wants a file to write to, -o FILE");
+        opt_misuse("needs a file to write to, -o FILE");
     if (o->average && (o->raw || o->descriptor || o->untrained))
         opt_misuse("--average is for the weights of a checkpoint, and goes "
                    "without --raw, --descriptor and --untrained");

@@ -94,7 +94,7 @@ main(int argc, char **argv)
     if (!run && path)
         run = hold_name(basename(mem_keep_format("%s", path)));
     if (resume && !run)
-        opt_misuse("--resume wants the run directory, -r RUN");
+        opt_misuse("--resume needs the run directory, -r RUN");
     if (resume && !path)
         path = mem_keep_format("%s/list", run);
     if (run)

@@ -61,7 +61,7 @@ open_outlet(struct selector *s)
     struct err err;
 
     if (!config.server.endpoint)
-        opt_misuse("wants -r DIR or --plan ENDPOINT");
+        opt_misuse("needs -r DIR or --plan ENDPOINT");
     if (run && file_mkdir(run, 0700, &err))
         die("%s", err.msg);
     s->outlet = flow_outlet_open(s->stage.wire, &config, &err);
@@ -85,7 +85,7 @@ open_planner(struct selector *s)
     struct err err;
 
     if (!config.endpoint)
-        opt_misuse("wants -r DIR or --trainer ENDPOINT: '%s' plans from "
+        opt_misuse("needs -r DIR or --trainer ENDPOINT: '%s' plans from "
                    "features",
                    s->options->strategy->name);
     s->planner = planner_open(&config, &err);

@@ -113,7 +113,7 @@ main(int argc, char **argv)
     opt_parse(&tool, argc, argv);
     run = folder;
     if (!run)
-        opt_misuse("which run? want RUN, its directory");
+        opt_misuse("RUN is missing: the run directory");
     if (!file_exists(run))
         die("no run '%s': there is no such folder", run);
     or_die(run_check(run, &err), &err);

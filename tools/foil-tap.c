@@ -98,7 +98,7 @@ play_role(struct tap *of, char **operand)
         where[i] =
             stage_endpoint(&of->stage, i ? NULL : operand[1], played->edge[i]);
         if (!where[i])
-            opt_misuse("check where? -r DIR%s",
+            opt_misuse("check needs -r DIR%s",
                        played->edge[1] ? "" : " or an endpoint");
     }
     check.session = (int64_t)clock_wall();
@@ -126,7 +126,7 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 _Noreturn static void
 list_verbs(void)
 {
-    log_message("wants a verb:");
+    log_message("needs a verb:");
     for (size_t i = 0; i < VERBS; i++)
         opt_row(stderr, mem_temp("%s%s", verbs[i].name, verbs[i].operands),
                 verbs[i].does);
@@ -136,7 +136,7 @@ list_verbs(void)
 static const struct verb *
 find_verb(const char *name, int operands)
 {
-    char *wanted = mem_text("wants");
+    char *wanted = mem_text("needs");
 
     for (size_t i = 0; i < VERBS; i++) {
         const struct verb *verb = &verbs[i];

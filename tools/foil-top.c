@@ -125,7 +125,7 @@ main(int argc, char **argv)
 
     opt_parse(&tool, argc, argv);
     if (!options.run && !events)
-        opt_misuse("which run? want RUN, its directory, or --events ENDPOINT");
+        opt_misuse("RUN is missing: the run directory, or --events ENDPOINT");
     opt_together(&options.keys, &options.allow);
     or_die(options.run && run_check(options.run, &err), &err);
     stage_open(&stage, &options);

@@ -100,7 +100,7 @@ main(int argc, char **argv)
 
     opt_parse(&tool, argc, argv);
     if (!where.stage.run)
-        opt_misuse("which run? want RUN, its directory");
+        opt_misuse("RUN is missing: the run directory");
     if (file && token)
         opt_misuse("--token belongs to a page that is served: leave it out, or "
                    "--export");

@@ -295,7 +295,7 @@ start_import(struct data_import *import, struct err *err)
     size_t pixels;
 
     if (apart && import->settings.files > 2)
-        return err_set(err, "%s wants a file of images and one of labels",
+        return err_set(err, "%s needs a file of images and one of labels",
                        import->form.name);
     if (open_next(import, err) || read_shape(import, err) ||
         (apart && import->settings.files == 2 && open_labels(import, err)) ||

@@ -193,7 +193,7 @@ cache_check_step(const struct sample_source *source, const struct batch *step,
 {
     (void)source;
     return step->v == 2 ? 0
-                        : err_set(err, "%zu views: the cache wants 2", step->v);
+                        : err_set(err, "%zu views: the cache needs 2", step->v);
 }
 
 /*

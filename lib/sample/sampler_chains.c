@@ -147,7 +147,7 @@ check_across(const struct sample_source *source, const struct batch *step,
                        step->extra.n);
     return step->v == 2 ? 0
                         : err_set(err,
-                                  "chains across the views want 2 views, not "
+                                  "chains across the views need 2 views, not "
                                   "%zu",
                                   step->v);
 }
@@ -179,7 +179,7 @@ check_chains(const struct sample_source *source, const struct batch *step,
                        burn, step->b, length);
     return !is_exact(how) || step->v == 2
                ? 0
-               : err_set(err, "%zu views: an exact draw wants 2", step->v);
+               : err_set(err, "%zu views: an exact draw needs 2", step->v);
 }
 
 /* ---- states of chains ---------------------------------------------------- */

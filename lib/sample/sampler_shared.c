@@ -52,7 +52,7 @@ check_views(const struct sample_source *source, const struct batch *step,
     const char *name = source->settings.sampler->proposals;
 
     return step->v == 2 ? 0
-                        : err_set(err, "%zu views: %s wants 2", step->v, name);
+                        : err_set(err, "%zu views: %s needs 2", step->v, name);
 }
 
 /* The row of the bank of a column; an extra sample without a known view has

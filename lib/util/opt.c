@@ -152,7 +152,7 @@ set_option(const struct opt_tool *tool, const struct opt *o, const char *value)
     if (o->kind == OPT_FLAG && value && value != off)
         opt_misuse("%s takes no value", opt_spelled(o));
     if (o->kind != OPT_FLAG && !value)
-        opt_misuse("%s wants a value: %s", opt_spelled(o), o->arg);
+        opt_misuse("%s needs a value: %s", opt_spelled(o), o->arg);
     if (times_set[row]++ && o->kind != OPT_LIST && value && values[row])
         opt_misuse("%s is given twice: as '%s' and as '%s'", opt_spelled(o),
                    values[row], value);
@@ -237,7 +237,7 @@ static const char *
 next_word(char **argv, int *at, const char *name, const char *arg)
 {
     if (!argv[*at + 1])
-        opt_misuse("--%s wants a value: %s", name, arg);
+        opt_misuse("--%s needs a value: %s", name, arg);
     return argv[++*at];
 }
 
@@ -375,10 +375,10 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
         exit(EXIT_USAGE);
     }
     if (n > tool->at_most)
-        opt_misuse("what is '%s' for? want %s", argv[tool->at_most],
+        opt_misuse("unexpected '%s': want %s", argv[tool->at_most],
                    tool->operands ? tool->operands : "options alone");
     if (n < tool->at_least)
-        opt_misuse("wants %s", tool->operands);
+        opt_misuse("needs %s", tool->operands);
     return argv;
 }
 
@@ -442,7 +442,7 @@ opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
 
     set_tool_name(tool->name);
     if (argc < 2) {
-        log_message("wants a verb:");
+        log_message("needs a verb:");
         opt_list_verbs(verbs, stderr);
         exit(EXIT_USAGE);
     }

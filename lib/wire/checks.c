@@ -127,7 +127,7 @@ wire_check_request(struct wire_decoder *d)
 
     if (!strcmp(request->kind, "pair") &&
         (batch->v != 2 || !batch->most_captions))
-        wire_read_fail(&d->r, "kind pair wants 2 views, and captions");
+        wire_read_fail(&d->r, "kind pair needs 2 views, and captions");
     check_texts(&d->r, batch->extra.n_texts, batch->extra.texts, d->size,
                 batch->most_captions ? batch->most_captions
                                      : WIRE_CAPTIONS_MAX);

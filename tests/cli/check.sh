@@ -243,6 +243,6 @@ done
 
 ok 'foil-tap check of an unknown role exits with 2' \
     refuses 2 "no role 'cook'" "$tap" check cook -r "$work"
-ok 'foil-tap check without a run exits with 2' refuses 2 'check where' "$tap" check select
+ok 'foil-tap check without a run exits with 2' refuses 2 'check needs -r' "$tap" check select
 kill "${stages[@]}" 2>/dev/null
 done_testing

@@ -39,7 +39,7 @@ ok 'anchors -o writes a line for each anchor' awk -F, '
 npy warm.npy '<f4' '3,' $one $one $one
 ok 'anchors --learnt reads temperatures from a file' prints_line '"learnt":{"mean":1.0,' \
     anchors --learnt warm.npy rows.npy
-ok '--negatives cross of one view exits with 2' refuses 2 'wants two views' \
+ok '--negatives cross of one view exits with 2' refuses 2 'needs two views' \
     "$eval" anchors --negatives cross rows.npy
 ok '--negatives cross takes two views' prints_line '"views":2,"d":2,"negatives":"cross"' \
     anchors --negatives cross rows.npy rows.npy
@@ -48,11 +48,11 @@ ok '--learnt with another number of rows exits with 1' \
     "$eval" anchors --learnt rows.npy rows.npy
 ok '--anchor of a missing sample exits with 1' \
     refuses 1 'no sample 7' "$eval" anchors --anchor 7 rows.npy
-ok '--sheet without --images exits with 2' refuses 2 'wants --images' \
+ok '--sheet without --images exits with 2' refuses 2 'needs --images' \
     "$eval" anchors --sheet s.png rows.npy
 ok '--views of features exits with 2' refuses 2 'not for features' \
     "$eval" anchors --views 3 rows.npy
-ok 'anchors of a checkpoint without data exits with 2' refuses 2 'wants CHECKPOINT DATA' \
+ok 'anchors of a checkpoint without data exits with 2' refuses 2 'needs CHECKPOINT DATA' \
     "$eval" anchors run
 npy row.npy '<f4' '1, 2' $one $zero
 ok 'anchors of one row exits with 1' \

@@ -62,7 +62,7 @@ ok 'it evaluates the ends of epochs except for the last, under the name of the a
     "$(jq -r 'select(.measure == "mine") | "\(.step) \(.epoch)"' curve/results.jsonl)" = '2 1'
 ok 'it does so once' bash -c "'$eval' follow -r curve --once --share 2 \
     --eval-command '$answers' && test \"\$(grep -c mine curve/results.jsonl)\" = 1"
-ok '--share with data exits with 2' refuses 2 'wants --eval-command, and no data' \
+ok '--share with data exits with 2' refuses 2 'needs --eval-command, and no data' \
     "$eval" follow -r curve --share 2 half.foil other.foil
 ok '--every without --share exits with 2' refuses 2 'belong to --share' \
     "$eval" follow -r curve --every 2 half.foil other.foil

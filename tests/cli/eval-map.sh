@@ -91,7 +91,7 @@ ok 'a board of size 100 has 1200 pixels' pixels board.png 1200
 refuses_map() {
     refuses "$1" "$2" "$eval" map "${@:3}"
 }
-ok 'map without an output exits with 2' refuses_map 2 'wants an output' one.npy
+ok 'map without an output exits with 2' refuses_map 2 'needs an output' one.npy
 ok '--thumbnails without --images exits with 2' \
     refuses_map 2 'need each other' --thumbnails x.png one.npy
 ok 'map -o on its input exits with 2' refuses_map 2 'would be lost' -o one.npy one.npy

@@ -92,7 +92,7 @@ ok 'pca of views of other images exits with 1' refuses 1 'same number of rows in
     "$eval" pca -k 2 -o b.npy --coordinates r.npy raw.npy few.npy
 ok 'pca of more directions than rows exits with 1' refuses 1 'have no 25 components' \
     "$eval" pca -k 25 -o b.npy raw.npy
-ok 'pca without -o exits with 2' refuses 2 'wants a file' "$eval" pca raw.npy
+ok 'pca without -o exits with 2' refuses 2 'needs a file' "$eval" pca raw.npy
 cp raw.npy copy.npy
 ok 'pca -o on its input exits with 2' refuses 2 "'copy.npy' is read from" \
     "$eval" pca -k 2 -o copy.npy raw.npy ./copy.npy

@@ -45,9 +45,9 @@ ok 'another run starts with the exported encoder' trained d --arch resnet18,widt
 ok '--export in a missing folder exits with 1' \
     refuses 1 'none/a.safetensors' "$embed" --export none/a.safetensors a
 ok '--onnx to a full disk exits with 1' refuses 1 '/dev/full' "$embed" --onnx /dev/full a
-ok '--export with -o exits with 2' refuses 2 'want CHECKPOINT alone' \
+ok '--export with -o exits with 2' refuses 2 'need CHECKPOINT alone' \
     "$embed" --export x.safetensors -o x.npy a
-ok '--onnx with data exits with 2' refuses 2 'want CHECKPOINT alone' \
+ok '--onnx with data exits with 2' refuses 2 'need CHECKPOINT alone' \
     "$embed" --onnx x.onnx a set.tar
 
 ok '--onnx succeeds' "$embed" --onnx a.onnx a

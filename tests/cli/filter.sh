@@ -282,7 +282,7 @@ ok '--proposals exact without --filter exits with 2' refuses 2 'that needs --fil
     negatives --proposals exact
 ok '--method cache --proposals exits with 2' refuses 2 'cache has no --proposals' \
     negatives --filter --method cache --proposals once
-ok '--filter without a plan exits with 2' refuses 2 'wants -r DIR' \
+ok '--filter without a plan exits with 2' refuses 2 'needs -r DIR' \
     "$BIN/foil-negatives" --filter --negatives "ipc://$work/n"
 
 # refused NAME PATTERN FILTER-OPTIONS... : the trainer ends with an error that matches

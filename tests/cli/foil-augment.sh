@@ -91,7 +91,7 @@ END
 common foil-augment "$data"
 ok 'foil-augment without data exits with 2' exits 2 "$augment"
 ok 'foil-augment without an endpoint exits with 2' \
-    refuses 2 'wants -r DIR' "$augment" "$data"
+    refuses 2 'needs -r DIR' "$augment" "$data"
 ok '--keys without --allow exits with 2' refuses 2 'go together' \
     "$augment" -r "$work" --keys x "$data"
 ok 'an unknown recipe exits with 2' refuses 2 "no recipe 'none-such': there are cifar" \
@@ -133,7 +133,7 @@ ok '--sheet in a missing folder exits with 1' refuses 1 'none/a.png' \
     "$augment" --sheet "$work/none/a.png" "$data"
 
 ok '--context without --vocabulary exits with 2' \
-    refuses 2 'want --vocabulary' "$augment" -r "$work" --context 8 "$data"
+    refuses 2 'need --vocabulary' "$augment" -r "$work" --context 8 "$data"
 "$BIN/foil-data" vocabulary -o "$work/v.txt" "$data" 2>/dev/null
 echo 'no vocabulary' >"$work/bad.txt"
 ok '--vocabulary with an invalid file exits with 1' \

@@ -71,10 +71,10 @@ echo >>run/latest/model.safetensors
 ok 'a damaged checkpoint exits with 1' refuses 1 'model.safetensors' \
     "$embed" -o z.npy run set.tar
 
-ok 'foil-embed without -o exits with 2' refuses 2 'wants a file' "$embed" --raw set.tar
+ok 'foil-embed without -o exits with 2' refuses 2 'needs a file' "$embed" --raw set.tar
 ok 'foil-embed without a checkpoint exits with 2' \
-    refuses 2 'wants CHECKPOINT' "$embed" -o z.npy set.tar
-ok '--raw with a checkpoint exits with 2' refuses 2 'wants CHECKPOINT' \
+    refuses 2 'needs CHECKPOINT' "$embed" -o z.npy set.tar
+ok '--raw with a checkpoint exits with 2' refuses 2 'needs CHECKPOINT' \
     "$embed" --raw -o z.npy run set.tar
 ok 'a missing checkpoint exits with 1' refuses 1 nowhere "$embed" -o z.npy nowhere set.tar
 ok 'missing data exit with 1' refuses 1 "no.tar" "$embed" --raw -o z.npy no.tar

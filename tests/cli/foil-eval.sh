@@ -127,10 +127,10 @@ ok 'geometry prints how the features were made' \
 ok 'output to the .json of the features exits with 1' refuses 1 'another name' \
     bash -c "'$eval' geometry equal.npy >equal.json"
 rm equal.json
-ok 'foil-eval without a verb exits with 2' refuses 2 'wants a verb' "$eval"
+ok 'foil-eval without a verb exits with 2' refuses 2 'needs a verb' "$eval"
 ok 'foil-eval with an unknown verb exits with 2' \
     refuses 2 "no verb 'tsne'" "$eval" tsne train.npy
-ok 'probe of one file exits with 2' refuses 2 'wants TRAIN TEST' "$eval" probe train.npy
+ok 'probe of one file exits with 2' refuses 2 'needs TRAIN TEST' "$eval" probe train.npy
 ok 'an option of another verb exits with 2' refuses 2 "no option '-k'" \
     "$eval" probe -k 1 train.npy test.npy
 ok '-k with an invalid list exits with 2' refuses 2 'is no list' \

@@ -8,10 +8,10 @@ here=${0%/*}
 
 common foil-negatives
 ok 'foil-negatives without an endpoint exits with 2' \
-    refuses 2 'wants -r DIR or --negatives' \
+    refuses 2 'needs -r DIR or --negatives' \
     "$BIN/foil-negatives"
 ok 'foil-negatives with an operand exits with 2' \
-    refuses 2 "what is 'x' for" "$BIN/foil-negatives" -r "$work" x
+    refuses 2 "unexpected 'x'" "$BIN/foil-negatives" -r "$work" x
 ok '--keys without --allow exits with 2' refuses 2 'go together' \
     "$BIN/foil-negatives" -r "$work/run" --keys k
 ok 'an invalid endpoint exits with 1' exits 1 "$BIN/foil-negatives" --negatives nowhere

@@ -258,7 +258,7 @@ for signal in INT:130 TERM:143 HUP:129; do
     ok "no process is left after SIG${signal%:*}" nothing_left
 done
 list "train main,USR1 never ./stage train by_user" 'feed 1 killed,9 ./stage feed work_on'
-ok 'SIGTERM ends a main stage that wants SIGUSR1: 143' exits 143 ended_by TERM
+ok 'SIGTERM ends a main stage that needs SIGUSR1: 143' exits 143 ended_by TERM
 ok 'the main stage gets SIGUSR1' test "$(head -n 1 ended)" = 'by USR1'
 second() {
     start_run || return

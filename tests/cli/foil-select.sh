@@ -13,8 +13,8 @@ data=$work/data.tar
 
 common foil-select "$data"
 ok 'foil-select without data exits with 2' \
-    refuses 2 'wants DATA' "$BIN/foil-select" -r "$work/run"
-ok 'foil-select without an endpoint exits with 2' refuses 2 'wants -r DIR or --plan' \
+    refuses 2 'needs DATA' "$BIN/foil-select" -r "$work/run"
+ok 'foil-select without an endpoint exits with 2' refuses 2 'needs -r DIR or --plan' \
     "$BIN/foil-select" "$data"
 ok '--keys without --allow exits with 2' refuses 2 'go together' \
     "$BIN/foil-select" -r "$work/run" --keys k "$data"

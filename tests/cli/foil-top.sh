@@ -11,7 +11,7 @@ export LC_ALL=C.UTF-8
 
 common foil-top -r run
 cd "$work" || exit 1
-ok 'foil-top without a run exits with 2' refuses 2 'which run\?' "$top"
+ok 'foil-top without a run exits with 2' refuses 2 'RUN is missing' "$top"
 ok 'foil-top of a missing run exits with 1' \
     refuses 1 "there is no run 'nowhere'" "$top" -r nowhere
 mkdir empty

@@ -104,7 +104,7 @@ ok 'an unknown pipeline exits with 2 and a suggestion' \
     refuses 2 "no pipeline 'tyr': did you mean 'try'\?" \
     "$foil" run tyr
 ok 'foil run --resume RUN without -r exits with 2' refuses 2 \
-    "wants its run by -r: 'foil run --resume -r run/x'" "$foil" run --resume run/x
+    "needs its run by -r: 'foil run --resume -r run/x'" "$foil" run --resume run/x
 ok 'foil run --version exits with 0' "$BIN/foil" run --version
 ok 'foil run --version prints the version of foil' \
     grep -qE '^foil \(foil\) [0-9]' "$work/out"
@@ -141,7 +141,7 @@ ok '-h is --help' bash -c "'$foil' -h | grep '^usage: foil'"
 ok 'a path as a command exits with 2' refuses 2 "no command 'x/../echo'" \
     "$foil" x/../echo
 ok 'foil run without a pipeline exits with 2' \
-    refuses 2 'run wants the name of a pipeline' \
+    refuses 2 'run needs the name of a pipeline' \
     "$foil" run
 ok 'foil run without a pipeline lists the pipelines' \
     grep -q '^  try  *Try the dispatcher\.$' "$work/out"
@@ -172,7 +172,7 @@ for run_option in "-r $work/run" "--run $work/run" "--run=$work/run"; do
         test "$(cat "$work/out")" = "<--resume><${run_option/ /><}><--seed><3>"
 done
 ok 'foil run of a run without --resume exits with 2' \
-    refuses 2 'wants the name of a pipeline' \
+    refuses 2 'needs the name of a pipeline' \
     "$foil" run -r "$work/run"
 echo 'pipeline ../try' >"$work/run/command"
 ok 'a path as the pipeline of a run exits with 2' refuses 2 "no pipeline '\.\./try'" \

@@ -114,7 +114,7 @@ waits_for asked
 kill -TERM "$follower"
 ok 'follow exits with 0 after SIGTERM during an evaluation' wait "$follower"
 ok 'follow without TEST and --eval-command exits with 2' \
-    refuses 2 'wants TEST or --eval-command' \
+    refuses 2 'needs TEST or --eval-command' \
     "$eval" follow -r curve
 ok '--command-limit without --eval-command exits with 2' \
     refuses 2 'belongs to --eval-command' \

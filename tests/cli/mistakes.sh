@@ -108,10 +108,10 @@ done <<'END'
 1|foil view run/none|there is no run 'run/none'
 1|foil top run/none|there is no run 'run/none'
 1|foil stop run/none|there is no such folder
-2|foil top run/a run/damaged|what is 'run/damaged' for? want [RUN]
-2|foil view|which run? want RUN, its directory
-2|foil top|which run? want RUN, its directory, or --events ENDPOINT
-2|foil stop|which run? want RUN, its directory
+2|foil top run/a run/damaged|unexpected 'run/damaged': want [RUN]
+2|foil view|RUN is missing: the run directory
+2|foil top|RUN is missing: the run directory, or --events ENDPOINT
+2|foil stop|RUN is missing: the run directory
 1|foil view set.tar|want RUN, the directory of a run; 'foil runs' lists them
 1|foil top set.tar|want RUN, the directory of a run; 'foil runs' lists them
 1|foil top emptyrun|'foil runs' lists runs that have some
@@ -145,7 +145,7 @@ done <<'END'
 2|foil run emc2 set.tar -r n --method mcmc|want one of emc2|emc2_bimodal|cache
 2|foil run simclr set.tar -r n --precision fp16|want one of f32|bf16|auto
 2|foil run simclr set.tar -r n --lr fast|want a number in 0 .. 1e+06
-2|foil run simclr set.tar -r n --lr|--lr wants a value
+2|foil run simclr set.tar -r n --lr|--lr needs a value
 2|foil run simclr set.tar -r n --lr 0.1 --lr 0.2|as '0.1' and as '0.2'
 2|foil run simclr set.tar -r n --epochs 0|want a whole number in 1 .. 1000000000
 2|foil run simclr set.tar -r n --epochs 1.5|want a whole number
@@ -159,11 +159,11 @@ done <<'END'
 1|foil run spectral set.tar -r n --block 0|want block=2 or more
 1|foil run simclr set.tar flat -r n|leave TEST out, or have a folder for each class
 1|foil run simclr photos -r photos|choose another folder for the run, -r RUN
-2|foil run|run wants the name of a pipeline, or --resume -r RUN
-2|foil run simclr|wants DATA [TEST]
+2|foil run|run needs the name of a pipeline, or --resume -r RUN
+2|foil run simclr|needs DATA [TEST]
 2|foil run set.tar|a pipeline comes first, then its data, 'foil run simclr
 2|foil run photos/|a pipeline comes first, then its data, 'foil run simclr
-2|foil run simclr a b c|what is 'c' for? want DATA [TEST]
+2|foil run simclr a b c|unexpected 'c': want DATA [TEST]
 1|foil run simclr none.tar -r n|cannot open 'none.tar': No such file or directory
 1|foil run simclr empty -r n|no image in
 1|foil run simclr x.jpg -r n|want a tar, a folder of images or a table
@@ -173,55 +173,55 @@ done <<'END'
 1|foil run simclr set.tar -r run/a|add --resume to continue it, or choose another -r
 1|foil run simclr set.tar -r notes.txt|cannot make folder 'notes.txt': File exists
 1|foil run clip flat -r n|add them to its index, foil-data(1)
-2|foil run ./notes.txt set.tar|what is 'set.tar' for? want [LIST]
+2|foil run ./notes.txt set.tar|unexpected 'set.tar': want [LIST]
 1|foil run ./missing set.tar|no such file
-2|foil embed set.tar|wants a file to write to, -o FILE
-2|foil embed -o x.npy set.tar|wants CHECKPOINT and DATA, or DATA alone and --raw or
+2|foil embed set.tar|needs a file to write to, -o FILE
+2|foil embed -o x.npy set.tar|needs CHECKPOINT and DATA, or DATA alone and --raw or
 2|foil embed -o x.npy set.tar run/a|CHECKPOINT comes first, then DATA
-2|foil embed -o x.npy run/a|wants CHECKPOINT and DATA, or DATA alone and --raw or
+2|foil embed -o x.npy run/a|needs CHECKPOINT and DATA, or DATA alone and --raw or
 1|foil embed -o x.npy run/a none.tar|cannot open the data set 'none.tar': No such file or
 1|foil embed -o x.npy run/none set.tar|cannot read 'run/none': No such file or directory
 1|foil embed -o x.npy emptyrun set.tar|want a run that has one, such as run/x, or a folder step-
 1|foil embed -o x.npy run/a a.npy|want a tar or a folder of images
 2|foil embed -o x.txt run/a set.tar|'x.txt' does not end in .npy, .npz, .parquet or .csv, the
 1|foil embed -o none/x.npy run/a set.tar|cannot create 'none/x.npy': No such file or directory
-2|foil embed run/a set.tar|wants a file to write to, -o FILE
-2|foil eval knn|wants TRAIN [TEST]
+2|foil embed run/a set.tar|needs a file to write to, -o FILE
+2|foil eval knn|needs TRAIN [TEST]
 1|foil eval knn photos/|'foil embed -o x.npy' makes one of the features of images
 1|foil eval knn set.tar|it is no .npy file: 'foil embed -o FILE.npy DATA' and
 1|foil eval knn run/a|'foil embed -o x.npy' makes one of the features of images
 1|foil eval knn none.npy|cannot open 'none.npy': No such file or directory
 1|foil eval knn fake.npy|it is no .npy file: 'foil embed -o FILE.npy DATA' and
 1|foil eval knn flat.npy|it has no .labels.npy, and no option, such as --labels
-2|foil eval knn b.npy a.npy c.npy|what is 'c.npy' for? want TRAIN [TEST]
+2|foil eval knn b.npy a.npy c.npy|unexpected 'c.npy': want TRAIN [TEST]
 1|foil eval knn -k 100 a.npy b.npy|want a smaller -k
 2|foil eval knn -k 0 a.npy b.npy|'0' is no list of at most 32 numbers from 1 to 65536,
-2|foil eval probe a.npy|wants TRAIN TEST
+2|foil eval probe a.npy|needs TRAIN TEST
 1|foil eval probe flat.npy a.npy|it has no .labels.npy, and no option, such as --labels
 1|foil eval knn a.npy classes.npy|10 rows of 'classes.npy' are of classes that 'a.npy' does
 1|foil eval retrieve a.npy b.npy|they must hold two views of each image
-2|foil eval retrieve a.npy|wants VIEW VIEW
-2|foil eval zero-shot a.npy|wants IMAGES CLASSES
+2|foil eval retrieve a.npy|needs VIEW VIEW
+2|foil eval zero-shot a.npy|needs IMAGES CLASSES
 1|foil eval zero-shot a.npy classes.npy|24 rows of 'a.npy' are of classes that 'classes.npy' does
 1|foil eval loss set.tar run/a|CHECKPOINT comes first, then DATA
-2|foil eval loss run/a|wants CHECKPOINT DATA
+2|foil eval loss run/a|needs CHECKPOINT DATA
 1|foil eval geometry photos|'foil embed -o x.npy' makes one of the features of images
 2|foil eval map run/a|-o, --plot or --thumbnails
-2|foil eval follow none|which run?
+2|foil eval follow none|-r is missing
 2|foil eval a.npy|want one of knn, neighbours, probe, zero-shot, geometry,
-2|foil data index|wants PATH ...
+2|foil data index|needs PATH ...
 1|foil data index x.jpg|want a tar, a folder of images or a table
 1|foil data index empty|no image in
 1|foil data index a.npy|want a tar, a folder of images or a table
 1|foil data index set.tar.foil|name its data instead; the data of several indexes make one
 1|foil data info a.npy|want a tar or a folder of images
-2|foil data split set.tar|wants DATA PART REST
-2|foil data cat set.tar|wants DATA ID
+2|foil data split set.tar|needs DATA PART REST
+2|foil data cat set.tar|needs DATA ID
 2|foil data cat set.tar 999|want a whole number in 0 .. 23
 2|foil data sheet none|name the picture with -o FILE
-2|foil data generate|wants COUNT
+2|foil data generate|needs COUNT
 2|foil data generate lots|want a whole number in 1 .. 1000000000
-2|foil data import cifar10|wants FORM FILE ...
+2|foil data import cifar10|needs FORM FILE ...
 2|foil data longtail flat|name the index with -o FILE
 2|foil data vocabulary flat|name the vocabulary with -o FILE
 # moved, changed and damaged
@@ -233,16 +233,16 @@ done <<'END'
 1|foil run --resume -r run/a --batch 6|leave it out, or add --override batch
 1|foil run --resume -r run/none|there is no run 'run/none'
 2|foil run --resume run/a|'foil run --resume -r run/a'
-2|foil run --resume|run wants the name of a pipeline, or --resume -r RUN
+2|foil run --resume|run needs the name of a pipeline, or --resume -r RUN
 # a stage alone, and the rest
-2|foil select set.tar|wants -r DIR or --plan ENDPOINT
+2|foil select set.tar|needs -r DIR or --plan ENDPOINT
 1|foil train -r n --deadline 1|restart selector and augmenters if they have ended
 1|foil augment -r n noindex.tar|make one with foil-data index 'noindex.tar'
 2|foil train|the run directory
-2|foil train -r n set.tar|what is 'set.tar' for? want options alone
-2|foil select -r n|wants DATA | U.npy [V.npy]
-2|foil augment|wants DATA
-2|foil negatives -r n set.tar|what is 'set.tar' for? want options alone
+2|foil train -r n set.tar|unexpected 'set.tar': want options alone
+2|foil select -r n|needs DATA | U.npy [V.npy]
+2|foil augment|needs DATA
+2|foil negatives -r n set.tar|unexpected 'set.tar': want options alone
 1|foil run simclr set.tar -r n --views 4|foil-augment makes 4 views of each image, and foil-train
 1|foil train --config none -r n|cannot open 'none': No such file or directory
 2|foil train --config notes.txt -r n|no option '--remember'
@@ -251,7 +251,7 @@ done <<'END'
 1|foil tap events run/a|'run/a', want tcp://HOST:PORT or ipc://PATH
 1|foil tap show none|cannot open 'none': No such file or directory
 1|foil tap show notes.txt|'notes.txt' is not a recording of foil-tap
-2|foil tap check|wants events [ENDPOINT], proxy HERE THERE, show FILE,
+2|foil tap check|needs events [ENDPOINT], proxy HERE THERE, show FILE,
 2|foil tap check trainer|there are select augment train negatives
 2|foil help trian|did you mean 'train'?
 2|foil help nothing|'foil' lists them
@@ -276,10 +276,10 @@ done <<'END'
 1|foil run simclr set.tar none.tar -r n|cannot open 'none.tar'
 2|foil run cifar10|did you mean 'cifar'?
 2|foil run moco set.tar|'foil' lists them
-2|foil run simclr set.tar -r n --epochs|--epochs wants a value
+2|foil run simclr set.tar -r n --epochs|--epochs needs a value
 1|foil run --resume -r set.tar|correct -r, or start a run with 'foil run PIPELINE DATA'
 1|foil run --resume -r run/a/latest|correct -r, or start a run with 'foil run PIPELINE DATA'
-2|foil run simclr --resume|wants DATA [TEST], or -r and the run to continue
+2|foil run simclr --resume|needs DATA [TEST], or -r and the run to continue
 1|foil stop set.tar|want RUN, the directory of a run
 1|foil top a.npy|want RUN, the directory of a run
 1|foil view run/a/latest|want RUN, the directory of its run
@@ -300,7 +300,7 @@ done <<'END'
 1|foil data info run/a|'run/a' is a run or a checkpoint, not a data set
 2|foil data cat set.tar 000003.jpg|want a whole number in 0 .. 23
 2|foil data import cifar10 photos|name the tar with -o FILE
-2|foil augment set.tar --sheet|--sheet wants a value: FILE
+2|foil augment set.tar --sheet|--sheet needs a value: FILE
 2|foil tensorboard|it is 'foil runs --tensorboard DIR'
 END
 done_testing

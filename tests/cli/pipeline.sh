@@ -89,12 +89,12 @@ ok '--help has the sentence of the pipeline' \
     grep -q '^foil run try: Try the stages\.$' "$work/out"
 ok 'an unknown option exits with 2' refuses 2 "no option '--nonsense'" \
     try DATA --nonsense x
-ok 'a pipeline without data exits with 2' refuses 2 'wants DATA \[TEST\]' try
-ok 'too many operands exit with 2' refuses 2 "what is 'c' for" try a b c
+ok 'a pipeline without data exits with 2' refuses 2 'needs DATA \[TEST\]' try
+ok 'too many operands exit with 2' refuses 2 "unexpected 'c'" try a b c
 ok 'a value that is not a number exits with 2' \
     refuses 2 "--epochs 'many': want a whole number" \
     try DATA --epochs many
-ok 'an option without a value exits with 2' refuses 2 'wants a value' \
+ok 'an option without a value exits with 2' refuses 2 'needs a value' \
     "$work/bin/foil" run try DATA --epochs
 ok '--augmenters 0 exits with 2' refuses 2 "--augmenters '0'" try DATA --augmenters 0
 
@@ -386,7 +386,7 @@ while IFS='|' read -r code why line; do
     ok "an invalid script is refused: $line" refuses "$code" "$why" script "$line"
 done <<'END'
 1|./steps:8: no header line 'lern'|#: lern data
-1|./steps:8: 'default' wants 2 words|#: default a
+1|./steps:8: 'default' needs 2 words|#: default a
 1|./steps:8: a quote is not closed|#: train '
 1|./steps:8: 'path' is no name for an option|#: option path FILE '' 'of it'
 1|./steps:8: 'run' is no name for an option|#: default run x
@@ -406,7 +406,7 @@ done <<'END'
 127|nope|nope
 1|^foil run ./steps: my word$|fail 'my word'
 2|^foil run ./steps: my word$|misuse 'my word'
-1|learn wants the data set|learn
+1|learn needs the data set|learn
 1|unexpected 'b' after 'a'|learn a b
 2|no option '--nonsense'|learn --nonsense a
 END

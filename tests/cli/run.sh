@@ -430,9 +430,9 @@ ok 'a misspelled option exits with 2 and a suggestion' \
     foil run simclr train.foil -r new --wimdow 3
 ok 'a value for a flag exits with 2' refuses 2 '--partial takes no value' \
     foil run simclr train.foil -r new --partial=3
-ok 'an option without its value exits with 2' refuses 2 '--lr wants a value' \
+ok 'an option without its value exits with 2' refuses 2 '--lr needs a value' \
     foil run simclr train.foil -r new --lr
-ok '--stages of a pipeline that makes its data exits with 2' refuses 2 "wants the pipeline's data" \
+ok '--stages of a pipeline that makes its data exits with 2' refuses 2 "needs the pipeline's data" \
     foil run quickstart -r new --stages
 ok 'foil run quickstart succeeds' \
     timeout 200 foil run quickstart -r quick --epochs 1 --augmenters 1 --threads 1

@@ -65,7 +65,7 @@ ok 'an unknown strategy exits with 2' refuses 2 "no strategy 'x': there are shuf
     "$BIN/foil-select" -r "$work/x" --strategy x "$data"
 ok '--score to a full disk exits with 1' exits 1 bash -c "exec ${score[*]@Q} >/dev/full"
 ok 'a strategy by features without a trainer exits with 2' \
-    refuses 2 'wants -r DIR or --trainer' \
+    refuses 2 'needs -r DIR or --trainer' \
     "$BIN/foil-select" --plan "ipc://$work/p" --strategy swap "$data"
 
 # ------------------------------------------------------------------- a run

@@ -131,8 +131,8 @@ ok '--stop with several --epochs exits with 2' wrong 'at equal epochs' --stop me
     --epochs 4,8
 ok 'a training that does not exist exits with 2' wrong "--task '11'" --task 11 --x 1,2
 ok 'a wrong command line makes nothing' test ! -e wrong
-ok 'a missing operand exits with 2' refuses 2 'wants DATA' foil sweep simclr --lr .1,.2
-ok 'a missing pipeline exits with 2' refuses 2 'wants PIPELINE' foil sweep --seeds 2
+ok 'a missing operand exits with 2' refuses 2 'needs DATA' foil sweep simclr --lr .1,.2
+ok 'a missing pipeline exits with 2' refuses 2 'needs PIPELINE' foil sweep --seeds 2
 ok 'an unknown pipeline exits with 2' refuses 2 "no pipeline 'sim'" foil sweep sim set.tar
 ok 'a study exits with 1' refuses 1 'studies/tails:.* a study has seeds of its own' \
     foil sweep studies/tails set.tar

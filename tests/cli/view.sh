@@ -33,7 +33,7 @@ is_refused() {
 
 common foil-view
 mkdir none # a run that has not started
-ok 'no run is named: 2' refuses 2 'which run' foil-view
+ok 'no run is named: 2' refuses 2 'RUN is missing' foil-view
 ok 'a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r nope
 ok '--compare of a run that is not there: 1' refuses 1 "there is no run 'nope'" foil-view -r none --compare nope
 eight=(--compare={none,none,none,none,none,none,none,none})

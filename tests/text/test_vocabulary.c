@@ -225,8 +225,8 @@ bad_files_are_refused(void)
 {
     T(refuses("#version: 0.2\na b\nab\n", "line 3 is not two symbols"),
       "one symbol in a line, by its number");
-    T(refuses("a b c\n", "line 1 wants two"), "three symbols");
-    T(refuses("a b\n\n", "line 2 wants two"), "an empty line");
+    T(refuses("a b c\n", "line 1 is not two"), "three symbols");
+    T(refuses("a b\n\n", "line 2 is not two"), "an empty line");
     T(refuses("ab c\na b\n", "line 1 has a symbol that no line above makes"),
       "a symbol before it is made");
     T(refuses(" b\n", "line 1 has a symbol"), "an empty symbol");

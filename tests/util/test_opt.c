@@ -101,7 +101,7 @@ misuse(void)
     refuses("-x d", "no option '-x'");
     refuses("--bacth 7 d", "no option '--bacth': did you mean '--batch'?");
     refuses("--hlep", "no option '--hlep': did you mean '--help'?");
-    refuses("--config", "--config wants a value: FILE");
+    refuses("--config", "--config needs a value: FILE");
     refuses("--config a --config=b d", "--config is given twice");
     refuses("--batch d", "--batch 'd': want a whole number in 2 .. 65536");
     refuses("-b 1 d", "--batch '1': want a whole number");
@@ -119,9 +119,9 @@ misuse(void)
     refuses("--no-batch d", "no option '--no-batch'");
     refuses("--no-fast=1 d", "no option '--no-fast'");
     refuses("--fast=1 d", "--fast takes no value");
-    refuses("d --tau", "--tau wants a value: X");
-    refuses("", "wants DATA [MORE]");
-    refuses("a b c", "what is 'c' for?");
+    refuses("d --tau", "--tau needs a value: X");
+    refuses("", "needs DATA [MORE]");
+    refuses("a b c", "unexpected 'c': want");
 }
 
 static void
@@ -214,10 +214,10 @@ verbs_have_their_own_options(void)
         {"sit --batch 7", "", "no option '--batch': that is for run",
          EXIT_USAGE},
         {"sit --batc 7", "", "no option '--batc'\n", EXIT_USAGE},
-        {"run", "", "foil-test run: wants PLACE", EXIT_USAGE},
+        {"run", "", "foil-test run: needs PLACE", EXIT_USAGE},
         {"fly", "", "no verb 'fly': want one of sit, run\n", EXIT_USAGE},
         {"rnu", "", "no verb 'rnu': did you mean 'run'?", EXIT_USAGE},
-        {"", "", "wants a verb:\n  sit                     sit down\n",
+        {"", "", "needs a verb:\n  sit                     sit down\n",
          EXIT_USAGE},
         {"-h", "usage: foil-test sit\n", "", 0},
         {"--fast", "", "no option '--fast'", EXIT_USAGE},
@@ -308,7 +308,7 @@ options_from_a_file(void)
     refuses("--config name d", "foil-test: 'name', line 2: no option "
                                "'--bacth': did you mean '--batch'?");
     put_file("value", "batch\n");
-    refuses("--config value d", "--batch wants a value: N");
+    refuses("--config value d", "--batch needs a value: N");
     put_file("range", "batch 1\n");
     refuses("--config range d", "--batch '1': want a whole number");
     put_file("flag", "fast yes\n");
@@ -413,7 +413,7 @@ options_as_data(void)
               "{\"name\":\"help\",\"short\":\"h\",\"kind\":\"flag\","
               "\"default\":false,\"common\":true,\"sentence\":\"this text\"}");
     json_decref(rows);
-    refuses("--list", "--list wants a value: options");
+    refuses("--list", "--list needs a value: options");
     refuses("--list=verbs d", "--list 'verbs': want options");
 }
 

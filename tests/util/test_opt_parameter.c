@@ -96,7 +96,7 @@ follow_options(void)
             "--way has no parameter 'wieght': did you mean 'weight'?");
     refuses("--way hcl,rate=1", "--way has no parameter 'rate'");
     refuses("--way hcl,no-epochs", "--way has no parameter 'no-epochs'");
-    refuses("--way hcl,weight", "--way: weight wants a value: X");
+    refuses("--way hcl,weight", "--way: weight needs a value: X");
     refuses("--way hcl,weight=10", "--way: weight '10': want a number in 0");
     refuses("--way hcl,epochs=1.5", "--way: epochs '1.5': want a whole number");
     refuses("--way hcl,turbo=1", "--way: turbo takes no value");

@@ -61,7 +61,7 @@ check_extra(const struct augment_maker *maker, const struct batch_extra *extra)
                      count = text_captions_count(data_caption(maker->set, id));
 
         if (k >= (all && count ? 1 : count))
-            die("an item wants caption %zu of sample '%s', which has %zu", k,
+            die("an item needs caption %zu of sample '%s', which has %zu", k,
                 data_name(maker->set, id), count);
     }
 }

@@ -137,7 +137,7 @@ augment_options_get(int argc, char **argv)
         exit(EXIT_OK);
     }
     if (!operand[0])
-        opt_misuse("wants DATA");
+        opt_misuse("needs DATA");
     options.data = operand[0];
     if (size && strcmp(size, "0") != 0 && image_sizes_parse(size, sizes, &err))
         opt_misuse("--size: %s", err.msg);
@@ -154,7 +154,7 @@ augment_options_get(int argc, char **argv)
     opt_together(&options.stage.keys, &options.stage.allow);
     if (!options.sheet && !options.stage.run &&
         !(options.plan && options.batches))
-        opt_misuse("wants -r DIR, or --plan and --batches, or --sheet");
+        opt_misuse("needs -r DIR, or --plan and --batches, or --sheet");
     if (options.augmentations && options.augmentations < options.views)
         opt_misuse("%ld views of %ld fixed ones are too many", options.views,
                    options.augmentations);
@@ -169,7 +169,7 @@ augment_options_get(int argc, char **argv)
     if (!options.vocabulary &&
         (opt_is_set(&context) || opt_is_set(&options.text.caption) ||
          opt_is_set(&options.text.drop)))
-        opt_misuse("--context, --caption and --drop-tokens want --vocabulary");
+        opt_misuse("--context, --caption and --drop-tokens need --vocabulary");
     options.text.context = (size_t)context;
     return &options;
 }

@@ -226,13 +226,13 @@ begin_spaces(void *self, char **path)
         space = m->in.encoder ? BOTH : EMBEDDING;
     if (space != EMBEDDING && !m->in.encoder)
         opt_misuse(
-            "--space wants CHECKPOINT DATA of one encoder: features have "
+            "--space needs CHECKPOINT DATA of one encoder: features have "
             "no parameters");
     if (before) {
         char *old[] = {mem_text(before), path[1], NULL};
 
         if (!m->in.encoder && !m->in.bimodal)
-            opt_misuse("--before wants CHECKPOINT DATA: features have no "
+            opt_misuse("--before needs CHECKPOINT DATA: features have no "
                        "earlier checkpoint");
         instrument_open(&m->old, old, 0);
         if (m->old.rows.d != rows->d)

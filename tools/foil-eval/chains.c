@@ -238,7 +238,7 @@ run_chains(char **path)
         opt_misuse("%s has no chains: only emc2 and emc2_bimodal have",
                    objective);
     if (objectives->n > 1)
-        opt_misuse("want one --objective");
+        opt_misuse("give one --objective");
     method_open(&in, path, 0);
     if (in.rows.views != 2)
         die("chains are measured on two views of each sample");

@@ -222,7 +222,7 @@ open_judging(struct judge *judge)
     judge->by = best_by < 0 ? by : (size_t)best_by;
     if (!is_available(judge, measures[judge->by].by)) {
         if (best_by < 0)
-            die("'%s' has only labels, which want TRAIN too", judge->test);
+            die("'%s' has only labels, which need TRAIN too", judge->test);
         die("the data sets do not suffice for --best %s",
             measures[judge->by].name);
     }
@@ -654,13 +654,13 @@ run_follow(char **path)
                           .test = path[0] && path[1] ? path[1] : path[0]};
 
     if (!options.run)
-        opt_misuse("-r is missing: which run?");
+        opt_misuse("-r is missing: the run directory");
     if (!path[0] && !command)
-        opt_misuse("wants TEST or --eval-command");
+        opt_misuse("needs TEST or --eval-command");
     if (!command && opt_is_set(&limit))
         opt_misuse("--command-limit belongs to --eval-command");
     if (share > 0 && (!command || path[0]))
-        opt_misuse("--share wants --eval-command, and no data");
+        opt_misuse("--share needs --eval-command, and no data");
     if (!(share > 0) && (opt_is_set(&pace.every) || opt_is_set(&pace.from)))
         opt_misuse("--every and --from belong to --share");
     opt_together(&options.keys, &options.allow);

@@ -258,7 +258,7 @@ instrument_open(struct instrument *in, char **path, int train)
             opt_misuse("--average is for CHECKPOINT DATA, not for features");
         open_features(in, path);
     } else if (!path[1] || path[2]) {
-        opt_misuse("wants CHECKPOINT DATA, or files of features, which end in "
+        opt_misuse("needs CHECKPOINT DATA, or files of features, which end in "
                    ".npy");
     } else if ((in->bimodal = find_bimodal(path[0]))) {
         open_bimodal(in, path);
@@ -270,7 +270,7 @@ instrument_open(struct instrument *in, char **path, int train)
     if (in->rows.samples < 2)
         die("'%s' has one sample: want two or more", path[0]);
     if (in->rows.cross && in->rows.views < 2)
-        opt_misuse("--negatives cross wants two views");
+        opt_misuse("--negatives cross needs two views");
     in->v = mem_array(n * in->rows.d, sizeof *in->v);
     num_unit_rows(n, in->rows.d, in->z, in->v, NULL);
     in->rows.v = in->v;

@@ -118,7 +118,7 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis)
     float *y = mem_array(pool->n * k, sizeof *y);
 
     if (pool->each != samples)
-        die("--coordinates wants the same number of rows in each file, which "
+        die("--coordinates needs the same number of rows in each file, which "
             "are views of the same samples");
     for (size_t r = 0; r < pool->n; r++)
         for (size_t i = 0; i < k; i++)
@@ -137,7 +137,7 @@ run_pca(char **path)
     float *basis;
 
     if (!output)
-        opt_misuse("wants a file to write to, -o FILE");
+        opt_misuse("needs a file to write to, -o FILE");
     for (; *path; path++) {
         refuse_input(output, *path);
         refuse_input(coordinates, *path);
@@ -438,7 +438,7 @@ check_options(char **path)
     const char *dot = output ? strrchr(output, '.') : NULL;
 
     if (!output && !common_options.plot && !thumbnails)
-        opt_misuse("wants an output: -o, --plot or --thumbnails");
+        opt_misuse("needs an output: -o, --plot or --thumbnails");
     if (dot && opt_index(".png|.jpg|.jpeg|.svg|.pdf", dot) >= 0)
         opt_misuse("-o '%s': -o writes an array, .npy; --plot draws a picture",
                    output);

@@ -115,7 +115,7 @@ method_open(struct instrument *in, char **path, int train)
 {
     instrument_open(in, path, train);
     if (in->rows.views < 2)
-        opt_misuse("wants at least two views of each sample");
+        opt_misuse("needs at least two views of each sample");
 }
 
 void

@@ -161,8 +161,8 @@ negatives_options_get(int argc, char **argv)
         (!options.negatives ||
          (options.filter && !(options.plan && options.items))))
         opt_misuse(options.filter
-                       ? "wants -r DIR, or --negatives, --plan and --items"
-                       : "wants -r DIR or --negatives ENDPOINT");
+                       ? "needs -r DIR, or --negatives, --plan and --items"
+                       : "needs -r DIR or --negatives ENDPOINT");
     check_command();
     check_sampler(settings);
     if (options.augmentations == 1)

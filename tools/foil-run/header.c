@@ -194,7 +194,7 @@ take_line(struct pipeline *p, struct word_list *line)
         if (strcmp(lines[i].name, name))
             continue;
         if (rest.n < lines[i].least || rest.n > lines[i].most)
-            pipeline_misuse(p, "'%s' wants %s words after it", name,
+            pipeline_misuse(p, "'%s' needs %s words after it", name,
                             lines[i].least == lines[i].most
                                 ? mem_keep_format("%zu", lines[i].least)
                                 : mem_keep_format("%zu to %zu", lines[i].least,

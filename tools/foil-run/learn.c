@@ -112,7 +112,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
                       list_findable(list, "stages", &err)))
         die("%s", err.msg);
     if (p->lists && !*data)
-        pipeline_misuse(p, "--stages wants the pipeline's data");
+        pipeline_misuse(p, "--stages needs the pipeline's data");
     if (p->lists) {
         fputs(p->stages, stdout);
         close_stdout();
@@ -166,7 +166,7 @@ train_encoder(struct pipeline *p, char **argv)
     struct list list;
 
     if (!*data)
-        die("learn wants the data set to train on");
+        die("learn needs the data set to train on");
     prepare_run(p, data, &list);
     if (p->learnt)
         exit(EXIT_OK);
@@ -204,7 +204,7 @@ print_options(struct pipeline *p, char **argv)
         close_stdout();
         exit(EXIT_OK);
     }
-    die("options wants one of select, augment, negatives, train and embed");
+    die("options needs one of select, augment, negatives, train and embed");
 }
 
 /* COMMAND... */
@@ -213,7 +213,7 @@ show_command(struct pipeline *p, char **argv)
 {
     (void)p;
     if (!*argv)
-        die("show wants a command");
+        die("show needs a command");
     step_show(argv, "");
     execvp(*argv, argv);
     die("cannot run '%s': %s", *argv, strerror(errno));

@@ -202,7 +202,7 @@ sweep_take_pipeline(struct pipeline *p, const char *name)
     text = file_read(p->path, LIST_MAX_BYTES, &len, &err);
     if (!text || !strstr(text, "\n#:"))
         pipeline_misuse(p,
-                        "no pipeline '%s': a sweep wants one with a header, "
+                        "no pipeline '%s': a sweep needs one with a header, "
                         "'foil' lists them",
                         name);
     set_var(p, "PIPELINE", name);
@@ -298,7 +298,7 @@ take_word(struct pipeline *p, char **argv, size_t *at)
     if (flag && value)
         pipeline_misuse(p, "--%s takes no value", name);
     if (!flag && !value && !(value = argv[++*at]))
-        pipeline_misuse(p, "--%s wants a value", name);
+        pipeline_misuse(p, "--%s needs a value", name);
     if (p->is_sweep && sweep_take_option(p, stage, word, name, value))
         return;
     if (stage >= 0) {
@@ -343,7 +343,7 @@ take_operand(struct pipeline *p, const char *word, size_t at)
         return 0;
     }
     if (at >= p->operand.n)
-        pipeline_misuse(p, "what is '%s' for? want %s", word,
+        pipeline_misuse(p, "unexpected '%s': want %s", word,
                         *p->described ? p->described : "options alone");
     set_var(p, p->operand.word[at], word);
     setting_set(&p->cli, p->operand.word[at], "");
@@ -402,7 +402,7 @@ check_command_line(struct pipeline *p, size_t operands)
     if (p->lists && p->is_study)
         pipeline_misuse(p, "a study has no --stages");
     if (p->is_sweep && !*var(p, "PIPELINE"))
-        pipeline_misuse(p, "wants %s", p->described);
+        pipeline_misuse(p, "needs %s", p->described);
     methods = mem_keep_format(
         "%s", p->is_study && !p->is_sweep ? var(p, "methods") : "");
     while ((name = strtok_r(methods, ",", &methods)))
@@ -411,7 +411,7 @@ check_command_line(struct pipeline *p, size_t operands)
         pipeline_misuse(p, "--augmenters '0': want one or more");
     for (size_t i = operands; i < p->needed; i++)
         if (!*var(p, p->operand.word[i]))
-            pipeline_misuse(p, "wants %s%s", p->described,
+            pipeline_misuse(p, "needs %s%s", p->described,
                             p->resume ? ", or -r and the run to continue" : "");
 }
 

@@ -205,7 +205,7 @@ write_plot(FILE *out, const struct runs_drawing *how, size_t k,
             with++;
         }
     if (!with)
-        die("no run has '%s': --of wants names of metrics in metrics.jsonl, "
+        die("no run has '%s': --of needs names of metrics in metrics.jsonl, "
             "such as 'loss', or of measures, such as 'knn 10'",
             how->name[k]);
     for (size_t i = 0; i < json_array_size(runs); i++)

@@ -90,7 +90,7 @@ static void
 check_options(void)
 {
     if (!o.operands && o.list < 0)
-        opt_misuse("wants %s", tool.operands);
+        opt_misuse("needs %s", tool.operands);
     if (!o.score && o.operands > 1)
         opt_misuse("two files are for --score");
     if (o.plan_out && !o.score)

@@ -369,7 +369,7 @@ tap_replay(struct tap *tap, char **operand)
     or_die(!replay, &err);
     where = stage_endpoint(&tap->stage, operand[1], flow_replay_edge(replay));
     if (!where)
-        opt_misuse("replay where? -r DIR or an endpoint");
+        opt_misuse("replay needs -r DIR or an endpoint");
     rc = flow_replay_run(replay, tap->stage.wire, tap->stage.stop, where,
                          tap->to, &err);
     flow_replay_close(replay);

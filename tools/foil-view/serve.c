@@ -143,7 +143,7 @@ answer_view(struct serve *serve, struct MHD_Connection *connection)
 
     if (!n)
         return refuse_request(MHD_HTTP_BAD_REQUEST,
-                              "v wants ID.EPOCH.VIEW or ID,..., 64 at most");
+                              "v needs ID.EPOCH.VIEW or ID,..., 64 at most");
     rc = picture_draw(pictures, name, n, PICTURE_LIST_COLUMNS, &jpeg, &err);
     return rc && set && (size_t)name->id < data_size(set)
                ? answer_nothing()

@@ -295,9 +295,9 @@ run_pipeline(const char *folder, char **argv)
         if (argv[1] && !strcmp(argv[1], "--resume") && argv[2] &&
             *argv[2] != '-')
             opt_misuse(
-                "--resume wants its run by -r: 'foil run --resume -r %s'",
+                "--resume needs its run by -r: 'foil run --resume -r %s'",
                 argv[2]);
-        log_message("run wants the name of a pipeline, or --resume -r RUN");
+        log_message("run needs the name of a pipeline, or --resume -r RUN");
         print_run(folder, stderr);
         exit(EXIT_USAGE);
     }
