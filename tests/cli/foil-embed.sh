@@ -453,6 +453,6 @@ if [[ -n ${NPM-} ]]; then
 fi
 ok '--shard 4/3 exits with 2' refuses 2 "'4/3': want I/N" \
     "$embed" --raw --shard 4/3 -o x.npy parts.tar
-ok 'more shards than images exit with 1' refuses 1 'fewer than parts' \
+ok 'more shards than images exit with 1' refuses 1 'fewer images than parts' \
     "$embed" --raw --shard 999/1000 -o x.npy parts.tar
 done_testing

@@ -130,7 +130,7 @@ ok 'foil-negatives takes a state with a bank' go_back piece=1
 ok 'a state of 2 steps without its bank is refused' refuses 1 \
     "the state of 2 steps has no table 'bank'" go_back session=2 without=bank
 ok 'a bank with entries of later steps is refused' refuses 1 \
-    'of none of 1 steps' go_back session=3 total=1
+    'that is not one of 1' go_back session=3 total=1
 ok 'foil-negatives --filter exits with 0 after returned states' ends
 
 # killed in the middle: the trainer returns its copy of the state

@@ -85,7 +85,7 @@ ok 'an invalid --mean exits with 2' \
     refuses 2 "--mean '1,2'" "$BIN/foil-train" -r x --mean 1,2
 ok 'Nesterov with adam exits with 2' refuses 2 Nesterov \
     "$BIN/foil-train" -r x --optim adam,nesterov
-ok '--override of an unknown option exits with 2' refuses 2 'no checkpoint remembers' \
+ok '--override of an unknown option exits with 2' refuses 2 'checkpoints do not store' \
     "$BIN/foil-train" -r x --override speed
 ok '--keys without --allow exits with 2' refuses 2 'go together' \
     "$BIN/foil-train" -r x --keys y
