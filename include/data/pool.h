@@ -21,7 +21,7 @@ struct data_pool;
 struct data_pool_settings {
     enum image_policy policy; /* for files that decode with a warning */
     size_t max_pixels;        /* of an image */
-    size_t keep_bytes;        /* most bytes of decoded pixels in the cache */
+    size_t keep_bytes;        /* maximum bytes of decoded pixels in the cache */
     int captioned;            /* a sample without a caption is bad */
 };
 

@@ -59,7 +59,7 @@ typedef double eval_function(void *self, const double *w, double *g);
  * (Nocedal and Wright 2006, algorithm 7.5, ten pairs) and a bisection for the
  * weak Wolfe conditions (Lewis and Overton 2013, algorithm 2.6).
  *   w          [n]  the starting point; on return the best point seen
- *   most            the most iterations
+ *   most            the maximum number of iterations
  *   tolerance       stop when no |df/dw_i| is larger
  *   loss            f at the result; may be NULL
  * It also stops after a step that gains less than 1e-10 max(1, |f|).  Returns
@@ -113,7 +113,7 @@ struct eval_probe_spec {
     double l2;         /* fixed; 0: chosen from the grid */
     double share;      /* of the train rows for validation, (0, 1) */
     uint64_t seed;     /* of that split */
-    size_t iterations; /* the most of a fit */
+    size_t iterations; /* maximum of a fit */
     double tolerance;  /* see eval_logistic_fit() */
     size_t *count; /* [classes,classes] confusion matrix of the test rows, as
                       eval_logistic_accuracy(); or NULL */

@@ -61,7 +61,7 @@ struct nn_spec {
     long basis;       /* linear: rows of B; 0: the pixels themselves.  rows:
                          numbers of a row */
     long samples, views;      /* table, rows: images, and rows of each */
-    long vocabulary, context; /* texts: number of ids; most tokens of a text */
+    long vocabulary, context; /* texts: number of ids; maximum tokens */
     long quick_gelu; /* clip: x sigmoid(1.702 x), for OpenAI's weights */
     size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3 */
     long feature_size;           /* of the images that features are made of;
@@ -197,8 +197,8 @@ float *nn_net_grads(struct nn_net *net);
 void nn_net_set_basis(struct nn_net *net, const float *rows);
 
 /* nn_net_kind() returns the kind of input that the network reads; nn_net_ids()
- * the number of ids, 0 if it reads no ids; nn_net_context() the most tokens of
- * a text, 0 if it reads no texts. */
+ * the number of ids, 0 if it reads no ids; nn_net_context() the maximum number
+ * of tokens of a text, 0 if it reads no texts. */
 enum nn_input_kind nn_net_kind(const struct nn_net *net);
 size_t nn_net_ids(const struct nn_net *net);
 size_t nn_net_context(const struct nn_net *net);

@@ -30,7 +30,7 @@ struct num_attention {
     size_t n;
     const size_t *offsets; /* [n + 1], ascending: text i is the tokens
                               [offsets[i], offsets[i + 1]) */
-    size_t longest;        /* at least the most tokens of a text */
+    size_t longest;        /* at least the maximum tokens of a text */
     size_t heads, d;
     int causal;
     int bf16;              /* q, k, v, y and their gradients are bfloat16 */

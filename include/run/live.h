@@ -87,7 +87,7 @@ struct run_live {
  *   kinds  of messages for each listener, as in wire_listener_open(). Each
  *          listener has its own queue, so frequent messages do not push out
  *          rare ones.  NULL: no listener
- *   queue  most messages that wait
+ *   queue  maximum messages that wait
  */
 int run_live_open(struct run_live *live, struct wire *wire,
                   const char *endpoint, const char *const kinds[RUN_LISTENERS],

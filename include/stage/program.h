@@ -44,8 +44,8 @@ struct stage_program_config {
     const char *name; /* a prefix in messages: "strategy" */
     const char *line; /* for sh -c */
     double limit_s;   /* seconds for a whole answer */
-    size_t longest;   /* most bytes of an answer's line; 0: 4096 */
-    size_t most;      /* maximum of lines before the last of an answer */
+    size_t longest;   /* maximum bytes of an answer's line; 0: 4096 */
+    size_t most;      /* maximum lines before the last of an answer */
 
     /* Prints a line: "strategy: no module named 'x'", safe for a terminal
      * (util/terminal.h); it must clear a progress line.  NULL: prints nothing.

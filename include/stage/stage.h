@@ -45,7 +45,7 @@ struct stage_options {
 struct stage_waiting {
     struct wire_place at; /* where the trainer is; session -1: unknown */
     double since;         /* when it got there, or was idle last */
-    double longest;       /* most seconds it was at one place */
+    double longest;       /* longest time at one place, in seconds */
     double reported;      /* when the wait was last reported, or began */
 };
 
@@ -115,7 +115,7 @@ enum { STAGE_WAITS = 4 };
 
 /* Callbacks of a stage's main loop; `self` is that of stage_loop(). */
 struct stage_handlers {
-    /* Most seconds to wait for messages; NULL: 1. */
+    /* Maximum seconds to wait for messages; NULL: 1. */
     double (*pause_s)(void *self);
     /* Handles all messages and timers: 1, or 0 at the end; -1 on an error, with
      * the reason in *err of stage_loop(). */

@@ -11,7 +11,7 @@
  * captions are one text, a caption a line.
  */
 
-/* The most captions of a sample in an index, and the most bytes of one. */
+/* Maximum captions of a sample in an index, and bytes of one. */
 enum { TEXT_CAPTIONS_MAX = 64, TEXT_CAPTION_BYTES = 1 << 16 };
 
 /* text_captions_count() returns the number of captions, 0 for "". */
@@ -44,7 +44,7 @@ size_t text_captions_draw(enum text_caption caption, uint64_t seed, size_t id,
 struct text_captions_settings {
     enum text_caption caption;
     double drop;    /* share of tokens to drop, 0 .. 1 */
-    size_t context; /* most tokens of a row, start and end included, >= 2 */
+    size_t context; /* maximum tokens of a row, start and end included, >= 2 */
 };
 
 /*

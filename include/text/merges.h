@@ -28,7 +28,7 @@ void text_merges_count(struct text_merges *merges, const char *text,
 /*
  * text_merges_train() returns merges.txt, of *len bytes, which the caller
  * frees.  The counts do not change.
- *   size  the most tokens: 514 and one for each merge
+ *   size  the maximum number of tokens: 514 and one for each merge
  *   min   >= 1: less frequent pairs are not merged
  * Time and memory are proportional to the length of the distinct words and to
  * the number of their changes by merges: 10 ms of a core for 7,427 titles.

@@ -60,7 +60,7 @@ struct batch {
     struct batch_extra extra;
 
     /* Captions: with them view 1 of a sample is one of its captions. */
-    int64_t most_captions;   /* K, the most captions of a sample; 0: none */
+    int64_t most_captions;   /* K, maximum captions of a sample; 0: none */
     const int32_t *captions; /* [b] which of them, 0 .. K - 1; or NULL */
     const int32_t *tokens;   /* of the b texts and the s further ones, packed;
                               * NULL: there are none */

@@ -85,7 +85,7 @@ void mem_append(char **text, const char *fmt, ...)
  * frees; the series is then empty, with the same `most`.
  */
 struct series {
-    size_t most, n; /* the most names to show, >= 1; names so far */
+    size_t most, n; /* maximum names to show, >= 1; names so far */
     char *text;
 };
 

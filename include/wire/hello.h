@@ -22,7 +22,7 @@ struct wire_hello {
     int64_t size;      /* its images; "" and 0: not known yet */
     char sampler[64];  /* of a negatives service: name and version of its state,
                         * "emc2 2" */
-    int64_t max_batch; /* of a trainer: most bytes of a tensor of a batch; 0:
+    int64_t max_batch; /* of a trainer: maximum bytes of a tensor of a batch; 0:
                         * missing */
     int64_t width;     /* of a trainer: width of an embedding; 0: missing */
     int64_t rank[2];   /* of a trainer: r, W, it is rank r of W; 0, 0: the only

@@ -26,7 +26,7 @@
 struct wire;
 
 struct wire_limits {
-    size_t queue;        /* most messages in transit to one peer; 0: 8 */
+    size_t queue;        /* maximum messages in transit to one peer; 0: 8 */
     enum wire_edge edge; /* its limits apply (wire/edge.h); flow and wire/feed.h
                           * set it */
     size_t max_batch;    /* for a trainer, 0: WIRE_BATCH_PART */

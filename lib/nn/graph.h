@@ -17,7 +17,7 @@
  */
 struct nn_operator;
 
-enum { NN_INPUTS = 3 }; /* the most values that one operator reads */
+enum { NN_INPUTS = 3 }; /* maximum values that one operator reads */
 
 static const size_t nn_none =
     (size_t)-1; /* no value, tensor, place, operator */
@@ -55,7 +55,7 @@ struct nn_graph {
     size_t params, statistics; /* floats in the two blocks */
     size_t fixed;   /* floats at the start of statistics that never change */
     size_t ids;     /* number of ids, if it reads ids */
-    size_t context; /* the most tokens of a sample; 0: no tokens */
+    size_t context; /* maximum tokens of a sample; 0: no tokens */
     size_t each;    /* tokens of each sample, if an operator makes them */
     size_t feature, output; /* values h and z */
     size_t feature_ops;     /* the first `feature_ops` operators compute h */

@@ -9,9 +9,9 @@
 #include "helpers.h"
 #include "products.h"
 
-/* Most multiplications; depth of a sum, as in oneDNN; rows at a time; columns
- * of a panel; below FEW rows A B' is computed by dot products, in half the
- * time. */
+/* Maximum multiplications; depth of a sum, as in oneDNN; rows at a time;
+ * columns of a panel; below FEW rows A B' is computed by dot products, in half
+ * the time. */
 enum { MOST = 5 << 20, DEPTH = 384, ROWS = 96, WIDEST = 32, FEW = 16 };
 
 /* A panel of B: columns from `from` on, at a depth; zeros beyond them. */

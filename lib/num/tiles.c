@@ -88,7 +88,7 @@ count_slots(const struct tiles_slots *s)
     return slots_before(s, s->classes);
 }
 
-/* The most lines read for `lines` lines written. */
+/* Maximum lines read for `lines` lines written. */
 static size_t
 count_reads(const struct tiles_pass *pass, size_t lines)
 {

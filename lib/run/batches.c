@@ -14,7 +14,7 @@ enum {
     PLACE = 3,         /* numbers before the ids */
     TRIPLE = 3,        /* numbers of an extra image */
     VIEWS_MAX = 65535, /* of a sample */
-    LINES = 1 << 28    /* most bytes of batches.jsonl */
+    LINES = 1 << 28    /* maximum bytes of batches.jsonl */
 };
 
 static int64_t

@@ -398,7 +398,7 @@ sample_memory_rows(const struct sample_memory *memory,
 
 /* ---- loading ------------------------------------------------------------- */
 
-/* Most steps of a run: sums of steps cannot overflow. */
+/* Maximum steps of a run: sums of steps cannot overflow. */
 static const int64_t total_max = (int64_t)1 << 48;
 
 enum { VIEWS_MAX = 65535, DIM_MAX = 65536 };

@@ -17,14 +17,14 @@
 #include "util/terminal.h"
 
 enum {
-    LONGEST = 4096,  // default of the config's `longest`
-    HELD = 65536,    // most bytes of standard error buffered for a line's end
-    SHOWN = 1024,    // most bytes printed of a line of standard error
-    BURST = 200,     // most such lines printed in a period
-    LATEST = 10,     // of further lines, print the last ones
-    READS = 2,       // reads of standard error at once: a full pipe
-    LOOK_MS = 100,   // between checks that the program is alive
-    PIECE = 65536,   // bytes of one read
+    LONGEST = 4096, // default of the config's `longest`
+    HELD = 65536,   // maximum bytes of standard error buffered for a line's end
+    SHOWN = 1024,   // maximum bytes printed of a line of standard error
+    BURST = 200,    // maximum such lines printed in a period
+    LATEST = 10,    // of further lines, print the last ones
+    READS = 2,      // reads of standard error at once: a full pipe
+    LOOK_MS = 100,  // between checks that the program is alive
+    PIECE = 65536,  // bytes of one read
     DESCRIPTOR = 10, // the stage's least descriptor: the program has 0 to 3
 };
 

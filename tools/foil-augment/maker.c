@@ -117,7 +117,7 @@ make_text(struct augment_maker *maker, struct wire_batch *made)
     made->extra_lengths = s ? extra_lengths : NULL;
 }
 
-/* Most seconds of a piece of work, unless an image is large; seconds between
+/* Maximum seconds of a piece of work, unless an image is large; seconds between
  * calls of progress() while the spare thread works. */
 static const double piece_s = 0.001, progress_s = 0.01;
 

@@ -9,7 +9,7 @@
 #include "wire/batch.h"
 
 enum {
-    SMALL = 64,    /* most pixels of a small view's side */
+    SMALL = 64,    /* maximum pixels of a small view's side */
     VIEWS_MAX = 64 /* views of a sample */
 };
 
@@ -66,7 +66,7 @@ static const struct opt opts[] = {
     {"vocabulary", 0, OPT_TEXT, &options.vocabulary, 0, 0, "FILE",
      "also send captions, as tokens of this vocabulary"},
     {"context", 0, OPT_WHOLE, &context, 2, WIRE_TOKENS_MAX, "N",
-     "most tokens of a caption, including start and end"},
+     "at most N tokens of a caption, including start and end"},
     {"caption", 0, OPT_CHOICE, &options.text.caption, 0, 0, TEXT_CAPTION_WORDS,
      "which of a sample's captions"},
     {"drop-tokens", 0, OPT_REAL, &options.text.drop, 0, 1, "X",

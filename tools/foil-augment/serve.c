@@ -15,7 +15,7 @@
 #include "augment.h"
 
 enum {
-    NAMED_BAD = 10, /* most bad samples named on stderr */
+    NAMED_BAD = 10, /* maximum bad samples named on stderr */
 };
 
 /* Seconds between checks for the trainer's messages while a batch is made;

@@ -9,7 +9,7 @@
 #include "util/mem.h"
 #include "util/progress.h"
 
-enum { LOST = 10, NAMED = 8 }; // most classes in messages
+enum { LOST = 10, NAMED = 8 }; // maximum classes in messages
 
 static const char *output, *captions, *columns;
 static int decode, skip_bad;

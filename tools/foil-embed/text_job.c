@@ -26,7 +26,7 @@ enum { TOKENS_MOST = 1 << 16 }; // of a text
 struct texts {
     struct embed_encoder encoder;
     struct text_vocabulary *vocabulary;
-    size_t context, batch; /* most tokens in a row; rows at a time */
+    size_t context, batch; /* maximum tokens in a row; rows at a time */
 
     size_t n, rooms[3]; /* texts; rooms of the next three arrays */
     int64_t *owner;     /* [n] the caller's id of each text */

@@ -450,7 +450,7 @@ static const struct opt probe_own[] = {
     {"held-out", 0, OPT_REAL, &held_out, 0.001, 0.9, "SHARE",
      "lbfgs: share of held-out rows of TRAIN"},
     {"iterations", 0, OPT_WHOLE, &iterations, 1, 1e6, "N",
-     "lbfgs: most iterations of a fit"},
+     "lbfgs: maximum iterations of a fit"},
     {"tolerance", 0, OPT_REAL, &tolerance, 1e-9, 1, "X",
      "lbfgs: a fit ends if no derivative is larger"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",

@@ -11,7 +11,8 @@ static const char *picture;
 enum { BINS = 100 };
 
 static const struct opt geometry_own[] = {
-    {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N", "most rows; of more, draws N"},
+    {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N",
+     "at most N rows; of more, draws N"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the draw"},
     {"histogram", 0, OPT_TEXT, &picture, 0, 0, "FILE",
      "draw cosines of positive and of other pairs, as PNG"},

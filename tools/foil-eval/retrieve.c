@@ -32,9 +32,9 @@ verb_opts retrieve_opts = {retrieve_own, threads_opts, output_opts, NULL};
 
 static const struct opt cca_own[] = {
     {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
-     "largest number of pairs of directions"},
+     "maximum pairs of directions"},
     {"principal", 0, OPT_WHOLE, &principal, 1, 65536, "N",
-     "largest number of principal directions of each side"},
+     "maximum principal directions of each side"},
     {"ridge", 0, OPT_REAL, &ridge, 0, 1e6, "X",
      "added to variances, as a share of their mean"},
     {0},

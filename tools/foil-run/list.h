@@ -39,7 +39,7 @@ struct list_stage {
     int signal;                /* that asks the stage to end */
     int copies;                /* 1 .. LIST_MAX_COPIES */
     enum list_restart restart; /* when */
-    long restarts;             /* most restarts; -1: no limit */
+    long restarts;             /* maximum restarts; -1: no limit */
     char **argv;               /* NULL after the last word */
     int line;                  /* line of the list, from 1 */
 };

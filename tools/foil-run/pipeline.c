@@ -21,7 +21,7 @@ add_common(struct pipeline *p)
         {"augmenters", "N", "2", "number of augmenters"},
         {"threads", "N", NULL, "threads of the trainer"},
         {"seed", "N", "1", "seed of all random numbers"},
-        {"restarts", "N", "3", "most restarts of a killed feeder"},
+        {"restarts", "N", "3", "restart a killed feeder at most N times"},
         {"ranks", "N", "1",
          "processes of the trainer, by mpirun: foil-ranks(7)"},
         {"hosts", "FILE", "", "hostfile of mpirun, with the machines"},

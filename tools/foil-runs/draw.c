@@ -10,7 +10,7 @@
 #include "util/opt.h"
 #include "util/plot.h"
 
-/* Most points of a curve.  With more steps, each point is a bucket of steps
+/* Maximum points of a curve.  With more steps, each point is a bucket of steps
  * with its minimum and maximum, so no peak is lost. */
 enum { POINTS = 1000, WIDTH = 1000, HEIGHT = 440, MARGIN = 22 };
 

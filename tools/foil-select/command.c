@@ -25,7 +25,7 @@ enum {
     LONGEST = 512,   // bytes of any other line
     PLANS_SAVED = 8, // plans saved, of the latest epochs
     REQUEST = 256,
-    PLAN_MOST = 1 << 30, // most bytes of a plan's file
+    PLAN_MOST = 1 << 30, // maximum bytes of a plan's file
 };
 
 struct select_command {

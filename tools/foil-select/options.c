@@ -35,7 +35,7 @@ static const struct opt plan[] = {
     {"partial", 0, OPT_FLAG, &o.partial, 0, 0, NULL,
      "the command may leave out and repeat samples"},
     {"batch", 'b', OPT_WHOLE, &o.batch, 2, WIRE_BATCH_MAX - 1, "N",
-     "most samples in a batch"},
+     "at most N samples in a batch"},
     {"epochs", 'e', OPT_WHOLE, &o.epochs, 1, 1e9, "N",
      "epochs of the whole run"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",

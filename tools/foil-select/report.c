@@ -7,7 +7,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { LISTED = 20 }; /* most rejected samples named on stderr */
+enum { LISTED = 20 }; /* maximum rejected samples named on stderr */
 
 void
 select_quarantine_add(struct select_quarantine *quarantine, int64_t id,

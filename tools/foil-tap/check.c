@@ -244,7 +244,7 @@ check_count(struct check_actor *actor, enum wire_kind kind, double seconds)
     return n;
 }
 
-/* Most seconds for a stage to start, which foil-wire(5) does not limit; and,
+/* Maximum seconds for a stage to start, which foil-wire(5) does not limit; and,
  * once connected, to send a hello. */
 static const double start_s = 60, hello_s = 10;
 

@@ -42,7 +42,7 @@ void tap_close(struct tap *tap);
  * An actor is a socket that the checks use: a DEALER that connects to the
  * stage, or a ROUTER that the stage connects to.
  */
-enum { CHECK_SEEN = 6 }; /* most messages shown for a broken rule */
+enum { CHECK_SEEN = 6 }; /* maximum messages shown for a broken rule */
 
 struct check {
     struct tap *tap;
