@@ -663,7 +663,7 @@ run_anchors(char **path)
     if (images && in.encoder)
         opt_misuse("--images is for features: with a checkpoint, DATA is used");
     if (sheet && !images && !in.encoder)
-        opt_misuse("--sheet wants --images: the data set of the features");
+        opt_misuse("--sheet needs --images: the data set of the features");
     if (images)
         set = data_open_or_die(images, 0);
     for (size_t i = 0; set && i < in.rows.samples; i++)
