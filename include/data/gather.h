@@ -6,10 +6,10 @@
 #include "util/batch.h"
 
 /*
- * The pixels of a batch: views of some samples and one view each of some
- * further ones, made sample by sample.  A bad sample is replaced by a good one
- * that is not in the batch (data_pool_substitute()), the same one in every
- * process that makes the batch.
+ * The pixels of a batch: views of some samples, maybe of two sizes, and one
+ * view each of some further ones, made sample by sample.  A bad sample is
+ * replaced by a good one that is not in the batch (data_pool_substitute()), the
+ * same one in every process that makes the batch.
  *
  *     data_gather_begin(&gather, ...);
  *     while ((rc = data_gather_next(&gather, ...)) > 0) urgent work;
@@ -22,6 +22,8 @@ struct data_wanted {
     struct batch batch; /* epoch, b, v, ids, below the data set's size, view_of;
                          * extra's n, ids, view and epoch */
     size_t size;        /* pixels a side */
+    size_t small_views; /* u, further views of a second size; 0: none */
+    const struct image_recipe *small; /* of these */
 
     /*
      * For a caller that makes the views itself: called with the image of a
@@ -39,7 +41,8 @@ struct data_gather {
     struct batch batch; /* the result: that of want, with the ids, pixels and
                          * substitutes that were used */
     int64_t *ids;       /* [b+r] the samples used */
-    uint8_t *pixel;     /* [v,b,size,size,3], then [r,size,size,3] */
+    uint8_t *pixel;     /* [v,b,size,size,3], [r,size,size,3], then the small
+                         * ones, [u,b,...] */
     size_t at;          /* samples done */
     size_t ids_room, pixel_room, substituted_room;
     struct image_scratch *scratch;
@@ -53,11 +56,10 @@ void data_gather_begin(struct data_gather *gather,
                        const struct data_wanted *want);
 
 /*
- * data_gather_next() makes all views of the next sample: views 0 .. v - 1 of
- * one of the b samples; of an extra one the view that the batch names, or else
- * view v.  With view_of, view k is that of epoch 0 in every epoch.
- *   recipe       its size is that of struct data_wanted
- *   seed, epoch  as in image_view()
+ * data_gather_next() makes all views of the next sample: views 0 .. v + u - 1
+ * of one of the b samples; of an extra one the view that the batch names, or
+ * else view v.  With view_of, view k is that of epoch 0 in every epoch. recipe
+ * its size is that of struct data_wanted seed, epoch  as in image_view()
  * Returns 1 if a sample was made, 0 if none is left, -1 if one could not be
  * read, or is bad and has no substitute.  *why is also set, to the reason, if a
  * sample was replaced: compare batch.n_substituted.

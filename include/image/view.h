@@ -114,6 +114,23 @@ int image_sizes_parse(const char *text, struct image_sizes *sizes,
 size_t image_sizes_at(const struct image_sizes *sizes, int64_t epoch);
 size_t image_sizes_largest(const struct image_sizes *sizes);
 
+/*
+ * The views of an image in one or two groups, each with a size: "2x32+6x16" is
+ * two of 32 pixels and six of 16.  image_groups_parse() reads that, or a number
+ * of views without a size, 0 here: 0, or -1 with the reason.  The sizes of two
+ * groups descend.
+ *   most  views in all
+ */
+struct image_groups {
+    size_t n; /* 1 or 2 */
+    struct {
+        size_t views, size;
+    } of[2];
+};
+
+int image_groups_parse(const char *text, size_t most,
+                       struct image_groups *groups, struct err *err);
+
 /* A field that a spec may change, and its range. */
 struct image_field {
     const char *name;

@@ -19,7 +19,8 @@
  *     dataset    digest and size; with texts also the largest number of
  *                captions of a sample
  *     batch      images and extra: their largest numbers; views of each image,
- *                if not 2
+ *                if not 2; small: how many of these have a second size, its
+ *                height and width
  *     engine     processor and table: the bits of the result depend on them
  *     state      progress of the run (struct train_state)
  */
@@ -35,6 +36,8 @@ struct train_shape {
     size_t images, extra; /* largest numbers in a batch */
     size_t per_image;     /* views of each of its images; with texts 2 */
     size_t height, width, channels;
+    size_t small, small_height, small_width; /* the last `small` views of each
+                                                image have that size */
     size_t captions;   /* largest number of a sample; 0: there are no texts */
     size_t vocabulary; /* its tokens; not saved here */
     size_t views; /* of a sample, each with a row of an embedding table: the

@@ -41,7 +41,10 @@
 struct train_encoder_spec {
     struct nn_spec net;
     struct nn_optim_spec optim;
-    size_t rows;    /* largest number in a batch; >= 1 */
+    size_t rows;  /* largest number in a batch; >= 1 */
+    size_t views; /* of each image, with those of a second size: the last
+                     `small` of them; 0: all have the size of `net` */
+    size_t small, small_height, small_width;
     size_t micro;   /* largest number in the net at a time; 0: all */
     size_t shards;  /* parts of a batch, train/shards.h; 0, 1: not split */
     int whole;      /* batch norm uses all shards of a batch */
@@ -121,10 +124,12 @@ struct train_encoder {
     const struct train_encoder_ops *ops; /* NULL: not open */
     void *self;
     enum nn_input_kind kind;
-    size_t rows, micro; /* as in the spec; micro is never 0 */
-    size_t dim, image;  /* numbers of an embedding; of an image (pixels x
-                           channels) */
-    size_t parameters;  /* trained numbers */
+    size_t rows, micro;  /* as in the spec; micro is never 0 */
+    size_t dim, image;   /* numbers of an embedding; of an image (pixels x
+                            channels) */
+    size_t views, small; /* as in the spec */
+    size_t small_image;  /* numbers of an image of the second size; 0: none */
+    size_t parameters;   /* trained numbers */
     int frozen;
     int features; /* 1: its rows are features from before the head */
     size_t n;     /* rows of the last forward */
@@ -133,6 +138,10 @@ struct train_encoder {
 /* train_encoder_init() sets the members that follow from the spec. */
 void train_encoder_init(struct train_encoder *encoder,
                         const struct train_encoder_spec *spec);
+
+/* train_encoder_large() returns how many of n rows have the size of the net:
+ * the first ones; the images of the others follow theirs. */
+size_t train_encoder_large(const struct train_encoder *encoder, size_t n);
 
 /* train_encoder_close() frees everything; an encoder that is not open is left
  * alone. */

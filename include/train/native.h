@@ -11,12 +11,15 @@
  */
 struct train_native {
     struct nn_net *net;
-    struct nn_optim *optim;      /* NULL: frozen */
-    struct nn_input input;       /* of the last batch; the caller's */
-    size_t image;                /* numbers of an image */
-    float *before;               /* running statistics before that batch */
-    struct nn_average average;   /* empty without `average` */
-    size_t rows;                 /* largest number in the net at a time */
+    struct nn_net *small;      /* of images of a second size, with a copy of the
+                                  weights; NULL: there are none */
+    struct train_encoder of;   /* a copy, for the sizes */
+    struct nn_optim *optim;    /* NULL: frozen */
+    struct nn_input input;     /* of the last batch; the caller's */
+    size_t image;              /* numbers of an image */
+    float *before;             /* running statistics before that batch */
+    struct nn_average average; /* empty without `average` */
+    size_t rows;               /* largest number in the net at a time */
     struct train_shards *shards; /* train/shards.h; NULL: none */
 };
 

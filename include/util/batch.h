@@ -7,9 +7,10 @@
 #include "util/value.h"
 
 /*
- * A batch, from the plan to its gradient: v views of each of b samples, and
- * further samples that are negatives only.  Selector, filter, augmenter,
- * trainer and sampler fill in the fields that they know; the others are zero.
+ * A batch, from the plan to its gradient: v views of each of b samples, maybe u
+ * more of a smaller size, and further samples that are negatives only.
+ * Selector, filter, augmenter, trainer and sampler fill in the fields that they
+ * know; the others are zero.
  *
  * Letters of shapes: b samples, v views, n = v b rows (row = view b + sample),
  * d numbers of an embedding, r further samples, s further captions.  The struct
@@ -68,9 +69,13 @@ struct batch {
 
     const uint8_t *pixels; /* [v,b,height,width,channels]; with captions
                             * [b,height,width,channels] */
-    const float *made;     /* [v,b,n_made] numbers of the program that made the
-                            * views, for its loss; or NULL */
-    size_t n_made;         /* up to BATCH_MADE_MAX */
+    struct {               /* a second group of views, such as small crops */
+        size_t v, height, width; /* v: u, 0: none */
+        const uint8_t *pixels;   /* [u,b,height,width,channels] */
+    } small;
+    const float *made; /* [v,b,n_made] numbers of the program that made the
+                        * views, for its loss; or NULL */
+    size_t n_made;     /* up to BATCH_MADE_MAX */
     size_t n_substituted;
     int64_t (*substituted)[2]; /* [n_substituted] the sample that could not be
                                 * used, and its substitute */

@@ -12,6 +12,7 @@
  * weights.get. */
 enum {
     WIRE_VIEW_MAX = 65535,
+    WIRE_SMALL_MAX = 64, /* views of a second size */
     WIRE_BATCH_MAX = 65536,
     WIRE_CAPTIONS_MAX = 64,       /* captions of a sample */
     WIRE_TOKENS_MAX = 4096,       /* tokens of a text */

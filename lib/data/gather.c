@@ -9,12 +9,14 @@ void
 data_gather_begin(struct data_gather *g, const struct data_wanted *want)
 {
     const size_t n = want->batch.b, r = want->batch.extra.n,
-                 rows = want->batch.v * n, area = want->size * want->size * 3;
+                 rows = want->batch.v * n, area = want->size * want->size * 3,
+                 small = want->small_views ? want->small->size : 0;
     int64_t(*const substituted)[2] = g->batch.substituted;
 
     REQUIRE(rows && want->size);
     mem_grow(&g->ids, &g->ids_room, n + r, sizeof *g->ids);
-    mem_grow(&g->pixel, &g->pixel_room, (rows + r) * area, 1);
+    mem_grow(&g->pixel, &g->pixel_room,
+             (rows + r) * area + want->small_views * n * small * small * 3, 1);
     memcpy(g->ids, want->batch.ids, n * sizeof *g->ids);
     if (r)
         memcpy(g->ids + n, want->batch.extra.ids, r * sizeof *g->ids);
@@ -25,6 +27,9 @@ data_gather_begin(struct data_gather *g, const struct data_wanted *want)
     g->batch.pixels = g->pixel;
     g->batch.extra.ids = g->ids + n;
     g->batch.extra.pixels = g->pixel + rows * area;
+    g->batch.small.v = want->small_views;
+    g->batch.small.height = g->batch.small.width = small;
+    g->batch.small.pixels = g->pixel + (rows + r) * area;
     g->batch.n_substituted = 0;
     g->batch.substituted = substituted;
 }
@@ -45,7 +50,9 @@ struct place {
 static size_t
 count_views(const struct views *views)
 {
-    return views->g->at < views->g->want.batch.b ? views->g->want.batch.v : 1;
+    const struct data_wanted *want = &views->g->want;
+
+    return views->g->at < want->batch.b ? want->batch.v + want->small_views : 1;
 }
 
 /* Returns view v of the current sample; of an extra one, the view that the
@@ -71,14 +78,23 @@ place_view(const struct views *views, size_t v)
     return (struct place){views->epoch, v, row};
 }
 
+/* Returns how view v of the current sample is made. */
+static const struct image_recipe *
+recipe_of_view(const struct views *views, size_t v)
+{
+    const struct data_wanted *want = &views->g->want;
+
+    return v < want->batch.v ? views->recipe : want->small;
+}
+
 static struct image_box
 box_of_view(const struct views *views, size_t v, size_t width, size_t height)
 {
     const uint64_t id = (uint64_t)views->g->ids[views->g->at];
     const struct place place = place_view(views, v);
 
-    return image_view_box(views->recipe, width, height, views->seed, id,
-                          place.epoch, place.view);
+    return image_view_box(recipe_of_view(views, v), width, height, views->seed,
+                          id, place.epoch, place.view);
 }
 
 /* Returns the box that all views of a sample read. */
@@ -142,13 +158,19 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
     for (size_t v = 0; v < count_views(&views); v++) {
         const struct place place = place_view(&views, v);
         const int64_t id = g->ids[g->at];
+        const struct image_recipe *how = recipe_of_view(&views, v);
+        const size_t large = g->want.batch.v * g->want.batch.b;
 
         if (g->want.make)
             g->want.make(g->want.of, image, id, place.epoch, place.view,
                          place.row);
         else
-            image_view(recipe, image, seed, (uint64_t)id, place.epoch,
-                       place.view, &g->scratch, g->pixel + place.row * area);
+            image_view(how, image, seed, (uint64_t)id, place.epoch, place.view,
+                       &g->scratch,
+                       how == recipe ? g->pixel + place.row * area
+                                     : (uint8_t *)g->batch.small.pixels +
+                                           (place.row - large) * how->size *
+                                               how->size * 3);
     }
     g->at++;
     return 1;

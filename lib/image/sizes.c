@@ -62,3 +62,35 @@ image_sizes_largest(const struct image_sizes *sizes)
             largest = sizes->from[k].size;
     return largest;
 }
+
+int
+image_groups_parse(const char *text, size_t most, struct image_groups *groups,
+                   struct err *err)
+{
+    const char *at = text;
+    size_t all = 0;
+
+    *groups = (struct image_groups){0};
+    do {
+        const size_t k = groups->n++;
+        int64_t views = 0, size = 0;
+
+        at = read_digits(at + (k > 0), (int64_t)most, &views);
+        if (at && *at == 'x') {
+            at = read_digits(at + 1, IMAGE_SIZE_MAX, &size);
+            at = size ? at : NULL;
+        }
+        groups->of[k].views = (size_t)views;
+        groups->of[k].size = (size_t)size;
+        all += (size_t)views;
+        if (!at || !views || all > most ||
+            (k && (!size || groups->of[0].size <= (size_t)size)))
+            break;
+        if (!*at)
+            return 0;
+    } while (*at == '+' && groups->n < 2 && groups->of[0].size);
+    return err_set(err,
+                   "'%.80s' is no number of views: want 1 to %zu, or two "
+                   "groups with sizes, the smaller last, as 2x32+6x16",
+                   text, most);
+}

@@ -105,6 +105,11 @@ train_config_save(const struct train_config *config, const char *folder,
     if (shape->per_image > 2)
         json_object_set_new(json_object_get(object, "batch"), "views",
                             json_integer((json_int_t)shape->per_image));
+    if (shape->small)
+        json_object_set_new(json_object_get(object, "batch"), "small",
+                            json_pack("[I,I,I]", (json_int_t)shape->small,
+                                      (json_int_t)shape->small_height,
+                                      (json_int_t)shape->small_width));
     if (config->text) {
         json_object_set_new(object, "text", nn_spec_put(config->text));
         json_object_set_new(json_object_get(object, "dataset"), "captions",
@@ -116,6 +121,26 @@ train_config_save(const struct train_config *config, const char *folder,
     mem_free(cpu, text);
     json_decref(object);
     return rc;
+}
+
+/* Reads the views of a second size. */
+static int
+read_small(const json_t *small, struct train_shape *shape, struct err *err)
+{
+    json_int_t views, height, width;
+
+    if (!small)
+        return 0;
+    if (json_unpack((json_t *)small, "[I,I,I]", &views, &height, &width) ||
+        views < 1 || (size_t)views >= shape->per_image || height < 1 ||
+        (size_t)height > shape->height || width < 1 ||
+        (size_t)width > shape->width)
+        return err_set(err, "'small' is not a number of views with a height "
+                            "and a width");
+    shape->small = (size_t)views;
+    shape->small_height = (size_t)height;
+    shape->small_width = (size_t)width;
+    return 0;
 }
 
 int
@@ -154,7 +179,7 @@ train_config_get(const json_t *config, struct train_shape *shape,
         .basis = (size_t)encoder.basis,
     };
     snprintf(shape->digest, sizeof shape->digest, "%s", digest);
-    return 0;
+    return read_small(json_object_get(batch, "small"), shape, err);
 }
 
 int

@@ -12,8 +12,21 @@ train_encoder_init(struct train_encoder *encoder,
         .rows = rows,
         .micro = micro && micro < rows ? micro : rows,
         .image = net->height * net->image_width * net->channels,
+        .views = spec->views,
+        .small = spec->small,
+        .small_image =
+            spec->small ? spec->small_height * spec->small_width * net->channels
+                        : 0,
         .frozen = spec->frozen,
     };
+}
+
+size_t
+train_encoder_large(const struct train_encoder *encoder, size_t n)
+{
+    const size_t views = encoder->views;
+
+    return encoder->small ? n / views * (views - encoder->small) : n;
 }
 
 void

@@ -49,7 +49,7 @@ train_learner_open(struct train_learner *learner,
     learner->outside = outside;
     if (spec->table_views)
         learner->table_rows = mem_array(rows, sizeof *learner->table_rows);
-    else if (spec->extra && !spec->encoder[1])
+    else if ((spec->extra || spec->encoder[0]->small) && !spec->encoder[1])
         learner->pixels = mem_array(rows, spec->encoder[0]->image);
     learner->z = mem_aligned(rows * d, sizeof(float));
     learner->v = mem_aligned(rows * d, sizeof(float));
@@ -150,16 +150,22 @@ find_table_rows(struct train_learner *learner, const struct batch *batch)
     }
 }
 
-/* The images of a batch in one block: views, then the extra ones. */
+/* The images of a batch in one block: views, then small or extra ones. */
 static const uint8_t *
 images_of(struct train_learner *learner, const struct batch *batch)
 {
     const size_t image = learner->spec.encoder[0]->image;
-    const size_t anchors = anchors_of_batch(learner, batch) * image;
+    const size_t small = batch->small.v * batch->b;
+    const size_t anchors = (anchors_of_batch(learner, batch) - small) * image;
 
-    if (!batch->extra.n)
+    if (!batch->extra.n && !small)
         return batch->pixels;
     memcpy(learner->pixels, batch->pixels, anchors);
+    if (small)
+        memcpy(learner->pixels + anchors, batch->small.pixels,
+               small * learner->spec.encoder[0]->small_image);
+    if (!batch->extra.n)
+        return learner->pixels;
     memcpy(learner->pixels + anchors, batch->extra.pixels,
            batch->extra.n * image);
     return learner->pixels;
@@ -618,7 +624,7 @@ train_learner_prefetch(struct train_learner *learner, const struct batch *batch)
     const uint8_t *images = batch->pixels;
 
     if (learner->table_rows || batch->b > learner->spec.images ||
-        (batch->extra.n && !encoder[1]))
+        ((batch->extra.n || batch->small.v) && !encoder[1]))
         return;
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
         const struct nn_input input = {

@@ -19,19 +19,61 @@ native_take(void *self, const struct nn_input *input, struct err *err)
     return 0;
 }
 
+static void
+forward_net(struct train_native *e, struct nn_net *net, enum nn_mode mode,
+            const struct nn_input *input, float *z)
+{
+    if (e->optim)
+        nn_net_forward(net, mode, input, NULL, z);
+    else
+        nn_net_infer(net, input, NULL, z);
+}
+
+/* Encodes rows [from,to), from the first small one on, with a copy of the
+ * weights; the running statistics go on. */
+static void
+forward_small(struct train_native *e, size_t from, size_t to, size_t large,
+              enum nn_mode mode, float *z)
+{
+    const size_t image = e->of.small_image;
+    const struct nn_input input = {
+        .n = to - from,
+        .images = e->input.images + large * e->image + (from - large) * image};
+    size_t n, count;
+    const float *params = nn_net_params(e->net, &n);
+    float *running = nn_net_running(e->net, &count);
+
+    memcpy(nn_net_params(e->small, &n), params, n * sizeof *params);
+    memcpy(nn_net_running(e->small, &count), running, count * sizeof *running);
+    forward_net(e, e->small, mode, &input, z);
+    memcpy(running, nn_net_running(e->small, &count), count * sizeof *running);
+}
+
+/* Returns the first of rows [from,to) that is small, or `to`. */
+static size_t
+first_small(const struct train_native *e, size_t from, size_t to)
+{
+    const size_t large =
+        e->small ? train_encoder_large(&e->of, e->input.n) : to;
+
+    return large < from ? from : large < to ? large : to;
+}
+
 static int
 native_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
                struct err *err)
 {
     struct train_native *e = self;
+    const size_t until = first_small(e, from, to);
     const struct nn_input input =
-        nn_input_slice(&e->input, nn_net_kind(e->net), e->image, from, to);
+        nn_input_slice(&e->input, nn_net_kind(e->net), e->image, from, until);
 
     (void)err;
-    if (e->optim)
-        nn_net_forward(e->net, mode, &input, NULL, z);
-    else
-        nn_net_infer(e->net, &input, NULL, z);
+    if (until > from)
+        forward_net(e, e->net, mode, &input, z);
+    if (to > until)
+        forward_small(e, until, to, train_encoder_large(&e->of, e->input.n),
+                      mode, z ? z + (until - from) * e->of.dim : NULL);
     return 0;
 }
 
@@ -40,11 +82,20 @@ native_backward(void *self, size_t from, size_t to, int add, const float *dz,
                 struct err *err)
 {
     struct train_native *e = self;
+    const size_t until = first_small(e, from, to);
+    float *grads = nn_net_grads(e->net);
+    size_t n;
 
-    (void)from;
-    (void)to;
     (void)err;
-    nn_net_backward(e->net, dz, add);
+    nn_net_params(e->net, &n);
+    if (until > from)
+        nn_net_backward(e->net, dz, add);
+    else if (!add)
+        memset(grads, 0, n * sizeof *grads);
+    if (to > until) {
+        nn_net_backward(e->small, dz + (until - from) * e->of.dim, 0);
+        num_axpy(n, 1, nn_net_grads(e->small), grads);
+    }
     return 0;
 }
 
@@ -169,8 +220,14 @@ static char *
 native_table(void *self)
 {
     struct train_native *e = self;
+    char *table = nn_net_algorithms(e->net), *small;
 
-    return nn_net_algorithms(e->net);
+    if (e->small) {
+        small = nn_net_algorithms(e->small);
+        mem_append(&table, "%s", small);
+        free(small);
+    }
+    return table;
 }
 
 static void
@@ -179,6 +236,7 @@ native_close(void *self)
     struct train_native *e = self;
 
     nn_net_free(e->net);
+    nn_net_free(e->small);
     nn_optim_free(e->optim);
     free(e->before);
     nn_average_release(&e->average);
@@ -203,6 +261,25 @@ static const struct train_encoder_ops ops = {
     .close = native_close,
 };
 
+/* Opens a net for each size, for as many rows as one may get. */
+static int
+open_nets(struct train_native *e, const struct train_encoder *encoder,
+          const struct train_encoder_spec *spec, struct err *err)
+{
+    const size_t large = train_encoder_large(encoder, spec->rows),
+                 small = spec->rows - large, micro = encoder->micro;
+    struct nn_spec net = spec->net;
+
+    e->net =
+        nn_net_new(&net, micro < large ? micro : large, !spec->frozen, err);
+    net.height = spec->small_height;
+    net.image_width = spec->small_width;
+    if (e->net && small)
+        e->small =
+            nn_net_new(&net, micro < small ? micro : small, !spec->frozen, err);
+    return e->net && (e->small || !small) ? 0 : -1;
+}
+
 int
 train_native_open(struct train_encoder *encoder,
                   const struct train_encoder_spec *spec, struct err *err)
@@ -212,8 +289,7 @@ train_native_open(struct train_encoder *encoder,
     size_t n, count;
 
     train_encoder_init(encoder, spec);
-    e->net = nn_net_new(&spec->net, encoder->micro, !spec->frozen, err);
-    if (!e->net)
+    if (open_nets(e, encoder, spec, err))
         goto out;
     tensors = nn_net_tensors(e->net, &n);
     nn_net_params(e->net, &count);
@@ -233,6 +309,7 @@ train_native_open(struct train_encoder *encoder,
         nn_average_init(&e->average, e->net);
     encoder->ops = &ops;
     encoder->self = e;
+    e->of = *encoder;
     return 0;
 
 out:

@@ -315,7 +315,13 @@ wire_encode(enum wire_kind kind, const void *from)
 
     wire_write_start(&w, kind);
     for (f = m->fields; f->name; f++)
-        if (is_sent(m, f, from))
+        if (is_sent(m, f, from)) {
             put_field(&w, m, f, from);
+            if (f->extension) {
+                wire_write_key(&w, "requires");
+                msgpack_pack_array(&w.packer, 1);
+                wire_write_text(&w, f->extension);
+            }
+        }
     return wire_write_end(&w);
 }

@@ -248,6 +248,8 @@ static const struct wire_field batch_fields[] = {
      .optional = 1},
     {IDS(batch, "ids", batch.ids, "b"), .once = 1},
     {TENSOR(batch, "views", batch.pixels, "vbhwc")},
+    {TENSOR(batch, "groups", batch.small.pixels, "ubyxc"), .optional = 1,
+     .extension = WIRE_GROUPS},
     {TENSOR(batch, "made", batch.made, "vbk"), .optional = 1},
     {IDS(batch, "extra_ids", batch.extra.ids, "r"), .optional = 1},
     {TENSOR(batch, "extra", batch.extra.pixels, "rhwc"), .with = "extra_ids"},
@@ -278,6 +280,9 @@ static const struct wire_size batch_sizes[] = {
     {'r', SIZE(batch, batch.extra.n), WIRE_SIZE_MAX},
     {'s', SIZE(batch, batch.extra.n_texts), WIRE_BATCH_MAX},
     {'l', SIZE(batch, n_tokens), WIRE_TOKENS_MAX},
+    {'u', SIZE(batch, batch.small.v), WIRE_SMALL_MAX},
+    {'y', SIZE(batch, batch.small.height), WIRE_SIDE_MAX},
+    {'x', SIZE(batch, batch.small.width), WIRE_SIDE_MAX},
     {0},
 };
 

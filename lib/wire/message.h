@@ -3,6 +3,9 @@
 
 #include "pack.h"
 
+/* The extension of a batch with views of two sizes. */
+#define WIRE_GROUPS "groups"
+
 /*
  * The fields of a message of each kind, defined only here.  Codec, tests and
  * fuzzers follow these tables, and foil-wire(5) is compared with them.
@@ -46,8 +49,9 @@ struct wire_field {
     char least_size;   /* not less than that size; 0: none */
     const char *below; /* elements are 0 .. that number - 1 */
     size_t below_at;
-    int once;   /* all elements differ */
-    int placed; /* rows of tables have indices */
+    int once;              /* all elements differ */
+    int placed;            /* rows of tables have indices */
+    const char *extension; /* that a message with this field requires */
 
     size_t room, members, count; /* count: offset of a size_t */
     const char *words;           /* "train, eval" */

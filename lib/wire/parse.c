@@ -78,9 +78,12 @@ check_requires(const struct wire_msg *msg, struct err *err)
     struct wire_reader r = wire_read_start(msg, err);
     const msgpack_object_array *list = wire_read_array(&r, "requires");
     const msgpack_object *first = list && list->size ? list->ptr : NULL;
+    const size_t len = strlen(WIRE_GROUPS);
     char shown[41];
 
-    if (first)
+    if (first && (list->size > 1 || first->type != MSGPACK_OBJECT_STR ||
+                  first->via.str.size != len ||
+                  memcmp(first->via.str.ptr, WIRE_GROUPS, len)))
         wire_read_fail(
             &r, "requires '%s', which this version does not support",
             first->type == MSGPACK_OBJECT_STR

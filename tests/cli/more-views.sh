@@ -1,6 +1,6 @@
 #!/bin/bash
 # More than two views of an image, from foil-augment to the objective.
-# Mostly waits, 20 s
+# Mostly waits, 50 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -51,6 +51,39 @@ augment_with=(--size 16)
 ok 'and refuses two' refuses 1 'given up' trained "$work/other" --resume
 ok 'with that reason' grep -q '2 views of each image: this run has 4' \
     "$work/other.augment"
+
+augment_with=(-v 2x16+3x8 --small-recipe cifar,scale-max=0.4)
+ok 'views of two sizes train' trained "$work/sizes" --objective dcl
+ok 'their run stops in mid-epoch' trained "$work/stopped" --objective dcl --steps 5
+ok 'and resumes' trained "$work/stopped" --resume
+ok 'to the same bits' same sizes stopped
+ok 'they train in micro-batches, that cross the sizes' \
+    trained "$work/crossed" --micro-batch 12
+ok 'and by the positives of the large ones' \
+    trained "$work/locals" --positive-views 2
+ok 'another such run stops' trained "$work/few" --steps 5
+augment_with=(-v 2x16+4x8)
+ok 'another number of small views is refused' refuses 1 'given up' \
+    trained "$work/few" --resume
+ok 'with that reason' grep -q '6 views of each image: this run has 5' \
+    "$work/few.augment"
+train_with=(--arch vit:16x1x8 --head 16-8)
+ok 'an encoder of images of one size refuses two' refuses 1 'given up' \
+    trained "$work/vit"
+ok 'and says so' grep -q 'vit:16x1x8 reads images of one size' "$work/vit.augment"
+train_with=(--arch resnet8 --head 16-8 --shards 2)
+ok 'shards refuse two sizes' refuses 1 'given up' trained "$work/shards"
+ok 'and say so' grep -q 'splits batches of one size' "$work/shards.augment"
+mistake() {
+    refuses 2 "$1" "$BIN/foil-augment" -r x "${@:2}" "$data"
+}
+ok 'a size that grows exits with 2' mistake 'the smaller last' -v 2x16+6x32
+ok 'fixed views of two sizes exit with 2' mistake 'is for one size' \
+    -v 2x32+6x16 --augmentations 9
+ok 'sizes by epoch beside those exit with 2' mistake 'exclude each other' \
+    -v 2x32+6x16 --size 16@0,32@4
+ok 'a recipe of no small views exits with 2' mistake 'for two sizes' \
+    -v 4 --small-recipe cifar
 ok '--positive-views 1 exits with 2' refuses 2 'no positive' \
     "$BIN/foil-train" -r x --positive-views 1
 ok '--positive-views is refused for an objective of pairs' refuses 2 'negatives' \

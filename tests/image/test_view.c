@@ -399,6 +399,28 @@ an_empty_image_is_a_bug(void)
 }
 
 static void
+groups_have_sizes(void)
+{
+    static const char *const bad[] = {
+        "",       "0",   "65",        "2x",         "2x0",           "2x32+",
+        "2x32+6", "2+6", "2x32+6x32", "60x32+5x16", "2x32+6x16+1x8", "2x32 "};
+    struct image_groups groups;
+    struct err err;
+
+    T(!image_groups_parse("8", 64, &groups, &err) && groups.n == 1 &&
+          groups.of[0].views == 8 && !groups.of[0].size,
+      "eight views");
+    T(!image_groups_parse("2x32+6x16", 64, &groups, &err) && groups.n == 2 &&
+          groups.of[0].views == 2 && groups.of[0].size == 32 &&
+          groups.of[1].views == 6 && groups.of[1].size == 16,
+      "two groups of views");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        T(image_groups_parse(bad[i], 64, &groups, &err) &&
+              strstr(err.msg, "2x32+6x16"),
+          "'%s' is refused: %s", bad[i], err.msg);
+}
+
+static void
 sizes_change_by_epoch(void)
 {
     const int64_t most = UINT32_MAX;
@@ -425,6 +447,7 @@ sizes_change_by_epoch(void)
 int
 main(void)
 {
+    groups_have_sizes();
     sizes_change_by_epoch();
     noise();
     rates();

@@ -59,6 +59,63 @@ relative_difference(size_t n, const float *a, const float *b)
     return most / large;
 }
 
+/* Rows of two sizes against an encoder of each, with the same weights. */
+static void
+two_sizes_are_two_encoders(size_t micro)
+{
+    enum {
+        VIEWS = 3,
+        SMALL = 1,
+        B = 4,
+        SIDE = 2 * TINY_SIDE,
+        N = VIEWS * B,
+        LARGE = (VIEWS - SMALL) * B,
+        IMAGE = SIDE * SIDE * 3
+    };
+    static uint8_t pixels[LARGE * IMAGE + B * TINY_IMAGE];
+    struct train_encoder_spec large = tiny_spec("group", LARGE, 0);
+    struct train_encoder_spec spec = tiny_spec("group", N, micro);
+    struct train_encoder both, one, two = tiny_open("group", B, 0);
+    struct nn_input input = {.n = N, .images = pixels};
+    float z[N * TINY_DIM], want[N * TINY_DIM], *grads, *other;
+    struct err err;
+    size_t n;
+
+    spec.views = VIEWS;
+    spec.small = SMALL;
+    spec.small_height = spec.small_width = TINY_SIDE;
+    spec.net.height = spec.net.image_width = SIDE;
+    large.net = spec.net;
+    tiny_images(pixels, sizeof pixels / TINY_IMAGE, 3);
+    T(!train_native_open(&both, &spec, &err) &&
+          !train_native_open(&one, &large, &err),
+      "encoders of two sizes");
+    T(!train_encoder_forward(&both, &input, NN_TRAIN, z, &err) &&
+          !train_encoder_backward(&both, dz, &err),
+      "a batch of two sizes, micro-batches of %zu", micro);
+    input.n = LARGE;
+    train_encoder_forward(&one, &input, NN_TRAIN, want, &err);
+    train_encoder_backward(&one, dz, &err);
+    input.n = B;
+    input.images = pixels + LARGE * IMAGE;
+    train_encoder_forward(&two, &input, NN_TRAIN, want + LARGE * TINY_DIM,
+                          &err);
+    train_encoder_backward(&two, dz + LARGE * TINY_DIM, &err);
+    T(relative_difference(N * TINY_DIM, z, want) < 1e-5,
+      "its embeddings are those of an encoder for each size");
+    nn_net_params(train_native(&one)->net, &n);
+    grads = nn_net_grads(train_native(&one)->net);
+    other = nn_net_grads(train_native(&two)->net);
+    for (size_t i = 0; i < n; i++)
+        grads[i] += other[i];
+    T(relative_difference(n, nn_net_grads(train_native(&both)->net), grads) <
+          1e-4,
+      "and its gradient is their sum");
+    train_encoder_close(&both);
+    train_encoder_close(&one);
+    train_encoder_close(&two);
+}
+
 static void
 micro_batches_have_the_gradient_of_the_whole(void)
 {
@@ -232,6 +289,9 @@ main(void)
     fill();
     child_scratch(scratch);
     micro_batches_have_the_gradient_of_the_whole();
+    two_sizes_are_two_encoders(0);
+    two_sizes_are_two_encoders(3);
+    two_sizes_are_two_encoders(5);
     the_gradient_is_that_of_the_embeddings();
     undo_restores_statistics();
     an_update_follows_the_gradient();

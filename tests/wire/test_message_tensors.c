@@ -34,7 +34,7 @@ wrong_size(const struct wire_msg *msg, const struct wire_field *f, size_t k)
     const int alone = name > '9' && sayings(name) == 1;
     struct wire_tensor *t;
     struct draft d;
-    size_t most;
+    size_t most, others;
 
     for (int by = -1; by <= 1; by += 2) {
         draft_start(&d, msg);
@@ -48,11 +48,13 @@ wrong_size(const struct wire_msg *msg, const struct wire_field *f, size_t k)
     }
     draft_start(&d, msg);
     t = draft_tensor(&d, f->name);
+    others = t->count / t->shape[k];
     t->data = counted;
     t->shape[k] = 0;
     refused(&d, "tensor '", "without elements", f->name);
     most = name > '9' ? wire_size_find(message, name)->greatest : SIZE_MAX;
-    if (most > 65536)
+    if (most > 65536 ||
+        others * (most + 1) * dtype_about(t->dtype)->bytes > sizeof counted)
         return;
     t->shape[k] = most + 1;
     refused(&d, f->name, "of too large a size", f->name);

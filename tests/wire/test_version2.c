@@ -31,7 +31,7 @@ static const char *const digests[WIRE_KINDS][2] = {
     [WIRE_ITEM] = {"df1e2dc9aa9fa9c371e907fc15a1ee6a",
                    "1eb8165c6a7937c8d4aae6b5cd78194e"},
     [WIRE_BATCH] = {"f53fabb18bcea200a06fc7eba98be863",
-                    "f473888ee59ce23d95536f579655fb91"},
+                    "c54749883cb87448b0cae605478bcd19"},
     [WIRE_FEATURES] = {"815385d8ee14b1b7c6237d331e8ffcac",
                        "3f7bb1609a7ce93907b429842583baf8"},
     [WIRE_WEIGHTS_GET] = {"8913a72128f3f2aea21f12ea54e8f30c",
@@ -122,6 +122,8 @@ requires_is_checked(void)
     } all[] = {
         {"\x81\xa8requires\x90", 11, 1, "nothing"},
         {"\x81\xa8requires\x91\xa5lanes", 17, 0, "an extension"},
+        {"\x81\xa8requires\x91\xa6groups", 18, 1, "the groups of views"},
+        {"\x81\xa8requires\x92\xa6groups\xa5lanes", 24, 0, "two"},
         {"\x81\xa8requires\x91\x01", 12, 0, "a number"},
         {"\x81\xa8requires\xa5lanes", 16, 0, "a text"},
     };

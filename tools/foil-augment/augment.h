@@ -23,6 +23,9 @@ struct augment_options {
     struct image_sizes sizes;
     const char *spec; /* of the recipe, as text */
     struct text_captions_settings text;
+    struct image_recipe small; /* of a second group of views */
+    const char *small_spec;
+    size_t small_views; /* 0: there is none */
     enum image_policy policy;
     long views, augmentations, seed, max_pixels, cache, room, max_items, rows,
         columns;

@@ -217,21 +217,31 @@ size_of(const struct augment_maker *maker, const struct batch *batch)
     return image_sizes_at(&maker->options->sizes, batch->epoch);
 }
 
+/* Returns the bytes of the small views of an item. */
+static size_t
+small_bytes(const struct augment_maker *maker, const struct batch *batch)
+{
+    const size_t side = maker->options->small.size;
+
+    return maker->options->small_views * batch->b * 3 * side * side;
+}
+
 int
 augment_maker_fits(const struct augment_maker *maker,
                    const struct wire_item *item, size_t most, struct err *err)
 {
     const size_t size = size_of(maker, &item->batch), image = 3 * size * size,
                  n = (size_t)maker->options->views * item->batch.b +
-                     item->batch.extra.n;
+                     item->batch.extra.n,
+                 bytes = n * image + small_bytes(maker, &item->batch);
 
-    if (n <= most / image)
+    if (bytes <= most)
         return 0;
     return err_set(err,
                    "item: a batch of %zu images of %zu x %zu has %.0f MiB, the "
                    "trainer takes %.0f: start foil-train with --max-batch %zu",
-                   n, size, size, (double)n * (double)image / (1 << 20),
-                   (double)most / (1 << 20), n * image / (1 << 20) + 1);
+                   n, size, size, (double)bytes / (1 << 20),
+                   (double)most / (1 << 20), bytes / (1 << 20) + 1);
 }
 
 void
@@ -249,8 +259,10 @@ augment_maker_report(const struct augment_maker *maker,
         "up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
         room, options->views, item->batch.b, size, size,
-        (double)(room * 3 * size * size * images) / (1 << 20), options->cache,
-        recipe);
+        (double)(room * (3 * size * size * images +
+                         small_bytes(maker, &item->batch))) /
+            (1 << 20),
+        options->cache, recipe);
 }
 
 /* A bad sample got a substitute.  Too many bad ones end the run. */
@@ -317,7 +329,10 @@ make_views(struct augment_maker *maker, int64_t session,
 {
     const struct augment_watcher *watcher = &maker->watcher;
     const struct wire_place at = wire_place_of(session, batch);
-    struct data_wanted want = {.batch = *batch, .size = size_of(maker, batch)};
+    struct data_wanted want = {.batch = *batch,
+                               .size = size_of(maker, batch),
+                               .small_views = maker->options->small_views,
+                               .small = &maker->options->small};
     struct piece piece = {.maker = maker,
                           .recipe = maker->options->recipe,
                           .epoch = (uint64_t)batch->epoch};

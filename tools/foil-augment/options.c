@@ -14,7 +14,6 @@ enum {
 };
 
 static struct augment_options options = {
-    .views = 2,
     .max_pixels = IMAGE_MAX_PIXELS,
     .cache = 512,
     .room = 2,
@@ -25,7 +24,7 @@ static struct augment_options options = {
     .text = {TEXT_CAPTION_RANDOM, 0, 0},
 };
 static const char *recipe_spec;
-static const char *size;
+static const char *size, *views = "2";
 static long context = 32;
 static int list = -1;
 
@@ -39,8 +38,10 @@ static const struct opt opts[] = {
      "endpoint of the trainer [ipc://DIR/batch]"},
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
      "seed of the random numbers"},
-    {"views", 'v', OPT_WHOLE, &options.views, 1, VIEWS_MAX, "N",
-     "augmented views of each sample"},
+    {"views", 'v', OPT_TEXT, &views, 0, 0, "N|NxSIZE+NxSIZE",
+     "augmented views of each sample; in two sizes as 2x32+6x16"},
+    {"small-recipe", 0, OPT_TEXT, &options.small_spec, 0, 0, "SPEC",
+     "augmentations of the second size [that of --recipe]"},
     {"augmentations", 'a', OPT_WHOLE, &options.augmentations, 0, WIRE_VIEW_MAX,
      "N", "fixed views to choose from; 0: new ones each time"},
     {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
@@ -125,6 +126,51 @@ print_fields(void)
                              field->min, "max", field->max));
 }
 
+/* Takes --views, whose groups may have sizes. */
+static void
+take_groups(void)
+{
+    struct image_groups groups;
+    struct err err;
+
+    if (image_groups_parse(views, VIEWS_MAX, &groups, &err))
+        opt_misuse("--views: %s", err.msg);
+    options.views = (long)groups.of[0].views;
+    if (groups.n == 1 && options.small_spec)
+        opt_misuse("--small-recipe is for two sizes, as --views 2x32+6x16");
+    if (!groups.of[0].size)
+        return;
+    if (options.sizes.n)
+        opt_misuse("--size and sizes in --views exclude each other");
+    options.sizes =
+        (struct image_sizes){.n = 1, .from = {{.size = groups.of[0].size}}};
+    options.small_views = groups.n > 1 ? groups.of[1].views : 0;
+    options.small.size = groups.of[1].size;
+}
+
+/* Sets the recipe of small views. */
+static void
+take_small_recipe(void)
+{
+    const size_t side = options.small.size;
+    struct err err;
+
+    if (options.command || options.vocabulary || options.sheet ||
+        options.augmentations || options.filter)
+        opt_misuse("views of two sizes are for new views of images by a "
+                   "recipe: %s is for one size",
+                   options.command         ? "--view-command"
+                   : options.vocabulary    ? "--vocabulary"
+                   : options.sheet         ? "--sheet"
+                   : options.augmentations ? "--augmentations"
+                                           : "--filter");
+    options.small = options.recipe;
+    if (options.small_spec &&
+        image_recipe_find(options.small_spec, &options.small, &err))
+        opt_misuse("--small-recipe: %s", err.msg);
+    options.small.size = side;
+}
+
 const struct augment_options *
 augment_options_get(int argc, char **argv)
 {
@@ -141,6 +187,7 @@ augment_options_get(int argc, char **argv)
     options.data = operand[0];
     if (size && strcmp(size, "0") != 0 && image_sizes_parse(size, sizes, &err))
         opt_misuse("--size: %s", err.msg);
+    take_groups();
     options.spec =
         sizes->n && image_sizes_largest(sizes) > SMALL ? "imagenet" : "cifar";
     if (recipe_spec)
@@ -151,6 +198,8 @@ augment_options_get(int argc, char **argv)
         *sizes = (struct image_sizes){.n = 1,
                                       .from = {{.size = options.recipe.size}}};
     options.recipe.size = image_sizes_at(sizes, 0);
+    if (options.small_views)
+        take_small_recipe();
     opt_together(&options.stage.keys, &options.stage.allow);
     if (!options.sheet && !options.stage.run &&
         !(options.plan && options.batches))
@@ -193,6 +242,10 @@ augment_recipe(char hex[DIGEST_HEX])
     }
     if (options.command)
         digest_add(stream, options.command, strlen(options.command));
+    if (options.small_views) {
+        digest_add(stream, &options.small, sizeof options.small);
+        digest_add(stream, &options.small_views, sizeof options.small_views);
+    }
     digest_hex(digest_end(stream), hex);
 }
 
@@ -207,7 +260,7 @@ augment_view_options(char *view_options, size_t room)
                : NULL;
     char *text;
     json_t *object = json_pack(
-        "{s:s*, s:o, s:I, s:I, s:I, s:o*, s:s*, s:o*}", "recipe",
+        "{s:s*, s:o, s:I, s:I, s:I, s:o*, s:s*, s:o*, s:s*}", "recipe",
         options.command ? NULL : options.spec, varies ? "sizes" : "size",
         varies ? json_string(size)
                : json_integer((json_int_t)options.recipe.size),
@@ -215,7 +268,8 @@ augment_view_options(char *view_options, size_t room)
         "augmentations", (json_int_t)options.augmentations, "data",
         json_string(path), "caption",
         options.vocabulary ? opt_choice(&options.text.caption) : NULL,
-        "command", options.command ? json_true() : NULL); // data if UTF-8
+        "command", options.command ? json_true() : NULL, "groups",
+        options.small_views ? views : NULL); // data if UTF-8
 
     text = json_text(object, JSON_COMPACT);
     if (strlen(text) >= room) {

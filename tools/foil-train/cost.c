@@ -35,7 +35,8 @@ memory_of(const struct train_encoder *encoder)
 static double
 rows_of(const struct wire_batch *b)
 {
-    return (double)(b->batch.v * b->batch.b + b->batch.extra.n);
+    return (double)((b->batch.v + b->batch.small.v) * b->batch.b +
+                    b->batch.extra.n);
 }
 
 /*

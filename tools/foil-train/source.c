@@ -166,7 +166,8 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
     struct train_shape *shape = &t->shape;
-    const size_t views = train_views_wanted(t->options), v = b->batch.v;
+    const size_t views = train_views_wanted(t->options),
+                 v = b->batch.v + b->batch.small.v;
     const size_t targets = (size_t)t->options->targets;
 
     if (t->options->text ? v != views : v < views || v > LOSS_VIEWS_MAX)
@@ -202,6 +203,9 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
     shape->height = b->height;
     shape->width = b->width;
     shape->channels = b->channels;
+    shape->small = b->batch.small.v;
+    shape->small_height = b->batch.small.height;
+    shape->small_width = b->batch.small.width;
     shape->views = views_of(b);
     shape->captions = t->options->text ? (size_t)b->batch.most_captions : 0;
     return 0;
@@ -266,6 +270,39 @@ check_size(const struct train *t, const struct wire_batch *b, struct err *err)
     return 0;
 }
 
+/* Checks the views of a second size. */
+static int
+check_small(const struct train *t, const struct wire_batch *b, struct err *err)
+{
+    const struct train_options *o = t->options;
+    const struct train_shape *shape = &t->shape;
+    const size_t height = b->batch.small.height, width = b->batch.small.width;
+
+    if (b->batch.small.v != shape->small ||
+        (shape->small &&
+         (height != shape->small_height || width != shape->small_width)))
+        return err_set(err,
+                       "%zu views of a second size, %zux%zu: this run has %zu "
+                       "of %zux%zu",
+                       b->batch.small.v, width, height, shape->small,
+                       shape->small_width, shape->small_height);
+    if (!shape->small)
+        return 0;
+    if (height > b->height || width > b->width || b->batch.extra.n ||
+        b->batch.made || b->batch.fixed)
+        return err_set(err, "views of a second size have to be smaller, and "
+                            "new ones by a recipe, without further images");
+    if (o->shards > 1)
+        return err_set(err, "views of two sizes: --shards splits batches of "
+                            "one size");
+    return nn_encoder_any_size(o->arch)
+               ? 0
+               : err_set(err,
+                         "views of two sizes: --arch %s reads images of one "
+                         "size, a resnet of any",
+                         o->arch);
+}
+
 static int
 check_batch(struct train *t, uint64_t peer, const struct wire_batch *b,
             struct err *err)
@@ -274,7 +311,7 @@ check_batch(struct train *t, uint64_t peer, const struct wire_batch *b,
 
     if (set_sizes(t, peer, err) || set_shape(t, b, err) ||
         train_texts_check(&t->texts, t->options, shape, b, err) ||
-        check_size(t, b, err))
+        check_size(t, b, err) || check_small(t, b, err))
         return -1;
     if (b->batch.extra.n && t->options->text)
         return err_set(err,
