@@ -20,6 +20,7 @@ struct process {
     const char *tower;
     enum nn_input_kind kind;
     size_t rows, image, context; /* largest number; of an image; tokens */
+    struct train_encoder of;     /* a copy, for the sizes of images */
     size_t dim;
     struct train_tensors tensors;
     struct place at;
@@ -87,7 +88,10 @@ write_input(struct process *e, const struct nn_input *input, int slot)
     } else if (e->kind == NN_IDS) {
         memcpy(to, input->ids, input->n * sizeof *input->ids);
     } else {
-        memcpy(to, input->images, input->n * e->image);
+        const size_t large = train_encoder_large(&e->of, input->n);
+
+        memcpy(to, input->images,
+               large * e->image + (input->n - large) * e->of.small_image);
     }
 }
 
@@ -551,18 +555,26 @@ describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
 {
     const struct nn_optim_spec *o = &spec->optim;
     char *input = describe_input(e, &spec->net);
+    char *groups =
+        spec->small
+            ? mem_format(
+                  " views=%zu small=%zu small-height=%zu small-width=%zu",
+                  spec->views, spec->small, spec->small_height,
+                  spec->small_width)
+            : mem_text("");
     char *line = mem_format(
         "open %s %s rows=%zu locked=%d average=%d loss=%d seed=%llu "
         "threads=%ld precision=%s accumulate=%ld optim=%s momentum=%.9g "
         "nesterov=%d "
-        "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g%s",
+        "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g%s%s",
         e->tower, input, e->rows, e->frozen, e->mean, e->loss,
         (unsigned long long)spec->seed, threads,
         spec->net.bf16 ? "bf16" : "f32", o->accumulate, o->name, o->momentum,
         o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay,
-        spec->features ? " layer=h" : "");
+        spec->features ? " layer=h" : "", groups);
 
     free(input);
+    free(groups);
     return line;
 }
 
@@ -576,21 +588,28 @@ find_word(const char *ok, const char *name)
     return mem_format("%.*s", (int)strcspn(at, " "), at);
 }
 
-/* Takes "dim=D engine=WORD products=0|1 layer=h". */
+/* Takes "dim=D engine=WORD products=0|1 layer=h groups=1". */
 static int
 take_open(struct process *e, const char *ok, struct err *err)
 {
     static const struct train_number width = {"dim", 1, 1 << 20, 1};
-    static const struct train_number made = {"products", 0, 1, 1};
+    static const struct train_number made = {"products", 0, 1, 1},
+                                     groups = {"groups", 0, 1, 1};
     char *layer = find_word(ok, "layer=");
-    double dim, products;
+    double dim, products, sizes;
     const int found = train_program_number(e->program, ok, &width, &dim, err);
 
     e->features = e->features && !strcmp(layer, "h");
     free(layer);
     if (found < 0 ||
-        train_program_number(e->program, ok, &made, &products, err) < 0)
+        train_program_number(e->program, ok, &made, &products, err) < 0 ||
+        train_program_number(e->program, ok, &groups, &sizes, err) < 0)
         return -1;
+    if (e->of.small && !(sizes > 0))
+        return err_set(err,
+                       "encoder: '%.100s' reads images of one size, and views "
+                       "have two: its answer to open lacks groups=1",
+                       e->program->line);
     e->products = products > 0 && !e->frozen;
     if (!found || !e->tensors.params)
         return err_set(err,
@@ -654,6 +673,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
         .kind = nn_encoder_reads(net->arch, NN_IDS) ? NN_IDS : NN_IMAGES,
         .rows = encoder->rows,
         .image = encoder->image,
+        .of = *encoder,
         .context = (size_t)net->context,
         .tower = "image",
         .mean = spec->average && !spec->frozen,

@@ -582,6 +582,7 @@ class Batch:
 
     views        u1 [v,b,h,w,3], with captions [1,b,h,w,3]; the next batch
                  overwrites this memory
+    small        those of a second size, u1 [u,b,y,x,3], or None
     ids          i8 [b]
     extra, extra_ids  further images, which are negatives only: u1 [r,h,w,3] and
                  i8 [r]; with captions only their texts
@@ -597,6 +598,7 @@ class Batch:
         v = 1 if lengths is not None else (len(pixels) - place.extra) // b
         self.views = pixels[:v * b].reshape(v, b, *pixels.shape[1:])
         self.extra, self.tokens, self.lengths = pixels[v * b:], tokens, lengths
+        self.small = None
         self.ids, self.extra_ids = ids[:b], ids[b:]
         self.encode_only, self._pixels, self._z = encode_only, pixels, None
         self.epoch, self.step, self.made = place.epoch, place.step, None
@@ -634,6 +636,7 @@ class _Loader:
     def open(self, tower, o):
         self.shape[tower] = [vars(o)[k] for k in (
             "rows", "height", "width", "channels", "context") if k in vars(o)]
+        self.small = o if "small" in vars(o) else None
 
     def layout(self, tower, at, path):
         with open(path, "r+b") as f:
@@ -659,14 +662,22 @@ class _Loader:
         return tokens, lengths
 
     def make_batch(self, tower, o):
+        small = None
         if tower == "image":
-            self.pixels = self.slots[tower][o.slot][:o.to]
+            self.pixels, self.rows = self.slots[tower][o.slot][:o.to], o.to
+        if (s := self.small) and tower == "image":
+            n = self.place.samples
+            self.pixels, rest = np.split(self.slots[tower][o.slot], [
+                n * (s.views - s.small)])
+            shape = s.small, n, s.small_height, s.small_width, s.channels
+            small = rest.reshape(-1)[:math.prod(shape)].reshape(shape)
         if tower != self.last:
             return None
         n = self.place.samples + self.place.extra
         texts = self._texts(o.slot, o.to) if tower == "text" else (None, None)
         batch = Batch(self.place, self.pixels, self.ids[:n].copy(), o.mode != "train",
                       *texts)
+        batch.small = small
         if k := self.place.made:
             rows = len(self.pixels) - len(batch.extra)
             batch.made = self.made[:rows * k].reshape(rows, k).copy()
@@ -677,7 +688,7 @@ class _Loader:
         if batch._z is not None:
             if not np.isfinite(batch._z).all():
                 raise ValueError("done(z=...): z is not finite")
-            parts = np.split(batch._z, [len(self.pixels)])
+            parts = np.split(batch._z, [self.rows])
             for mine, z in zip(self.z.values(), parts):
                 mine[:len(z)] = z
         elif self.wants_z:
@@ -694,7 +705,7 @@ class views:
     encoder, and ends them with it; so does `with`.  len() is the number of batches.
 
     size      width and height of views; 0: of the recipe
-    views     of each image, v; with captions 1
+    views     of each image, v, or text of foil-augment -v, as 2x32+6x16
     select    more options of foil-select; augment, train likewise
     vocabulary  a file of foil-data: batches have captions, as tokens
 
@@ -707,7 +718,7 @@ class views:
                  strategy: str = "shuffle", recipe: str | None = None,
                  keep_features: int = 0, dim: int = 1, select: str = "",
                  augment: str = "", train: str = "", deadline: float = 60.0,
-                 vocabulary: str | None = None, views: int = 2) -> None:
+                 vocabulary: str | None = None, views: int | str = 2) -> None:
         self._made = {k: v for k, v in locals().items() if k != "self"}
         _find_data(data)
         texts = lambda *w: [*w, "--vocabulary", vocabulary] if vocabulary else []
@@ -757,7 +768,7 @@ class views:
                 link.start("foil-augment", "-r", run, *self._augment)
             loader = _Loader(made["dim"], made["keep_features"] > 0,
                              "text" if made["vocabulary"] else "image")
-            fixed = {"open": f"dim={made['dim']}", "norm": "norm=0 steady=1"}
+            fixed = {"open": f"dim={made['dim']} groups=1", "norm": "norm=0 steady=1"}
             for line in itertools.chain.from_iterable(
                     link.requests() for _ in link.sessions()):
                 (word, tower), o = line.split()[:2], _words(line)

@@ -88,7 +88,7 @@ class _Batch(types.SimpleNamespace):
 
     @property
     def x(self):
-        """The images of all rows, the input of net."""
+        """The images of all rows, the input of net; of two sizes a tuple."""
         return self._towers["image"].all_images()
 
     @property
@@ -285,7 +285,7 @@ class _Tower:
             for kind, part in zip(("parameter", "statistic"), self.named)
             for name, t in part.items()) + \
             f"dim={self.dim} engine=torch-{torch.__version__}-{where}-{n}" + \
-            " layer=h" * of_features
+            " layer=h" * of_features + " groups=1" * (n == 1)
 
     def _begin_optimiser(self):
         if isinstance(self.optim, torch.optim.Optimizer):
@@ -370,8 +370,9 @@ class _Tower:
     def _slot(self, at, name, rows):
         o = self.o
         if o["input"] == "pixels":
-            return at(name, "u1", rows, *(o[k] for k in (
-                "height", "width", "channels")))
+            shape = [o[k] for k in ("height", "width", "channels")]
+            return at(name, "u1", rows * math.prod(shape)) if "small" in o else \
+                at(name, "u1", rows, *shape)
         if o["input"] == "ids":
             return at(name, "i4", rows)
         return at(name, "i8", rows + 1), at(name, "i4", rows * o["context"],
@@ -415,6 +416,8 @@ class _Tower:
     def _rows(self, slot, rows):
         """Those rows, on the device."""
         stored = self.slots[slot]
+        if "small" in self.o:
+            return self._of_two_sizes(stored, rows.start or 0, rows.stop)
         if self.o["input"] != "tokens":
             return stored[rows].to(self.device, non_blocking=True),
         at, tokens = stored
@@ -425,7 +428,22 @@ class _Tower:
         x[mask] = tokens[(at[:-1][rows, None] + column)[mask]].long()
         return x.to(self.device), length.to(self.device)
 
+    def _of_two_sizes(self, stored, a, b):
+        """Rows [a,b): the large ones, then the small ones, if there are any."""
+        o, parts, at = self.o, [], 0
+        large = self.about.samples * (o["views"] - o["small"])
+        for start, stop, kind in (0, large, ""), (large, max(b, large), "small_"):
+            shape = o[kind + "height"], o[kind + "width"], o["channels"]
+            area, first, last = math.prod(shape), max(a, start), min(b, stop)
+            if last > first:
+                part = stored[at + (first - start) * area:at + (last - start) * area]
+                parts.append(part.view(-1, *shape).to(self.device))
+            at += (stop - start) * area
+        return parts
+
     def _input(self, slot, a, b, begins):
+        if "small" in self.o:
+            return self._ready(self._rows(slot, slice(a, b)))
         if begins:
             self.x = None
             if self.next and self.next[0] == slot:
@@ -444,11 +462,13 @@ class _Tower:
     def _ready(self, x):
         """The input of net."""
         if self.o["input"] == "pixels":
-            return x[0].permute(0, 3, 1, 2).float() * self.scale + self.shift,
+            return tuple(part.permute(0, 3, 1, 2).float() * self.scale + self.shift
+                         for part in x)
         return (x[0].long(), *x[1:])
 
     def all_images(self):
-        return self._ready(self._rows(self.slot, slice(self.n)))[0]
+        x = self._ready(self._rows(self.slot, slice(self.n)))
+        return x if "small" in self.o else x[0]
 
     def forward(self, o):
         a, b, mode = o["from"], o["to"], o["mode"]
@@ -470,7 +490,9 @@ class _Tower:
         with torch.set_grad_enabled(train), torch.autocast(
                 self.device.type, self.autocast or torch.bfloat16,
                 enabled=bool(self.autocast)):
-            self.out = (self.ddp if train else self.both)(*x)
+            run = self.ddp if train else self.both
+            self.out = torch.cat([run(one) for one in x]) if "small" in self.o \
+                else run(*x)
         if mode == "encode":
             _copy(moving, before)
         if not again:

@@ -8,6 +8,8 @@
 
 export PYTHONPATH=${0%/*}/../../pipelines/python PATH=$BIN:$PATH
 warm numpy torch foil
+crops=$(cd "${0%/*}" && pwd)/crops.py
+program="FOIL_MEMORY=/proc/\$\$/fd/3 exec '$python' '$crops'"
 
 data=$work/set.tar
 "$BIN/foil-data" generate --size 16 -o "$data" 48 2>/dev/null
@@ -42,6 +44,14 @@ ok 'a loop in Python has four views' "$python" -c "
 import foil
 for b in foil.views('$data', batch=8, size=8, views=4):
     assert b.views.shape == (4, 8, 8, 8, 3) and not len(b.extra)"
+ok 'a loop in Python has views of two sizes' "$python" -c "
+import foil
+made = lambda **how: [(b.ids.copy(), b.views.copy(), None if b.small is None else
+    b.small.copy()) for b in foil.views('$data', batch=8, **how)]
+for (ids, views, small), of_16, of_8 in zip(made(views='2x16+3x8'),
+        made(size=16, views=5), made(size=8, views=5), strict=True):
+    assert (ids == of_16[0]).all() and (ids == of_8[0]).all()
+    assert (views == of_16[1][:2]).all() and (small == of_8[1][2:]).all()"
 ok 'an objective of pairs refuses them' \
     refuses 1 'given up' trained "$work/pairs" --objective simco
 ok 'and says why' grep -q 'simco wants 2 views of each image, not 4: it weighs' \
@@ -67,6 +77,16 @@ ok 'another number of small views is refused' refuses 1 'given up' \
     trained "$work/few" --resume
 ok 'with that reason' grep -q '6 views of each image: this run has 5' \
     "$work/few.augment"
+train_with=(--arch program --encoder "$program" --lr 0.01)
+ok 'SwAV in PyTorch trains on two sizes' \
+    trained "$work/swav" --objective external
+ok 'its run stops in mid-epoch' trained "$work/swap" --objective external --steps 5
+ok 'and resumes' trained "$work/swap" --resume
+ok 'to the same bits' same swav swap
+ok 'an objective of foil trains a program on two sizes' \
+    trained "$work/dcl" --objective dcl --positive-views 2
+ok 'and in micro-batches' trained "$work/pieces" --objective dcl \
+    --positive-views 2 --micro-batch 20
 train_with=(--arch vit:16x1x8 --head 16-8)
 ok 'an encoder of images of one size refuses two' refuses 1 'given up' \
     trained "$work/vit"

@@ -295,7 +295,7 @@ check_small(const struct train *t, const struct wire_batch *b, struct err *err)
     if (o->shards > 1)
         return err_set(err, "views of two sizes: --shards splits batches of "
                             "one size");
-    return nn_encoder_any_size(o->arch)
+    return o->encoder || nn_encoder_any_size(o->arch)
                ? 0
                : err_set(err,
                          "views of two sizes: --arch %s reads images of one "
