@@ -57,16 +57,19 @@ struct train_objective_batch {
     const int64_t *ids; /* [b] all different, 0 .. n - 1; may be NULL if
                          * there is no state of samples */
     const int32_t *captions; /* [b] which caption view 1 is; NULL without */
-    const float *z;          /* [2b + extra,d] raw embeddings */
+    const float *z;          /* [v b + extra,d] raw embeddings */
     const float *weights;    /* [2b,2b + extra] of negatives, or NULL */
     const float *scale;      /* [2b,2] of anchors, or NULL */
     int look;                /* 1: compute only, do not update the state */
+    size_t views;            /* of each sample, v; 0: two */
+    size_t positive_views;   /* only the first so many are positives of the
+                              * others, 2 .. v; 0: all */
 };
 
 /*
  * train_objective_step() computes the loss and its gradient, and updates the
  * state of the batch's samples.
- *   dz     [2b + extra - constant,d]  overwritten
+ *   dz     [v b + extra - constant,d]  overwritten
  *   value  the loss
  * Returns 0; 1 if loss, gradient or state is not finite: the state is
  * unchanged, do not use dz; -1 with an error message about the batch.  O(b (b +

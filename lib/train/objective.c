@@ -116,6 +116,7 @@ check_batch(struct train_objective *o,
 {
     const struct loss_objective *row = o->row;
     const size_t most = (size_t)1 << 31;
+    const size_t views = batch->views ? batch->views : 2;
 
     if (batch->b < 2 || !batch->dim || batch->b > most || batch->dim > most ||
         batch->extra > most || batch->constant > batch->extra)
@@ -127,9 +128,15 @@ check_batch(struct train_objective *o,
     if (!row->needs_weights != !batch->weights)
         return err_set(err, "weights: %s %s", row->name,
                        batch->weights ? "takes none" : "needs some");
+    if (views < 2 || views > LOSS_VIEWS_MAX || batch->positive_views == 1 ||
+        batch->positive_views > views)
+        return err_set(err,
+                       "%zu views of a sample, %zu of them positives: want 2 "
+                       "to %d, of them 2 or more",
+                       views, batch->positive_views, LOSS_VIEWS_MAX);
     if (!row->run && batch->extra)
         return err_set(err, "%s takes no further rows", row->name);
-    return loss_objective_check(row, &o->settings, batch->b, 2, batch->dim,
+    return loss_objective_check(row, &o->settings, batch->b, views, batch->dim,
                                 err) ||
                    check_all_ids(o, batch, err) || check_captions(o, batch, err)
                ? -1
@@ -144,6 +151,8 @@ train_objective_step(struct train_objective *o,
     const struct batch rows = {
         .b = batch->b, .ids = batch->ids, .captions = batch->captions};
     const struct loss_batch of = {.b = batch->b,
+                                  .v = batch->views,
+                                  .targets = batch->positive_views,
                                   .extra = batch->extra,
                                   .constant = batch->constant,
                                   .dim = batch->dim,
@@ -154,7 +163,9 @@ train_objective_step(struct train_objective *o,
     if (check_batch(o, batch, err))
         return -1;
     states = loss_objective_states(o->row, batch->b) * o->row->columns;
-    gradients = (2 * batch->b + batch->extra - batch->constant) * batch->dim;
+    gradients =
+        (loss_views_of(&of).v * batch->b + batch->extra - batch->constant) *
+        batch->dim;
     mem_grow(&o->columns, &o->columns_room, states + 1, sizeof *o->columns);
     floats = loss_objective_size(o->row, &of);
     if (floats > o->work_room) {

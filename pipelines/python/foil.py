@@ -411,7 +411,8 @@ class _Batch(ctypes.Structure):  # train/objective.h
                 ("constant", ctypes.c_size_t), ("d", ctypes.c_size_t),
                 ("ids", ctypes.c_void_p), ("captions", ctypes.c_void_p),
                 ("z", ctypes.c_void_p), ("weights", ctypes.c_void_p),
-                ("scale", ctypes.c_void_p), ("look", ctypes.c_int)]
+                ("scale", ctypes.c_void_p), ("look", ctypes.c_int),
+                ("views", ctypes.c_size_t), ("positive_views", ctypes.c_size_t)]
 
 
 def _libfoil():
@@ -494,14 +495,15 @@ class objective:
         return got
 
     def __call__(self, ids, z, weights=None, scale=None, extra=0, constant=0,
-                 captions=None, look=False):
-        """value, dz of a batch of len(ids) samples.  The last `extra` rows of z
+                 captions=None, look=False, views=2, positive_views=0):
+        """value, dz of a batch of len(ids) samples with `views` rows each, of which
+        the first `positive_views` (0: all) are positives of the others.  The last `extra` rows of z
         are negatives only, the last `constant` of these get no gradient.  With
         look the state does not change."""
         rows = _numbers(z, "f4")
         arrays = [_numbers(x, t) if x is not None else None for x, t in (
             (ids, "i8"), (captions, "i4"), (weights, "f4"), (scale, "f4"))]
-        b, n = len(ids), 2 * len(ids)
+        b, n = len(ids), views * len(ids)
         shapes = [(b,), (b,), (n, n + extra), (n, 2)]
         if rows.ndim != 2 or len(rows) != n + extra or constant > extra or any(
                 a is not None and a.shape != s for a, s in zip(arrays, shapes)):
@@ -512,7 +514,7 @@ class objective:
         dz, value = np.empty((len(rows) - constant, rows.shape[1]), "f4"), \
             ctypes.c_double()
         batch = _Batch(b, extra, constant, rows.shape[1], *at[:2],
-                       rows.ctypes.data, *at[2:], look)
+                       rows.ctypes.data, *at[2:], look, views, positive_views)
         if self._do("step", ctypes.byref(batch),
                     ctypes.c_void_p(dz.ctypes.data), ctypes.byref(value)):
             raise FloatingPointError("loss, gradient or state is not finite; "

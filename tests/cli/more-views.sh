@@ -52,6 +52,19 @@ for (ids, views, small), of_16, of_8 in zip(made(views='2x16+3x8'),
         made(size=16, views=5), made(size=8, views=5), strict=True):
     assert (ids == of_16[0]).all() and (ids == of_8[0]).all()
     assert (views == of_16[1][:2]).all() and (small == of_8[1][2:]).all()"
+ok 'foil.objective() takes four views' "$python" -c "
+import foil, numpy as np
+z = np.random.default_rng(0).normal(size=(12, 5)).astype('f4')
+v = z / np.linalg.norm(z, axis=1, keepdims=True)
+s = v @ v.T / .5
+image, away = np.arange(12) % 3, ~np.eye(12, dtype=bool)
+log_p = s - np.log((np.exp(s) * away).sum(1, keepdims=True))
+mean = lambda of: (log_p * of).sum(1) / of.sum(1)
+same = (image[:, None] == image) & away
+loss = foil.objective('simclr')
+for many, of in (0, same), (2, same & (np.arange(12) < 6)):
+    value, dz = loss(range(3), z, views=4, positive_views=many)
+    assert abs(value + mean(of).mean()) < 1e-5 and dz.shape == z.shape"
 ok 'an objective of pairs refuses them' \
     refuses 1 'given up' trained "$work/pairs" --objective simco
 ok 'and says why' grep -q 'simco wants 2 views of each image, not 4: it weighs' \

@@ -286,6 +286,12 @@ mistakes_in_a_batch(void)
     batch.weights = NULL;
     T(step_refused("emc2", batch, "needs some"),
       "no weights for an objective that needs them");
+    batch.views = 3;
+    batch.positive_views = 1;
+    T(step_refused("simclr", batch, "want 2 to 64"), "one positive view");
+    batch.positive_views = 0;
+    T(step_refused("simco", batch, "wants 2 views"), "three views of pairs");
+    batch.views = 0;
     batch.b = 1;
     T(step_refused("simclr", batch, "at least 2"), "one sample");
     batch.b = SIZE_MAX;

@@ -306,11 +306,14 @@ train_check(const struct train_options *o, struct err *err)
     if (o->whole && (o->micro || o->encoder))
         return err_set(err, "--norm-over batch is for --shards, not for %s",
                        o->micro ? "--micro-batch" : "--encoder");
-    if (o->targets == 1 || (o->targets && objective->pairs))
+    if (o->targets &&
+        (o->targets == 1 || objective->pairs || objective->by_encoder))
         return err_set(err, "--positive-views %ld: %s", o->targets,
-                       o->targets == 1 ? "a row of that view has no positive: "
-                                         "want 2 or more"
-                                       : objective->pairs);
+                       o->targets == 1
+                           ? "a row of that view has no positive: want 2 or "
+                             "more"
+                       : objective->pairs ? objective->pairs
+                                          : "the program chooses positives");
     if (train_shards_check((size_t)o->shards, 1, err) ||
         loss_objective_check(objective, &o->loss, 0, 2, 0, err) ||
         train_schedules_check(o, NULL, err))

@@ -112,7 +112,8 @@ store_features(struct train *t, const struct batch *batch, int good)
     if (good && wire_feed_has_subscribers(t->feed, WIRE_FEATURES)) {
         struct wire_features features = {.batch = *batch};
 
-        features.batch.v = 2;
+        if (t->options->text)
+            features.batch.v = 2; // the image and its caption
         features.batch.dim = t->learner.dim;
         features.batch.z = t->learner.v;
         snprintf(features.mode, sizeof features.mode, "%s",
