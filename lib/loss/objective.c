@@ -46,12 +46,12 @@ loss_objective_check(const struct loss_objective *objective,
         return err_set(err, "a batch of one image has no negatives: want two "
                             "images or more");
     if (v > 2 && (objective->pairs || set->reference))
-        return err_set(err, "%s wants 2 views of each image, not %zu: %s",
+        return err_set(err, "%s needs 2 views of each image, not %zu: %s",
                        objective->name, v,
                        objective->pairs ? objective->pairs
                                         : "the authors' code takes two");
     if (d && d <= objective->aux_columns)
-        return err_set(err, "%s wants embeddings of more than %zu columns",
+        return err_set(err, "%s needs embeddings of more than %zu columns",
                        objective->name, objective->aux_columns);
     if (param_check(objective->params, set->value, err))
         return -1;

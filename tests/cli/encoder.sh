@@ -33,8 +33,8 @@ same() {
 # one OBJECTIVE OPTION... : an undisturbed run
 one() {
     train_with=(--lr 0.1 --warmup 0 --checkpoint-every 50 --objective "$@")
-    trained "$objective-calm" --encoder "$program" 2>calm.err ||
-        { cat calm.err; return 1; }
+    trained "$objective-whole" --encoder "$program" 2>whole.err ||
+        { cat whole.err; return 1; }
 }
 
 # killed RUN : the trainer is killed and resumed three times
@@ -63,24 +63,24 @@ for objective in isogclr emc2; do
     ok "$objective: a run that is killed and resumed three times succeeds" \
         killed "$objective-killed"
     ok "$objective: the killed run has the same weights, state and losses" \
-        same "$objective"-{calm,killed}
+        same "$objective"-{whole,killed}
 done
 
 # The first program gets 700 lines, some hundred steps, and then kills itself; the second
 # one continues.
-mortal="if mkdir '$work/died' 2>/dev/null
+dies_once="if mkdir '$work/died' 2>/dev/null
 then sed -u 700q | $program; kill -KILL \$\$
 else exec $program; fi"
 
 # lost : only the program is killed
 lost() {
-    trained lost --encoder "$mortal" --encoder-lost resume 2>lost.err ||
+    trained lost --encoder "$dies_once" --encoder-lost resume 2>lost.err ||
         { cat lost.err; return 1; }
 }
 ok '--encoder-lost resume restarts a killed program' lost
 ok 'foil-train reports that it begins again from the last checkpoint' \
     grep -q 'resuming from the last checkpoint' lost.err
-ok 'a run with a killed program has the same result' same emc2-calm lost
+ok 'a run with a killed program has the same result' same emc2-whole lost
 
 ok 'an encoder with recorded requests trains' trained recorded \
     --encoder "tee '$work/recorded.lines' | $program"
@@ -93,24 +93,25 @@ halted() {
     trained halted --encoder "tee '$work/halted.lines' | $program" "$@" &&
         becomes_true grep -q '^expect image slot=' halted.lines
 }
-ok 'so it does before a stop' halted --steps 20
-ok 'so it does in a resumed run' halted --steps 40 --resume
+ok 'foil-train sends the next batch in a request expect before a stop' halted --steps 20
+ok 'foil-train sends the next batch in a request expect when resumed' \
+    halted --steps 40 --resume
 # computed : the features of own.npy are those of the weights
 computed() {
     foil-embed --raw --size 8 -o raw.npy "$data"
     PYTHONPATH=$examples/../python /usr/bin/python3 - <<'END'
 import foil, numpy as np
-w = foil._read_safetensors("emc2-calm/latest/model.safetensors")["fc.weight"]
+w = foil._read_safetensors("emc2-whole/latest/model.safetensors")["fc.weight"]
 off = np.load("own.npy") - (np.load("raw.npy") - 0.5) @ w.reshape(16, -1).T
 assert abs(off).max() < 1e-5, abs(off).max()
 END
 }
 ok 'foil-embed starts the program of the checkpoint' \
-    foil-embed -o own.npy emc2-calm "$data"
+    foil-embed -o own.npy emc2-whole "$data"
 ok 'the program computes the features by the weights of the checkpoint' computed
 ok '--export of an encoder in a program exits with 1' \
     refuses 1 'only that program computes it, and exports it, as by torch.save' \
-    foil-embed --export none.safetensors emc2-calm
+    foil-embed --export none.safetensors emc2-whole
 
 train_with=(--lr 0.1 --warmup 0 --steps 5)
 ok 'a program that exits ends the run with 1' exits 1 \

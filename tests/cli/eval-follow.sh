@@ -49,7 +49,8 @@ ok 'follow without -r exits with 2' \
 
 ok 'foil-train --checkpoint-epochs 1 saves each epoch' trained ends --arch linear,hidden=6 \
     --head none --checkpoint-every 0 --checkpoint-epochs 1 --keep 9
-ok 'and no other step' test "$(cd ends && echo step-*)" = 'step-00000002 step-00000004'
+ok 'foil-train --checkpoint-epochs 1 saves no other step' \
+    test "$(cd ends && echo step-*)" = 'step-00000002 step-00000004'
 
 # some epochs, at the distance that is stored
 mkdir curve/compare
@@ -58,7 +59,8 @@ answers='while read -r line; do
     echo "{\"measure\": \"mine\", \"accuracy\": 0.5, \"text\": \"half\"}"; echo ok; done'
 ok 'follow --share prints nothing' bash -c "test -z \"\$('$eval' follow -r curve --once \
     --share 2 --eval-command '$answers')\""
-ok 'it evaluates the ends of epochs except for the last, under the name of the answer' test \
+ok 'it evaluates the ends of epochs except for the last, under the name of the answer' \
+    test \
     "$(jq -r 'select(.measure == "mine") | "\(.step) \(.epoch)"' curve/results.jsonl)" = '2 1'
 ok 'it does so once' bash -c "'$eval' follow -r curve --once --share 2 \
     --eval-command '$answers' && test \"\$(grep -c mine curve/results.jsonl)\" = 1"

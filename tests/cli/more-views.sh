@@ -31,13 +31,14 @@ ok 'isogclr trains on four views of an image' \
     trained "$work/four" --objective isogclr
 ok 'its log has the views of each batch' \
     jq -es 'all(.[]; .views == 4)' "$work/four/batches.jsonl"
-ok 'it stops in mid-epoch' trained "$work/cut" --objective isogclr --steps 4
-ok 'and resumes' trained "$work/cut" --resume
-ok 'to the same bits' same four cut
+ok 'a run with four views stops in mid-epoch' \
+    trained "$work/cut" --objective isogclr --steps 4
+ok 'a stopped run with four views resumes' trained "$work/cut" --resume
+ok 'a resumed run has the same bits' same four cut
 ok 'two views are positives of the others' \
     trained "$work/targets" --objective dcl --positive-views 2
-ok 'all of them by default' trained "$work/all" --objective dcl
-ok 'which is another loss' fails cmp -s "$work/all/latest/model.safetensors" \
+ok 'all views are positives by default' trained "$work/all" --objective dcl
+ok 'other positives are another loss' fails cmp -s "$work/all/latest/model.safetensors" \
     "$work/targets/latest/model.safetensors"
 ok 'micro-batches train on four views' trained "$work/micro" --micro-batch 9
 ok 'a loop in Python has four views' "$python" -c "
@@ -67,12 +68,14 @@ for many, of in (0, same), (2, same & (np.arange(12) < 6)):
     assert abs(value + mean(of).mean()) < 1e-5 and dz.shape == z.shape"
 ok 'an objective of pairs refuses them' \
     refuses 1 'given up' trained "$work/pairs" --objective simco
-ok 'and says why' grep -q 'simco wants 2 views of each image, not 4: it weighs' \
+ok 'an objective of pairs names the reason' \
+    grep -q 'simco needs 2 views of each image, not 4: it weighs' \
     "$work/pairs.augment"
 ok 'a run with four views stops' trained "$work/other" --steps 4
 augment_with=(--size 16)
-ok 'and refuses two' refuses 1 'given up' trained "$work/other" --resume
-ok 'with that reason' grep -q '2 views of each image: this run has 4' \
+ok 'a run with four views refuses two' refuses 1 'given up' trained "$work/other" --resume
+ok 'a run with four views names the reason' \
+    grep -q '2 views of each image: this run has 4' \
     "$work/other.augment"
 
 augment_with=(-v 2x16+3x8 --small-recipe cifar,scale-max=0.4)

@@ -99,8 +99,9 @@ ok 'its features are made of 32' jq -es \
     'length > 1 and all(.train.made.image_size == 32)' fast/results.jsonl
 ok 'it compares them with raw pixels' grep -q 'raw pixels (32x32)' fast/table.txt
 ok 'the size of features is the run'"'"'s' "$BIN/foil-embed" -o own.npy fast set.tar
-ok 'which the checkpoint has' test "$(jq .image_size own.json)" = 32
-ok 'and --size replaces' "$BIN/foil-embed" --size 24 -o own.npy fast set.tar
+ok 'the checkpoint has the size of features' test "$(jq .image_size own.json)" = 32
+ok '--size replaces the size of the checkpoint' \
+    "$BIN/foil-embed" --size 24 -o own.npy fast set.tar
 ok 'with another size' test "$(jq .image_size own.json)" = 24
 ok 'foil run fast follows the sizes of the user' bash -c "'$BIN/foil' run fast set.tar \
     --stages --augment.size 8 --train.feature-size 12 2>&1 |

@@ -191,6 +191,6 @@ for SLURM_ARRAY_TASK_ID in 4 1 2 3; do
 done
 ok 'each job has trained one' test "$(compgen -G 'array/*/result.tsv' | wc -l)" -eq 4
 ok 'the same command prints the table' sweep array "${array[@]}"
-ok 'and trains nothing' exits 1 grep -q ', seed' array.err
+ok 'the command that prints the table trains nothing' exits 1 grep -q ', seed' array.err
 ok 'the table has both cells' has_line '^0.2 +0.2015 ' array.out
 done_testing
