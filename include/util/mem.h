@@ -29,7 +29,7 @@ void *mem_unset(size_t n, size_t size);
  */
 void mem_grow(void *items, size_t *room, size_t need, size_t size);
 
-/* mem_free() frees several blocks, each as by free(3). */
+/* mem_free_list() frees n blocks, mem_free() each of its arguments. */
 #define mem_free(...)                      \
     mem_free_list((void *[]){__VA_ARGS__}, \
                   sizeof(void *[]){__VA_ARGS__} / sizeof(void *))
