@@ -23,7 +23,7 @@ struct values {
  * replaces that of the same name; values_join() appends a list.  Too many are a
  * bug.  A longer name is cut. */
 void values_add(struct values *values, const char *name, double x);
-void values_count(struct values *values, const char *name, int64_t x);
+void values_add_count(struct values *values, const char *name, int64_t x);
 void values_join(struct values *values, const struct values *from);
 
 /* values_copy() appends as many of n numbers as fit. */

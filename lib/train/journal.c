@@ -57,7 +57,7 @@ static void
 add_count(json_t *line, struct values *values, const char *name, int64_t x)
 {
     json_object_set_new(line, name, json_integer(x));
-    values_count(values, name, x);
+    values_add_count(values, name, x);
 }
 
 static void

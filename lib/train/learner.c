@@ -558,10 +558,10 @@ list_values(const struct train_learner *learner, double gradient, double rate,
         if (i == LOSS_TAU || schedules->value[i].kind != NN_SCHEDULE_CONSTANT)
             values_add(values, own[i].name, learner->settings.value[i]);
     if (exchange->without_service) {
-        values_count(values, "without_service", 1);
+        values_add_count(values, "without_service", 1);
     } else if (learner->spec.objective->needs_weights) {
         values_add(values, "accepted", exchange->weights.accepted);
-        values_count(values, "moved", (int64_t)exchange->weights.moved);
+        values_add_count(values, "moved", (int64_t)exchange->weights.moved);
         values_join(values, &exchange->weights.values);
     }
 }

@@ -54,7 +54,7 @@ values_add(struct values *values, const char *name, double x)
 }
 
 void
-values_count(struct values *values, const char *name, int64_t x)
+values_add_count(struct values *values, const char *name, int64_t x)
 {
     struct value *to = place_of(values, name);
 

@@ -52,7 +52,7 @@ steps(struct train_journal *journal, struct train_state *state, int64_t total)
     struct batch batch = {.n_substituted = 2};
 
     values_add(&result.values, "loss", 0.75);
-    values_count(&result.values, "moved", 12);
+    values_add_count(&result.values, "moved", 12);
     while (state->total < total) {
         batch.step = state->total++;
         state->images += 8;
