@@ -85,7 +85,7 @@ static const struct opt encoder_opts[] = {
     {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
      "projection head: 512-128, 512-128-bn, none; else the objective's"},
     {"precision", 0, OPT_CHOICE, &o.bf16, 0, 0, "f32|bf16|auto",
-     "precision of activations; auto: bf16 if it is faster"},
+     "precision of activations; auto: bf16 if faster"},
     {"gelu", 0, OPT_CHOICE, &o.quick_gelu, 0, 0, "erf|quick",
      "of the text encoder, quick for OpenAI's weights"},
     {"context", 0, OPT_WHOLE, &o.context, 2, 4096, "N",
@@ -106,8 +106,7 @@ static const struct opt encoder_opts[] = {
     {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B",
      "standard deviation of pixels / 255"},
     {"feature-size", 0, OPT_WHOLE, &o.feature_size, 0, 1024, "N",
-     "width and height of the images that foil embed makes features of; 0: "
-     "those of the views"},
+     "size of images for features; 0: that of the views"},
     {"conv", 0, OPT_CHOICE, &o.direct, 0, 0, "auto|direct",
      "convolutions; auto: Winograd if it is faster"},
     {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",
@@ -190,7 +189,7 @@ static const struct opt_parameter parameters[] = {
 /* Options that do not decide the result. */
 static const struct opt conduct_opts[] = {
     {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
-     "stop after N steps in all; 0: at the end of the plan"},
+     "stop after N steps in all; 0: after the plan"},
     {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
      "steps between checkpoints; 0: at the end only"},
     {"checkpoint-epochs", 0, OPT_WHOLE, &o.every_epochs, 0, 1e9, "N",
