@@ -290,7 +290,7 @@ mistakes_in_a_batch(void)
     batch.positive_views = 1;
     T(step_refused("simclr", batch, "want 2 to 64"), "one positive view");
     batch.positive_views = 0;
-    T(step_refused("simco", batch, "wants 2 views"), "three views of pairs");
+    T(step_refused("simco", batch, "needs 2 views"), "three views of pairs");
     batch.views = 0;
     batch.b = 1;
     T(step_refused("simclr", batch, "at least 2"), "one sample");
