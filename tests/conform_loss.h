@@ -303,7 +303,8 @@ gradient(const struct steps *all, const struct loss_batch *batch, int unit,
     *report = (struct loss_report){0};
     if (unit) {
         num_gemm_nt(n, n, batch->dim, 1, z, z, 0, s);
-        all->objective->run(batch, &all->set, state, s, report);
+        loss_objective_weigh(all->objective, &all->set, batch, state, s,
+                             report);
         loss_similarity_backward(n, n, n, batch->dim, s, z, dz);
     } else {
         loss_objective_run(all->objective, &all->set, batch, z, state, dz, work,

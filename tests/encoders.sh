@@ -18,24 +18,6 @@ torch() {
         { cat "$1.err"; return 1; }
 }
 
-# trained_killed RUN "STEP... LAST" OPTION... : the trainer is killed at each STEP and
-# resumed, up to step LAST; the other stages go on
-trained_killed() {
-    local run=$1 at resume=()
-    foil-augment -r "$run" "${augment_with[@]}" "$data" 2>"$run.augment" &
-    foil-select -r "$run" "${select_with[@]}" "$data" 2>"$run.select" &
-    for at in $2; do
-        foil-train -r "$run" --threads 1 --deadline 60 "${train_with[@]}" \
-            "${@:3}" "${resume[@]}" 2>>"$run.err" &
-        trainer=$!
-        [[ $at -lt ${2##* } ]] || break
-        reaches "$run" "$at" || { cat "$run.err"; return 1; }
-        kill_now "$trainer"
-        resume=(--resume)
-    done
-    wait "$trainer" || { cat "$run.err"; return 1; }
-}
-
 # alike A B : both runs have eight steps with the same losses, and gradient norms
 # within 1 % (rounding may flip one rectifier)
 alike() {

@@ -47,6 +47,17 @@ timeless() {
     sed -E 's/"(seconds|waited|exchanged|slowest_rank|rank_lag|time)":[^,}]*//g' "$work/$1/metrics.jsonl"
 }
 
+# same_metrics A B : both runs have the same steps and metrics, up to rounding
+same_metrics() {
+    jq -ens --slurpfile a "$1/metrics.jsonl" --slurpfile b "$2/metrics.jsonl" '
+        def values: del(.time, .seconds, .waited);
+        def close($x; $y): ($x - $y | fabs) <= 1e-4 * ([1e-2, ($x | fabs)] | max);
+        ($a | length) == ($b | length) and all(range($a | length);
+        ($a[.] | keys) == ($b[.] | keys) and ($a[.] | values) as $x |
+        ($b[.] | values) as $y | all($x | keys[]; close($x[.]; $y[.])))' ||
+        { diff <(jq -S . "$1/metrics.jsonl") <(jq -S . "$2/metrics.jsonl"); return 1; }
+}
+
 # has_subscriber RUN : a subscriber is connected to the trainer's events.  It gets only
 # what is sent after it connects.
 has_subscriber() {
@@ -151,4 +162,22 @@ unlink_hosts() {
 on() {
     # shellcheck disable=SC2016 # for that bash
     exec ip netns exec "$1" unshare --uts bash -c 'hostname "$0"; exec "$@"' "$@"
+}
+
+# trained_killed RUN "STEP... LAST" OPTION... : the trainer is killed at each STEP and
+# resumed, up to step LAST; the other stages go on
+trained_killed() {
+    local run=$1 at resume=()
+    foil-augment -r "$run" "${augment_with[@]}" "$data" 2>"$run.augment" &
+    foil-select -r "$run" "${select_with[@]}" "$data" 2>"$run.select" &
+    for at in $2; do
+        foil-train -r "$run" --threads 1 --deadline 60 "${train_with[@]}" \
+            "${@:3}" "${resume[@]}" 2>>"$run.err" &
+        trainer=$!
+        [[ $at -lt ${2##* } ]] || break
+        reaches "$run" "$at" || { cat "$run.err"; return 1; }
+        kill_now "$trainer"
+        resume=(--resume)
+    done
+    wait "$trainer" || { cat "$run.err"; return 1; }
 }

@@ -24,8 +24,9 @@
  *     W_rc = dL/dS_rc        n anchors against rows = n + extra columns,
  *     dL/dV = (W + W') V,
  *
- * with the entries of S as independent variables (lib/algorithms.md 2): their
- * function run() replaces S by W.  The others have direct(), from z to dL/dz.
+ * with the entries of S as independent variables (lib/algorithms.md 2).  Those
+ * whose W follows from one softmax of each row have row() and finish(); the
+ * others run(), which replaces S by W, or direct(), from z to dL/dz.
  * lib/README.md 5 says how to add an objective.
  */
 
@@ -46,10 +47,6 @@ struct loss_batch {
                              terms of each anchor, from the service; NULL: 1 */
     const float *s;       /* [n,rows] S, if it was computed with the weights,
                              for an objective without auxiliary columns; NULL:
-                             computed here */
-    float *w;             /* [rows,rows] out: W + W' instead of dz; the caller
-                             computes dV = (W + W') V.  Only without constants
-                             and for an objective with run().  NULL: dz is
                              computed here */
     const int64_t *sample, *group; /* [rows - constant] for
                                       loss_share_add(); or NULL */
@@ -99,8 +96,8 @@ struct loss_report {
     double deviation; /* mean over dimensions of the deviation of v, times
                          sqrt d; 1: spread out, 0: collapsed */
     double slope[LOSS_SCALARS]; /* dL/dx of the objective's scalars */
-    struct loss_share share;    /* with sample and group, for objectives with
-                                   run() */
+    struct loss_share share;    /* with sample and group, unless the objective
+                                   has direct() */
     struct values more;         /* of the objective */
 };
 
@@ -121,8 +118,7 @@ struct loss_objective {
     int scale_by_tau;   /* 1: times the temperature */
     const char *pairs;  /* why it takes no more than two views of an image, as
                            half a sentence; NULL: it takes any number */
-    int by_encoder;     /* 1: the encoder computes the loss: neither run() nor
-                           direct() */
+    int by_encoder;     /* 1: the encoder computes the loss: no function here */
     size_t aux_columns; /* columns at the end of z that are not part of the
                            embedding, for direct() */
 
@@ -143,7 +139,37 @@ struct loss_objective {
                  const struct loss_views *views, struct err *err);
 
     /*
-     * run() replaces S by W and reports value and `more`.
+     * An objective of row sums:
+     *
+     *     W_rc = scale_r p_rc - pull_r [c in P_r] / |P_r|,
+     *
+     * p_r the softmax of s_rc / tau_r over a mask.  If the mask has positives,
+     * scale_r = pull_r.
+     *
+     * row() computes the term of an anchor; finish() updates the state and
+     * reports value and `more`.  Both see S by its sums only, so that a device
+     * that has z can compute these (struct loss_sums).
+     *   tau    the temperature of the row
+     *   state  row(): [columns] of the row, old; finish(): [b,columns], with
+     *          `sides` [2b,columns], old in, new out
+     *   term   [n]
+     */
+    enum loss_mask mask[2]; /* in the correct form; with --compat reference */
+    int balanced;   /* 1: the partner's weight is minus the sum of the others,
+                       loss_partner_balance() */
+    size_t own_tau; /* column of the state with the row's temperature, 0 until
+                       the first visit; 0: all are the parameter's */
+    struct loss_term (*row)(const struct loss_batch *batch,
+                            const struct loss_settings *set, double tau,
+                            const float *state, const struct loss_row *q);
+    void (*finish)(const struct loss_batch *batch,
+                   const struct loss_settings *set,
+                   const struct loss_term *term, float *state,
+                   struct loss_report *report);
+
+    /*
+     * run() replaces S by W and reports value and `more`, if row is NULL, or of
+     * more than two views is not enough; then row() serves devices only.
      *   state  [b,columns]  old state of the batch's images in, new out; with
      *          `sides` [2b,columns], of each row
      *   s      [n + 1,rows] S in, W out; the last row is scratch
@@ -152,8 +178,8 @@ struct loss_objective {
                 float *state, float *s, struct loss_report *report);
 
     /*
-     * direct() computes dL/dz from z, of two views, if run is NULL, and reports
-     * the same.
+     * direct() computes dL/dz from z, of two views, if both are NULL, and
+     * reports the same.
      *   z, dz  [n,d]  without extra rows; dz is overwritten
      *   work   [LOSS_DIRECT_SIZE()]
      */
@@ -215,11 +241,53 @@ int loss_scalar_is_trained(const struct loss_scalar *scalar,
 size_t loss_objective_size(const struct loss_objective *objective,
                            const struct loss_batch *batch);
 
+/* loss_objective_weigh() replaces S by W and adds to a report, for an objective
+ * without direct(); the arguments are those of run(). */
+void loss_objective_weigh(const struct loss_objective *objective,
+                          const struct loss_settings *set,
+                          const struct loss_batch *batch, float *state,
+                          float *s, struct loss_report *report);
+
+/* What a device computes of an anchor r of an objective of row sums. */
+struct loss_sums {
+    double log_z, mean; /* of p_r, as in struct loss_row */
+    double score;       /* of the partner */
+    double log_all;    /* log sum_{c != r} exp(s_rc / tau), tau the parameter */
+    double same;       /* sum of p_rc over other samples of the group of r */
+    double same_count; /* their number in the batch, of any view */
+};
+
+/* loss_objective_temperatures() returns the temperature of each anchor in tau
+ * [n]; it sets those of samples without one in the state. */
+void loss_objective_temperatures(const struct loss_objective *objective,
+                                 const struct loss_settings *set,
+                                 const struct loss_batch *batch, float *state,
+                                 double *tau);
+
+/*
+ * loss_objective_sums() does what loss_objective_run() does, from the sums of a
+ * device, of two views: it equals that but for rounding.
+ *   v            [n,d]  rows of unit length, for the report
+ *   tau          [n]  those of loss_objective_temperatures()
+ *   sums         [n]  same and same_count are read with batch->group only
+ *   state        old in, new out
+ *   coefficient  [n,2]  out: scale_r and pull_r, with which the device computes
+ *                W
+ * O(n d) time.
+ */
+void loss_objective_sums(const struct loss_objective *objective,
+                         const struct loss_settings *set,
+                         const struct loss_batch *batch, const float *v,
+                         const double *tau, const struct loss_sums *sums,
+                         float *state, float *coefficient,
+                         struct loss_report *report);
+
 /*
  * loss_objective_run() computes loss and gradient of raw embeddings; for an
- * objective with run() it normalises the rows, and the gradient includes that.
+ * objective without direct() it normalises the rows, and the gradient includes
+ * that.
  *   z      [rows,d]
- *   dz     [rows - constant,d]  overwritten with dL/dz, unless batch->w is set
+ *   dz     [rows - constant,d]  overwritten with dL/dz
  *   state  [loss_objective_states(), columns]  old in, new out; NULL without
  *          columns
  *   work   [loss_objective_size()]

@@ -56,6 +56,14 @@ void loss_positives_add(const struct loss_views *views, size_t r, double x,
 struct loss_row {
     double log_z; /* log sum_c exp(beta s_c) */
     double mean;  /* sum_c p_c s_c */
+    double score; /* mean s of the positives */
+};
+
+/* What an objective makes of the softmax p of a row. */
+struct loss_term {
+    double scale, pull;              /* W_c = scale p_c - pull [c in P] / |P| */
+    double value;                    /* its part of L */
+    double weight, kl, slope, log_u; /* of the objective */
 };
 
 /*
@@ -116,8 +124,7 @@ void loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
                               float *w, const float *v, float *dv);
 
 /* loss_similarity_mirror() is its first half: it replaces w by W + W',
- * [moved,moved] in the first columns of [moved,rows]; the caller computes the
- * product with v. */
+ * [moved,moved] in the first columns of [moved,rows]. */
 void loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w);
 
 /*

@@ -58,6 +58,15 @@ struct train_encoder_spec {
                        of negatives; 0: it takes none */
 };
 
+/* A request for row sums. */
+struct train_sums {
+    size_t b; /* samples of the batch */
+    enum loss_mask mask;
+    double tau_all;       /* of log_all */
+    const double *tau;    /* [2b] of each anchor */
+    const int64_t *group; /* [2b], or NULL: `same` is not wanted */
+};
+
 /*
  * The functions that implement an encoder; those of the same names below say
  * what they do.  In a step they are called in this order: announce, take,
@@ -83,8 +92,14 @@ struct train_encoder_ops {
     int (*forward)(void *self, size_t from, size_t to, enum nn_mode mode,
                    float *z, struct err *err);
 
-    /* NULL: it computes no similarities, or no loss. */
-    int (*products)(void *self, const float **s, float **w);
+    /* For an encoder with `sums`; sums() with `want` NULL only takes deferred
+     * embeddings. */
+    void (*defer)(void *self);
+    int (*sums)(void *self, const struct train_sums *want,
+                const struct loss_sums **sums, float **coefficient,
+                struct err *err);
+
+    /* NULL: it computes no loss. */
     int (*loss)(void *self, const struct loss_batch *batch,
                 struct loss_report *report, struct err *err);
 
@@ -132,6 +147,8 @@ struct train_encoder {
     size_t parameters;   /* trained numbers */
     int frozen;
     int features; /* 1: its rows are features from before the head */
+    int sums;     /* 1: it computes row sums of embeddings: neither frozen nor
+                     with micro-batches */
     size_t n;     /* rows of the last forward */
 };
 
@@ -164,21 +181,32 @@ int train_encoder_forward(struct train_encoder *encoder,
  * train_encoder_backward() computes dL/dparams, which is not copied out of the
  * encoder.
  *   dz  [n,dim]  dL/dz of the last forward in NN_TRAIN; one backward per
- *       forward.  NULL: see train_encoder_products() and train_encoder_loss()
+ *       forward.  NULL: see train_encoder_sums() and train_encoder_loss()
  */
 int train_encoder_backward(struct train_encoder *encoder, const float *dz,
                            struct err *err);
 
+/* train_encoder_defer() makes the next train_encoder_forward(), in NN_TRAIN, of
+ * an encoder with `sums` return before its work is done: train_encoder_sums()
+ * or train_encoder_take() writes z. */
+void train_encoder_defer(struct train_encoder *encoder);
+
 /*
- * train_encoder_products() returns 1 if the encoder computes the similarities
- * of a batch itself, else 0; with micro-batches it never does.  Then
- * train_encoder_forward() of n rows in NN_TRAIN writes S = V V', [n,n], of V =
- * z / |z|, to *s, and train_encoder_backward() with dz = NULL reads W + W',
- * [n,n], from *w, as in struct loss_batch: dV = (W + W') V.  Call it before
- * each forward.
+ * train_encoder_sums() returns the row sums of the anchors of the last forward;
+ * with two encoders, of one program, it is called for the first one.  The
+ * caller writes *coefficient, as loss_objective_sums(), and calls
+ * train_encoder_backward() with dz = NULL.
+ *   sums         [2b] out, valid until the next forward
+ *   coefficient  [2b,2] out: where to write them
  */
-int train_encoder_products(struct train_encoder *encoder, const float **s,
-                           float **w);
+int train_encoder_sums(struct train_encoder *encoder,
+                       const struct train_sums *want,
+                       const struct loss_sums **sums, float **coefficient,
+                       struct err *err);
+
+/* train_encoder_take() writes the embeddings of a second encoder, after
+ * train_encoder_sums() of the first. */
+int train_encoder_take(struct train_encoder *encoder, struct err *err);
 
 /* train_encoder_announce() passes, before a forward, the batch of its rows.  An
  * encoder in this process ignores it. */

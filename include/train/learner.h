@@ -115,9 +115,8 @@ struct train_learner {
     uint8_t *pixels;
     int32_t *table_rows;     /* of a batch, in an encoder of ids */
     int64_t *sample, *group; /* [rows] of a batch, if groups are known */
-    const float *s; /* S of a batch if the encoder computes the similarities,
-                       and */
-    float *w;       /* W + W' for it; or NULL */
+    double *tau;             /* [2b] of the anchors of a batch */
+    int by_sums;         /* 1: the encoders compute row sums of this batch */
     int encoder_has_dz;  /* 1: the encoder computes dz itself */
     int nonfinite_steps; /* steps in a row that were not applied */
 };

@@ -320,7 +320,7 @@ eval_frozen_weights(struct eval_frozen *f)
     float *state, *v, *s;
     struct loss_report report = {0};
 
-    if (!objective->run)
+    if (objective->direct)
         return NULL;
     state = take_state(f);
     v = copy_rows(f, &f->batch, columns - f->batch.rows, f->views->v);
@@ -328,7 +328,8 @@ eval_frozen_weights(struct eval_frozen *f)
            (columns - f->batch.rows) * d * sizeof *v);
     s = arena_take(&f->scratch, (n + 1) * columns, sizeof *s);
     num_gemm_nt(n, columns, d, 1, v, v, 0, s);
-    objective->run(&f->loss_batch, &f->settings.settings, state, s, &report);
+    loss_objective_weigh(objective, &f->settings.settings, &f->loss_batch,
+                         state, s, &report);
     move_columns(f, state, 1);
     return s;
 }

@@ -1,7 +1,5 @@
 #include <math.h>
 
-#include "num/vec.h"
-
 #include "sogclr.h"
 
 /*
@@ -18,68 +16,46 @@ typedef void move_fn(const struct loss_batch *batch,
                      const struct loss_settings *set, double slope,
                      float *state);
 
-/* The results of a row. */
-struct row {
-    double log_u;  /* new */
-    double weight; /* sum_c w_rc / (b - 1) */
-    double value;  /* sum_c w_rc (s_rc - s_r,partner) / (b - 1) */
-    double slope;
-};
-
-/* Replaces row r of S by that of W. */
-static struct row
+/* The term of a row. */
+static struct loss_term
 bimodal_row(const struct loss_batch *batch, const struct loss_settings *set,
-            size_t r, double tau, const float *state, float *row)
+            double tau, const float *state, const struct loss_row *q)
 {
-    const size_t b = batch->b, rows = 2 * b + batch->extra;
-    const size_t partner = loss_partner(b, r);
-    const double own = row[partner], others = (double)(b - 1);
-    const struct loss_views views = loss_views_of(batch);
-    const struct loss_row q = loss_row_partition(
-        &views, rows, r, 1 / tau,
-        set->reference ? LOSS_CROSS : LOSS_CROSS_NEGATIVES, row, row);
-    const double log_g = q.log_z - own / tau - log(others);
+    const double score = q->score, others = (double)(batch->b - 1);
+    const double log_g = q->log_z - score / tau - log(others);
     const double log_u = loss_running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
-    const double scale = weight / (double)b;
 
-    num_scale(rows, (float)scale, row);
-    loss_partner_balance(rows, partner, row);
-    return (struct row){
+    return (struct loss_term){
+        .scale = weight / (double)batch->b,
+        .pull = weight / (double)batch->b,
         .log_u = log_u,
         .weight = weight,
-        .value = weight * (q.mean - own),
-        .slope = log_u - weight * (q.mean - own) / tau,
+        .value = weight * (q->mean - score),
+        .slope = log_u - weight * (q->mean - score) / tau,
     };
 }
 
 /*
- * Replaces S by W.
+ * Updates the state by the terms of all rows.
  *   move   updates learnt temperatures; NULL: all are tau
  *   state  [2 b,RUNNING_ISOGCLR], without move [2 b,RUNNING_SOGCLR]
  */
 static void
-run_bimodal(const struct loss_batch *batch, const struct loss_settings *set,
-            move_fn *move, float *state, float *s, struct loss_report *report)
+finish_bimodal(const struct loss_batch *batch, const struct loss_settings *set,
+               move_fn *move, const struct loss_term *term, float *state,
+               struct loss_report *report)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const size_t n = 2 * batch->b;
     double value = 0, weight = 0;
 
     for (size_t r = 0; r < n; r++) {
-        double tau = set->value[TAU];
-        struct row row;
-
-        if (move && !state[RUNNING_SEEN])
-            state[RUNNING_TAU] = (float)tau;
-        if (move)
-            tau = state[RUNNING_TAU];
-        row = bimodal_row(batch, set, r, tau, state, s + r * rows);
-        value += row.value;
-        weight += row.weight;
-        state[RUNNING_LOG_U] = (float)row.log_u;
+        value += term[r].value;
+        weight += term[r].weight;
+        state[RUNNING_LOG_U] = (float)term[r].log_u;
         state[RUNNING_SEEN] = 1;
         if (move)
-            move(batch, set, row.slope, state);
+            move(batch, set, term[r].slope, state);
         state += move ? RUNNING_ISOGCLR : RUNNING_SOGCLR;
     }
     report->value = 2 * value / (double)n;
@@ -115,11 +91,12 @@ static const struct param sogclr_bimodal_params[] = {
 };
 
 static void
-sogclr_bimodal_run(const struct loss_batch *batch,
-                   const struct loss_settings *set, float *state, float *s,
-                   struct loss_report *report)
+sogclr_bimodal_finish(const struct loss_batch *batch,
+                      const struct loss_settings *set,
+                      const struct loss_term *term, float *state,
+                      struct loss_report *report)
 {
-    run_bimodal(batch, set, NULL, state, s, report);
+    finish_bimodal(batch, set, NULL, term, state, report);
 }
 
 const struct loss_objective loss_sogclr_bimodal = {
@@ -133,7 +110,10 @@ const struct loss_objective loss_sogclr_bimodal = {
     .initial = loss_running_initial,
     .check = loss_running_check_gamma,
     .pairs = loss_two_kinds,
-    .run = sogclr_bimodal_run,
+    .mask = {LOSS_CROSS_NEGATIVES, LOSS_CROSS},
+    .balanced = 1,
+    .row = bimodal_row,
+    .finish = sogclr_bimodal_finish,
 };
 
 /*
@@ -212,13 +192,14 @@ report_floor(const struct loss_settings *set, size_t n, const float *state,
 }
 
 static void
-isogclr_bimodal_run(const struct loss_batch *batch,
-                    const struct loss_settings *set, float *state, float *s,
-                    struct loss_report *report)
+isogclr_bimodal_finish(const struct loss_batch *batch,
+                       const struct loss_settings *set,
+                       const struct loss_term *term, float *state,
+                       struct loss_report *report)
 {
     const size_t n = 2 * batch->b;
 
-    run_bimodal(batch, set, move_temperature, state, s, report);
+    finish_bimodal(batch, set, move_temperature, term, state, report);
     values_add(&report->more, "rho", rho_of(batch->b, set));
     loss_running_temperatures_report(n, state, report);
     report_floor(set, n, state, report);
@@ -259,5 +240,9 @@ const struct loss_objective loss_isogclr_bimodal = {
     .initial = loss_running_initial,
     .check = isogclr_bimodal_check,
     .pairs = loss_two_kinds,
-    .run = isogclr_bimodal_run,
+    .mask = {LOSS_CROSS_NEGATIVES, LOSS_CROSS},
+    .balanced = 1,
+    .own_tau = RUNNING_TAU,
+    .row = bimodal_row,
+    .finish = isogclr_bimodal_finish,
 };

@@ -47,48 +47,32 @@ const char loss_two_kinds[] =
 static const struct param clip_params[] = {LEARNT_TAU(0.07), {0}};
 static const struct loss_scalar clip_scalars[] = {LOG_BETA, {0}};
 
-struct clip_row {
-    double value, slope;
-};
-
-/* Replaces S by W and returns L; *slope is dL/d(log beta). */
-static double
-weigh_clip(const struct loss_batch *batch, double tau, float *s, double *slope)
+static struct loss_term
+clip_row(const struct loss_batch *batch, const struct loss_settings *set,
+         double tau, const float *state, const struct loss_row *q)
 {
-    const struct loss_views views = loss_views_of(batch);
-    const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
-    const double beta = 1 / tau, scale = beta / (double)n;
-    struct clip_row *each = mem_array(n, sizeof *each);
-    double value = 0;
+    const double n = 2 * (double)batch->b, beta = 1 / tau, scale = beta / n;
 
-#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
-    for (size_t r = 0; r < n; r++) {
-        float *row = s + r * rows;
-        const size_t partner = loss_partner(b, r);
-        const double score = row[partner];
-        const struct loss_row q =
-            loss_row_partition(&views, rows, r, beta, LOSS_CROSS, row, row);
-
-        num_scale(rows, (float)scale, row);
-        loss_partner_balance(rows, partner, row);
-        each[r] = (struct clip_row){(q.log_z - beta * score) / (double)n,
-                                    scale * (q.mean - score)};
-    }
-    *slope = 0;
-    for (size_t r = 0; r < n; r++) {
-        value += each[r].value;
-        *slope += each[r].slope;
-    }
-    free(each);
-    return value;
+    (void)set;
+    (void)state;
+    return (struct loss_term){.scale = scale,
+                              .pull = scale,
+                              .value = (q->log_z - beta * q->score) / n,
+                              .slope = scale * (q->mean - q->score)};
 }
 
 static void
-clip_run(const struct loss_batch *batch, const struct loss_settings *set,
-         float *state, float *s, struct loss_report *report)
+clip_finish(const struct loss_batch *batch, const struct loss_settings *set,
+            const struct loss_term *term, float *state,
+            struct loss_report *report)
 {
+    (void)set;
     (void)state;
-    report->value = weigh_clip(batch, set->value[TAU], s, report->slope);
+    report->value = report->slope[0] = 0;
+    for (size_t r = 0; r < 2 * batch->b; r++) {
+        report->value += term[r].value;
+        report->slope[0] += term[r].slope;
+    }
 }
 
 const struct loss_objective loss_clip = {
@@ -98,7 +82,10 @@ const struct loss_objective loss_clip = {
     .head = "512-128",
     .scalars = clip_scalars,
     .pairs = loss_two_kinds,
-    .run = clip_run,
+    .mask = {LOSS_CROSS, LOSS_CROSS},
+    .balanced = 1,
+    .row = clip_row,
+    .finish = clip_finish,
 };
 
 /*
@@ -158,9 +145,8 @@ cyclip_run(const struct loss_batch *batch, const struct loss_settings *set,
     float *copy = mem_array(count, sizeof *copy);
     double sums[2] = {0};
 
-    (void)state;
     memcpy(copy, s, count * sizeof *copy);
-    report->value = weigh_clip(batch, set->value[TAU], s, report->slope);
+    loss_objective_weigh(&loss_clip, set, batch, state, s, report);
     weigh_cycles(batch, set, copy, s, sums);
     report->value += sums[0] + sums[1];
     values_add(&report->more, "within", sums[0]);

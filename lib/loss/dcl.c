@@ -1,7 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
-
-#include "util/mem.h"
 
 #include "objectives.h"
 
@@ -19,51 +16,39 @@
  * Reports `kl`, the divergence of q from uniform, mean over rows.
  */
 
-struct dcl_row {
-    double value, kl;
-};
-
-/* Replaces S by W, reports kl and returns L. */
-static double
-weigh_decoupled(const struct loss_batch *batch, double tau, float *s,
-                struct loss_report *report)
+static struct loss_term
+dcl_row(const struct loss_batch *batch, const struct loss_settings *set,
+        double tau, const float *state, const struct loss_row *q)
 {
     const struct loss_views views = loss_views_of(batch);
-    const size_t n = views.v * views.b, rows = n + batch->extra;
-    const double beta = 1 / tau;
-    const double log_m = log((double)loss_mask_count(&views, LOSS_NEGATIVES));
-    const float scale = (float)(beta / (double)n);
-    struct dcl_row *each = mem_array(n, sizeof *each);
-    double value = 0, kl = 0;
+    const double beta = 1 / tau, scale = beta / (double)(views.v * views.b);
+    const double m = (double)loss_mask_count(&views, LOSS_NEGATIVES);
 
-#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
-    for (size_t r = 0; r < n; r++) {
-        float *row = s + r * rows;
-        const double score = loss_positives_mean(&views, r, row);
-        const struct loss_row q =
-            loss_row_partition(&views, rows, r, beta, LOSS_NEGATIVES, row, row);
-
-        each[r] = (struct dcl_row){q.log_z - beta * score,
-                                   beta * q.mean - q.log_z + log_m};
-        for (size_t c = 0; c < n; c++)
-            row[c] *= scale;
-        loss_positives_add(&views, r, -(double)scale, row);
-    }
-    for (size_t r = 0; r < n; r++) {
-        value += each[r].value;
-        kl += each[r].kl;
-    }
-    free(each);
-    values_add(&report->more, "kl", kl / (double)n);
-    return value / (double)n;
+    (void)set;
+    (void)state;
+    return (struct loss_term){.scale = scale,
+                              .pull = (double)(float)scale,
+                              .value = q->log_z - beta * q->score,
+                              .kl = beta * q->mean - q->log_z + log(m)};
 }
 
 static void
-dcl_run(const struct loss_batch *batch, const struct loss_settings *set,
-        float *state, float *s, struct loss_report *report)
+dcl_finish(const struct loss_batch *batch, const struct loss_settings *set,
+           const struct loss_term *term, float *state,
+           struct loss_report *report)
 {
+    const struct loss_views views = loss_views_of(batch);
+    const size_t n = views.v * views.b;
+    double value = 0, kl = 0;
+
+    (void)set;
     (void)state;
-    report->value = weigh_decoupled(batch, set->value[LOSS_TAU], s, report);
+    for (size_t r = 0; r < n; r++) {
+        value += term[r].value;
+        kl += term[r].kl;
+    }
+    values_add(&report->more, "kl", kl / (double)n);
+    report->value = value / (double)n;
 }
 
 const struct loss_objective loss_dcl = {
@@ -71,7 +56,9 @@ const struct loss_objective loss_dcl = {
     .summary = "InfoNCE without the positives in the denominator",
     .params = (const struct param[]){LOSS_PARAM_TAU(0.1), {0}},
     .head = "512-128",
-    .run = dcl_run,
+    .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
+    .row = dcl_row,
+    .finish = dcl_finish,
 };
 
 /*
@@ -84,11 +71,11 @@ const struct loss_objective loss_dcl = {
  * reported value is InfoNCE, as in the paper.  No state.
  */
 static void
-flatclr_run(const struct loss_batch *batch, const struct loss_settings *set,
-            float *state, float *s, struct loss_report *report)
+flatclr_finish(const struct loss_batch *batch, const struct loss_settings *set,
+               const struct loss_term *term, float *state,
+               struct loss_report *report)
 {
-    (void)state;
-    weigh_decoupled(batch, set->value[LOSS_TAU], s, report);
+    dcl_finish(batch, set, term, state, report);
     report->value = report->infonce;
 }
 
@@ -97,5 +84,7 @@ const struct loss_objective loss_flatclr = {
     .summary = "FlatNCE: the gradient of dcl",
     .params = (const struct param[]){LOSS_PARAM_TAU(0.1), {0}},
     .head = "512-128",
-    .run = flatclr_run,
+    .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
+    .row = dcl_row,
+    .finish = flatclr_finish,
 };

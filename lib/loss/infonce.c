@@ -20,24 +20,47 @@
  * iSogCLR paper computes it with SupCon's class, which multiplies value and
  * gradient by tau / 0.07.
  */
-static void
-simclr_run(const struct loss_batch *batch, const struct loss_settings *set,
-           float *state, float *s, struct loss_report *report)
+static double
+simclr_times(const struct loss_settings *set)
+{
+    return set->reference ? set->value[LOSS_TAU] / 0.07 : 1;
+}
+
+static struct loss_term
+simclr_row(const struct loss_batch *batch, const struct loss_settings *set,
+           double tau, const float *state, const struct loss_row *q)
 {
     const struct loss_views views = loss_views_of(batch);
-    const size_t n = views.v * views.b, rows = n + batch->extra;
-    const double beta = 1 / set->value[LOSS_TAU];
-    const double times = set->reference ? set->value[LOSS_TAU] / 0.07 : 1;
-    const float scale = (float)(times * beta / (double)n);
+    const double n = (double)(views.v * views.b), beta = 1 / tau;
+    const double scale = simclr_times(set) * beta / n;
 
     (void)state;
-    report->value = times / (double)n *
-                    loss_partition(&views, rows, beta, LOSS_BATCH, s, s);
-#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
-    for (size_t r = 0; r < n; r++) {
-        num_scale(rows, scale, s + r * rows);
-        loss_positives_add(&views, r, -(double)scale, s + r * rows);
-    }
+    return (struct loss_term){.scale = scale,
+                              .pull = (double)(float)scale,
+                              .value = q->log_z - beta * q->score};
+}
+
+static double
+sum_values(const struct loss_batch *batch, const struct loss_term *term)
+{
+    const struct loss_views views = loss_views_of(batch);
+    double sum = 0;
+
+    for (size_t r = 0; r < views.v * views.b; r++)
+        sum += term[r].value;
+    return sum;
+}
+
+static void
+simclr_finish(const struct loss_batch *batch, const struct loss_settings *set,
+              const struct loss_term *term, float *state,
+              struct loss_report *report)
+{
+    const struct loss_views views = loss_views_of(batch);
+    const double n = (double)(views.v * views.b);
+
+    (void)state;
+    report->value = simclr_times(set) / n * sum_values(batch, term);
 }
 
 const struct loss_objective loss_simclr = {
@@ -45,7 +68,8 @@ const struct loss_objective loss_simclr = {
     .summary = "NT-Xent over the batch",
     .params = (const struct param[]){LOSS_PARAM_TAU(0.5), {0}},
     .head = "512-128",
-    .run = simclr_run,
+    .row = simclr_row,
+    .finish = simclr_finish,
 };
 
 double
@@ -124,6 +148,29 @@ infonce_run(const struct loss_batch *batch, const struct loss_settings *set,
     report->value = 2 * sum / (double)n;
 }
 
+/* Of two views. */
+static struct loss_term
+infonce_row(const struct loss_batch *batch, const struct loss_settings *set,
+            double tau, const float *state, const struct loss_row *q)
+{
+    const double beta = 1 / tau, scale = beta / (double)batch->b;
+
+    (void)set;
+    (void)state;
+    return (struct loss_term){
+        .scale = scale, .pull = scale, .value = q->log_z - beta * q->score};
+}
+
+static void
+infonce_finish(const struct loss_batch *batch, const struct loss_settings *set,
+               const struct loss_term *term, float *state,
+               struct loss_report *report)
+{
+    (void)set;
+    (void)state;
+    report->value = sum_values(batch, term) / (double)batch->b;
+}
+
 const struct loss_objective loss_infonce = {
     .name = "infonce",
     .summary = "InfoNCE across the views, both directions",
@@ -131,4 +178,7 @@ const struct loss_objective loss_infonce = {
     .head = "512-128",
     .scale = 2,
     .run = infonce_run,
+    .mask = {LOSS_CROSS, LOSS_CROSS},
+    .row = infonce_row,
+    .finish = infonce_finish,
 };

@@ -58,12 +58,6 @@ loss_objective_check(const struct loss_objective *objective,
     return objective->check ? objective->check(set, &views, err) : 0;
 }
 
-size_t
-loss_objective_states(const struct loss_objective *objective, size_t b)
-{
-    return objective->sides ? 2 * b : b;
-}
-
 double
 loss_objective_scale(const struct loss_objective *objective,
                      const struct loss_settings *set)
@@ -108,30 +102,16 @@ loss_objective_size(const struct loss_objective *objective,
     return rows * d + rows + (rows - batch->constant + 1) * rows + own;
 }
 
-/* Reports cosine and deviation: |sum v|^2 = n + sum of the cosines of different
- * anchors. */
-static void
-report_spread(const struct loss_views *views, size_t d, const float *v,
-              const float *s, size_t rows, struct loss_report *report)
+/* The mean score of positives. */
+static double
+mean_positive(const struct loss_views *views, size_t rows, const float *s)
 {
     const size_t n = views->v * views->b;
-    double squares = 0, deviation = 0, positive = 0;
+    double sum = 0;
 
-    for (size_t k = 0; k < d; k++) {
-        double sum = 0, square = 0;
-
-        for (size_t r = 0; r < n; r++) {
-            sum += v[r * d + k];
-            square += (double)v[r * d + k] * v[r * d + k];
-        }
-        squares += sum * sum;
-        deviation += sqrt(fmax(0, square - sum * sum / (double)n) / (double)n);
-    }
     for (size_t r = 0; r < n; r++)
-        positive += loss_positives_mean(views, r, s + r * rows);
-    report->positive = positive / (double)n;
-    report->cosine = (squares - (double)n) / ((double)n * (double)(n - 1));
-    report->deviation = deviation / sqrt((double)d);
+        sum += loss_positives_mean(views, r, s + r * rows);
+    return sum / (double)n;
 }
 
 static void
@@ -160,7 +140,6 @@ loss_objective_run(const struct loss_objective *objective,
     REQUIRE(views.v == 2 || !objective->pairs);
     REQUIRE(views.targets >= 2 && views.targets <= views.v);
     REQUIRE(!batch->s || !objective->aux_columns);
-    REQUIRE(!batch->w || (objective->run && !batch->constant));
     for (size_t r = 0; r < rows; r++) // without auxiliary columns
         memcpy(v + r * d, z + r * batch->dim, d * sizeof *z);
     num_unit_rows(rows, d, v, v, length);
@@ -169,21 +148,17 @@ loss_objective_run(const struct loss_objective *objective,
     else
         num_gemm_nt(n, rows, d, 1, v, v, 0, s);
     *report = (struct loss_report){0};
-    report_spread(&views, d, v, s, rows, report);
+    loss_report_spread(n, d, v, report);
+    report->positive = mean_positive(&views, rows, s);
     report->infonce = loss_simclr_value(batch, set->value[LOSS_TAU], s);
     if (objective->direct) {
         objective->direct(batch, set, z, dz, scratch, report);
         memset(dz + n * batch->dim, 0, (moved - n) * batch->dim * sizeof *dz);
     } else {
-        objective->run(batch, set, state, s, report);
+        loss_objective_weigh(objective, set, batch, state, s, report);
         if (batch->group)
             loss_share_add(&report->share, n, moved, rows, batch->sample,
                            batch->group, s);
-        if (batch->w) {
-            loss_similarity_mirror(n, moved, rows, s);
-            copy_rows(rows, rows, s, batch->w);
-            return;
-        }
         loss_similarity_backward(n, moved, rows, d, s, v, dz);
         num_unit_rows_back(moved, d, v, length, dz, dz);
     }

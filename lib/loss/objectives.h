@@ -42,4 +42,9 @@ extern const char loss_two_kinds[];
 double loss_simclr_value(const struct loss_batch *batch, double tau,
                          const float *s);
 
+/* loss_report_spread() reports cosine and deviation of v [n,d]: |sum v|^2 = n +
+ * sum of the cosines of different anchors. */
+void loss_report_spread(size_t n, size_t d, const float *v,
+                        struct loss_report *report);
+
 #endif

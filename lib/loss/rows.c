@@ -193,17 +193,21 @@ partition_runs(const struct runs *runs, size_t rows, double beta,
     if (p)
         normalise_runs(runs, rows, sums[0], p);
     return (struct loss_row){log(sums[0]) + beta * (double)max,
-                             sums[1] / sums[0]};
+                             sums[1] / sums[0], 0};
 }
 
 struct loss_row
 loss_row_partition(const struct loss_views *views, size_t rows, size_t r,
                    double beta, enum loss_mask mask, const float *s, float *p)
 {
+    const double score = loss_positives_mean(views, r, s);
+    struct loss_row row;
     struct runs runs;
 
     runs_of(views, r, mask, &runs);
-    return partition_runs(&runs, rows, beta, s, p);
+    row = partition_runs(&runs, rows, beta, s, p);
+    row.score = score;
+    return row;
 }
 
 struct loss_row

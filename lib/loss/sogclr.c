@@ -25,44 +25,30 @@ loss_running_mean(const struct loss_settings *set, const float *state,
                         log(gamma) + log_g);
 }
 
-/* The results of a row. */
-struct running_row {
-    double log_u;  /* new */
-    double weight; /* sum_c a_rc */
-    double value;  /* sum_c a_rc s_rc - mean_p s_rp */
-    double kl;     /* of its softmax from uniform */
-    double slope;  /* G without rho; with OLD_MEAN by the old mean */
-};
-
-/* Row r of SogCLR: S in, W out. */
-static struct running_row
-weigh_row(const struct loss_batch *batch, const struct loss_settings *set,
-          size_t r, double tau, const float *state, float *row)
+/* The term of a row of SogCLR; its slope is G without rho, with OLD_MEAN by the
+ * old mean. */
+static struct loss_term
+running_row(const struct loss_batch *batch, const struct loss_settings *set,
+            double tau, const float *state, const struct loss_row *q)
 {
     const struct loss_views views = loss_views_of(batch);
-    const size_t n = views.v * views.b, rows = n + batch->extra;
-    const double score = loss_positives_mean(&views, r, row);
-    const double scale = 2 / (double)n;
-    const struct loss_row q =
-        loss_row_partition(&views, rows, r, 1 / tau, LOSS_NEGATIVES, row, row);
+    const double scale = 2 / (double)(views.v * views.b);
     const double log_g =
-        q.log_z - log((double)loss_mask_count(&views, LOSS_NEGATIVES));
+        q->log_z - log((double)loss_mask_count(&views, LOSS_NEGATIVES));
     const double log_u = loss_running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
     const double by = set->value[OLD_MEAN] && state[RUNNING_SEEN]
                           ? (double)state[RUNNING_LOG_U]
                           : log_u;
-    const float times = (float)(scale * weight);
 
-    for (size_t c = 0; c < n; c++)
-        row[c] *= times;
-    loss_positives_add(&views, r, -scale, row);
-    return (struct running_row){
+    return (struct loss_term){
+        .scale = scale * weight,
+        .pull = scale,
         .log_u = log_u,
         .weight = weight,
-        .value = weight * q.mean - score,
-        .kl = q.mean / tau - log_g,
-        .slope = by - exp(log_g - by) * (q.mean / tau),
+        .value = weight * q->mean - q->score,
+        .kl = q->mean / tau - log_g,
+        .slope = by - exp(log_g - by) * (q->mean / tau),
     };
 }
 
@@ -112,29 +98,18 @@ loss_running_temperatures_report(size_t b, const float *state,
     free(tau);
 }
 
-/* Row r of an objective: S in, W out.
- *   state  [b,columns]  of the whole batch, with old temperatures
- */
-typedef struct running_row running_fn(const struct loss_batch *batch,
-                                      const struct loss_settings *set, size_t r,
-                                      const float *state, float *row);
-
-/* Replaces S by W and updates the state; fn() computes each row. */
+/* Updates the state by the terms of all rows, and reports their sums. */
 static void
-run_rows(const struct loss_batch *batch, const struct loss_settings *set,
-         running_fn *fn, size_t columns, float *state, float *s,
-         struct loss_report *report)
+finish_running(const struct loss_batch *batch, const struct loss_settings *set,
+               size_t columns, const struct loss_term *term, float *state,
+               struct loss_report *report)
 {
     const struct loss_views views = loss_views_of(batch);
-    const size_t b = views.b, n = views.v * b, rows = n + batch->extra;
-    struct running_row *each = mem_array(n, sizeof *each);
+    const size_t b = views.b, n = views.v * b;
     double value = 0, weight = 0, kl = 0;
 
-#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
-    for (size_t r = 0; r < n; r++)
-        each[r] = fn(batch, set, r, state, s + r * rows);
     for (size_t k = 0; k < n; k++) { // all views of an image, then the next
-        const struct running_row *row = each + k / views.v + k % views.v * b;
+        const struct loss_term *row = term + k / views.v + k % views.v * b;
 
         value += row->value;
         weight += row->weight;
@@ -142,11 +117,11 @@ run_rows(const struct loss_batch *batch, const struct loss_settings *set,
     }
     for (size_t k = 0; k < b; k++) {
         float *own = state + k * columns;
-        double log_u = each[k].log_u, slope = each[k].slope;
+        double log_u = term[k].log_u, slope = term[k].slope;
 
         for (size_t w = 1; w < views.v; w++) {
-            log_u = loss_log_add(log_u, each[w * b + k].log_u);
-            slope += each[w * b + k].slope;
+            log_u = loss_log_add(log_u, term[w * b + k].log_u);
+            slope += term[w * b + k].slope;
         }
         // the mean of the views
         own[RUNNING_LOG_U] = (float)(log_u - log((double)views.v));
@@ -154,23 +129,11 @@ run_rows(const struct loss_batch *batch, const struct loss_settings *set,
         if (columns == RUNNING_ISOGCLR)
             update_temperature(set, slope / (double)views.v, own);
     }
-    free(each);
     report->value = 2 * value / (double)n;
     values_add(&report->more, "row_weight", weight / (double)n);
     values_add(&report->more, "kl", kl / (double)n);
-}
-
-/* The same with a temperature for each image, tau for one not seen before. */
-static void
-run_temperatures(const struct loss_batch *batch,
-                 const struct loss_settings *set, running_fn *fn, float *state,
-                 float *s, struct loss_report *report)
-{
-    for (size_t k = 0; k < batch->b; k++)
-        if (!state[k * RUNNING_ISOGCLR + RUNNING_SEEN])
-            state[k * RUNNING_ISOGCLR + RUNNING_TAU] = (float)set->value[TAU];
-    run_rows(batch, set, fn, RUNNING_ISOGCLR, state, s, report);
-    loss_running_temperatures_report(batch->b, state, report);
+    if (columns == RUNNING_ISOGCLR)
+        loss_running_temperatures_report(b, state, report);
 }
 
 int
@@ -239,19 +202,12 @@ static const struct param sogclr_params[] = {
     {0},
 };
 
-static struct running_row
-sogclr_row(const struct loss_batch *batch, const struct loss_settings *set,
-           size_t r, const float *state, float *row)
-{
-    return weigh_row(batch, set, r, set->value[TAU],
-                     state + r % batch->b * RUNNING_SOGCLR, row);
-}
-
 static void
-sogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
-           float *state, float *s, struct loss_report *report)
+sogclr_finish(const struct loss_batch *batch, const struct loss_settings *set,
+              const struct loss_term *term, float *state,
+              struct loss_report *report)
 {
-    run_rows(batch, set, sogclr_row, RUNNING_SOGCLR, state, s, report);
+    finish_running(batch, set, RUNNING_SOGCLR, term, state, report);
     for (size_t k = 0; k < batch->b && set->reference; k++) // the sum of views
         state[k * RUNNING_SOGCLR + RUNNING_LOG_U] += (float)log(2);
 }
@@ -281,7 +237,9 @@ const struct loss_objective loss_sogclr = {
     .column = loss_running_column,
     .initial = loss_running_initial,
     .check = sogclr_check,
-    .run = sogclr_run,
+    .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
+    .row = running_row,
+    .finish = sogclr_finish,
 };
 
 /*
@@ -308,20 +266,12 @@ const struct loss_objective loss_sogclr = {
  * of the batch's images (tau_mean, tau_min, tau_max).
  */
 
-static struct running_row
-isogclr_row(const struct loss_batch *batch, const struct loss_settings *set,
-            size_t r, const float *state, float *row)
-{
-    const float *own = state + r % batch->b * RUNNING_ISOGCLR;
-
-    return weigh_row(batch, set, r, own[RUNNING_TAU], own, row);
-}
-
 static void
-isogclr_run(const struct loss_batch *batch, const struct loss_settings *set,
-            float *state, float *s, struct loss_report *report)
+isogclr_finish(const struct loss_batch *batch, const struct loss_settings *set,
+               const struct loss_term *term, float *state,
+               struct loss_report *report)
 {
-    run_temperatures(batch, set, isogclr_row, state, s, report);
+    finish_running(batch, set, RUNNING_ISOGCLR, term, state, report);
 }
 
 static int
@@ -366,7 +316,10 @@ const struct loss_objective loss_isogclr = {
     .column = loss_running_column,
     .initial = loss_running_initial,
     .check = isogclr_check,
-    .run = isogclr_run,
+    .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
+    .own_tau = RUNNING_TAU,
+    .row = running_row,
+    .finish = isogclr_finish,
 };
 
 /*
@@ -436,7 +389,7 @@ softmax_of(const struct hinge *h)
     return (struct softmax){log(sum) + max, mean / sum, moment / sum};
 }
 
-static struct running_row
+static struct loss_term
 sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, const float *state, float *row)
 {
@@ -461,7 +414,7 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
     row[partner] -= (float)all;
     for (size_t c = n; c < n + batch->extra; c++)
         row[c] = 0;
-    return (struct running_row){
+    return (struct loss_term){
         .log_u = log_u,
         .weight = weight,
         .value = weight * q.mean,
@@ -474,7 +427,17 @@ static void
 isogclr_sqh_run(const struct loss_batch *batch, const struct loss_settings *set,
                 float *state, float *s, struct loss_report *report)
 {
-    run_temperatures(batch, set, sqh_row, state, s, report);
+    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    struct loss_term *term = mem_array(n, sizeof *term);
+
+    for (size_t k = 0; k < batch->b; k++)
+        if (!state[k * RUNNING_ISOGCLR + RUNNING_SEEN])
+            state[k * RUNNING_ISOGCLR + RUNNING_TAU] = (float)set->value[TAU];
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
+    for (size_t r = 0; r < n; r++)
+        term[r] = sqh_row(batch, set, r, state, s + r * rows);
+    finish_running(batch, set, RUNNING_ISOGCLR, term, state, report);
+    free(term);
 }
 
 static int

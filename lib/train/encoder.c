@@ -105,13 +105,24 @@ train_encoder_backward(struct train_encoder *encoder, const float *dz,
     return 0;
 }
 
-int
-train_encoder_products(struct train_encoder *encoder, const float **s,
-                       float **w)
+void
+train_encoder_defer(struct train_encoder *encoder)
 {
-    return encoder->ops->products && !encoder->frozen &&
-           encoder->micro == encoder->rows &&
-           encoder->ops->products(encoder->self, s, w);
+    encoder->ops->defer(encoder->self);
+}
+
+int
+train_encoder_sums(struct train_encoder *encoder, const struct train_sums *want,
+                   const struct loss_sums **sums, float **coefficient,
+                   struct err *err)
+{
+    return encoder->ops->sums(encoder->self, want, sums, coefficient, err);
+}
+
+int
+train_encoder_take(struct train_encoder *encoder, struct err *err)
+{
+    return encoder->ops->sums(encoder->self, NULL, NULL, NULL, err);
 }
 
 void

@@ -62,6 +62,7 @@ train_learner_open(struct train_learner *learner,
         learner->sample = mem_array(rows, sizeof *learner->sample);
         learner->group = mem_array(rows, sizeof *learner->group);
     }
+    learner->tau = mem_array(2 * spec->images, sizeof *learner->tau);
     if (!spec->objective->by_encoder)
         learner->work = mem_aligned(
             loss_objective_size(spec->objective, &largest), sizeof(float));
@@ -76,6 +77,7 @@ train_learner_close(struct train_learner *learner)
     free(learner->dz);
     free(learner->columns);
     free(learner->work);
+    free(learner->tau);
     free(learner->pixels);
     free(learner->table_rows);
     free(learner->sample);
@@ -212,7 +214,15 @@ encode_by_two(struct train_learner *learner, const struct batch *batch,
     return 0;
 }
 
-/* Computes z and v of all rows; NN_TRAIN if find_gradients() follows. */
+static void
+find_unit_rows(struct train_learner *learner, const struct batch *batch)
+{
+    num_unit_rows(rows_of_batch(learner, batch), learner->dim, learner->z,
+                  learner->v, NULL);
+}
+
+/* Computes z and v of all rows, unless deferred; NN_TRAIN if find_gradients()
+ * follows. */
 static int
 embed_batch(struct train_learner *learner, const struct batch *batch,
             enum nn_mode mode, struct err *err)
@@ -231,8 +241,54 @@ embed_batch(struct train_learner *learner, const struct batch *batch,
     if (encoder[1] ? encode_by_two(learner, batch, mode, err)
                    : encode_by_one(learner, batch, mode, err))
         return -1;
-    num_unit_rows(rows_of_batch(learner, batch), learner->dim, learner->z,
-                  learner->v, NULL);
+    if (!learner->by_sums)
+        find_unit_rows(learner, batch);
+    return 0;
+}
+
+/* Returns 1 if the objective needs row sums only and the encoders compute them;
+ * then the next forward is deferred. */
+static int
+defer_to_sums(struct train_learner *learner)
+{
+    struct train_encoder *const *encoder = learner->spec.encoder;
+
+    if (!learner->spec.objective->row || learner->spec.views != 2 ||
+        !encoder[0]->sums || (encoder[1] && !encoder[1]->sums))
+        return 0;
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
+        train_encoder_defer(encoder[k]);
+    return 1;
+}
+
+/* Computes z, v, the loss and the coefficients of its gradient, from the row
+ * sums of the encoders. */
+static int
+run_by_sums(struct train_learner *learner, const struct batch *batch,
+            const struct loss_batch *loss, struct loss_report *report,
+            struct err *err)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+    const struct loss_objective *objective = spec->objective;
+    const struct loss_settings *set = &learner->settings;
+    const struct train_sums want = {
+        .b = loss->b,
+        .mask = objective->mask[set->reference],
+        .tau_all = set->value[LOSS_TAU],
+        .tau = learner->tau,
+        .group = loss->group,
+    };
+    const struct loss_sums *sums;
+    float *coefficient;
+
+    loss_objective_temperatures(objective, set, loss, learner->columns,
+                                learner->tau);
+    if (train_encoder_sums(spec->encoder[0], &want, &sums, &coefficient, err) ||
+        (spec->encoder[1] && train_encoder_take(spec->encoder[1], err)))
+        return -1;
+    find_unit_rows(learner, batch);
+    loss_objective_sums(objective, set, loss, learner->v, learner->tau, sums,
+                        learner->columns, coefficient, report);
     return 0;
 }
 
@@ -392,11 +448,8 @@ find_gradient(struct train_learner *learner, struct batch *batch,
                               .extra = batch->extra.n,
                               .dim = learner->dim};
 
-    if (!spec->objective->run || spec->objective->aux_columns ||
-        spec->encoder[1] || learner->outside ||
-        !train_encoder_products(spec->encoder[0], &learner->s, &learner->w))
-        learner->s = learner->w = NULL; // computed here
-    learner->encoder_has_dz = learner->w || spec->objective->by_encoder;
+    learner->by_sums = defer_to_sums(learner);
+    learner->encoder_has_dz = learner->by_sums || spec->objective->by_encoder;
     if (embed_batch(learner, batch, NN_TRAIN, err))
         return -1;
     if (spec->objective->needs_weights && !is_finite(learner, batch)) {
@@ -413,16 +466,19 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     loss.extra += loss.constant;
     loss.weights = exchange->weights.w;
     loss.scale = exchange->weights.scale;
-    loss.s = exchange->weights.s ? exchange->weights.s : learner->s;
-    loss.w = learner->w;
+    loss.s = exchange->weights.s;
     set_row_ids(learner, batch, &loss);
-    if (!spec->objective->by_encoder) {
-        train_samples_get(spec->samples, batch, learner->columns);
+    train_samples_get(spec->samples, batch, learner->columns);
+    if (spec->objective->by_encoder) {
+        if (train_encoder_loss(spec->encoder[0], &loss, report, err))
+            return -1;
+    } else if (learner->by_sums) {
+        if (run_by_sums(learner, batch, &loss, report, err))
+            return -1;
+    } else {
         loss_objective_run(spec->objective, &learner->settings, &loss,
                            learner->z, learner->columns, learner->dz,
                            learner->work, report);
-    } else if (train_encoder_loss(spec->encoder[0], &loss, report, err)) {
-        return -1;
     }
     return find_gradients(learner, batch, gradient, err) ? -1 : 1;
 }
@@ -611,6 +667,7 @@ int
 train_learner_encode(struct train_learner *learner, const struct batch *batch,
                      struct err *err)
 {
+    learner->by_sums = 0;
     if (embed_batch(learner, batch, NN_ENCODE, err))
         return -1;
     advance_state(learner->spec.state, batch);

@@ -134,7 +134,7 @@ check_batch(struct train_objective *o,
                        "%zu views of a sample, %zu of them positives: want 2 "
                        "to %d, of them 2 or more",
                        views, batch->positive_views, LOSS_VIEWS_MAX);
-    if (!row->run && batch->extra)
+    if (row->direct && batch->extra)
         return err_set(err, "%s takes no further rows", row->name);
     return loss_objective_check(row, &o->settings, batch->b, views, batch->dim,
                                 err) ||

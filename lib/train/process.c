@@ -11,8 +11,8 @@
 
 /* Offsets of an encoder's arrays in the shared memory. */
 struct place {
-    size_t input[2], z, dz, params, statistics, s, ids, weights, scale,
-        made; /* in bytes */
+    size_t input[2], z, dz, params, statistics, ids, weights, scale, made, tau,
+        group, sums, coefficients; /* in bytes */
 };
 
 struct process {
@@ -29,14 +29,15 @@ struct process {
     const uint8_t *next;   /* the images in the other slot, or NULL */
     size_t n_next;         /* their number */
     int mean;              /* 1: the program computes a mean of weights */
-    int frozen;
-    int features;      /* 1: its rows are features before the head */
-    int loss;          /* 1: the program computes the loss */
-    size_t weighed;    /* largest number of rows with weights */
-    int products;      /* 1: the program can compute similarities */
-    int want_products; /* 1: the next forward computes similarities */
-    int known;         /* 1: the weights in memory are current */
-    long steps;        /* batches that they were trained on */
+    int frozen, micro;
+    int features;   /* 1: its rows are features before the head */
+    int loss;       /* 1: the program computes the loss */
+    size_t weighed; /* largest number of rows with weights */
+    int sums;       /* 1: the program can compute row sums */
+    int deferred;   /* 1: the next forward does not wait */
+    float *late;    /* where z of the last forward is still to be written */
+    int known;      /* 1: the weights in memory are current */
+    long steps;     /* batches that they were trained on */
     int stats_finite;
     char *engine;
 };
@@ -148,14 +149,12 @@ process_prefetch(void *self, const struct nn_input *input)
                                               e->tower, !e->slot, input->n));
 }
 
-static int
-process_products(void *self, const float **s, float **w)
+static void
+process_defer(void *self)
 {
     struct process *e = self;
 
-    e->want_products = e->products;
-    *s = *w = memory_at(e, e->at.s);
-    return e->products;
+    e->deferred = 1;
 }
 
 static const char *
@@ -170,18 +169,65 @@ process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
 {
     struct process *e = self;
     char *line = mem_format(
-        "forward %s slot=%d from=%zu to=%zu mode=%s again=%d products=%d",
-        e->tower, e->slot, from, to, mode_name(mode), !z,
-        e->want_products && mode == NN_TRAIN);
+        "forward %s slot=%d from=%zu to=%zu mode=%s again=%d sums=%d", e->tower,
+        e->slot, from, to, mode_name(mode), !z, e->deferred);
 
-    e->want_products = 0;
-    if (request_ok(e, line, err))
-        return -1;
     if (mode == NN_TRAIN)
         e->known = 0;
+    if (e->deferred) {
+        e->deferred = 0;
+        e->late = z;
+        train_program_send(e->program, line);
+        return 0;
+    }
+    if (request_ok(e, line, err))
+        return -1;
     if (z)
         memcpy(z, (float *)memory_at(e, e->at.z) + from * e->dim,
                (to - from) * e->dim * sizeof *z);
+    return 0;
+}
+
+/* Takes all of the deferred z, which is in the memory after any answer. */
+static void
+take_late(struct process *e)
+{
+    memcpy(e->late, memory_at(e, e->at.z),
+           e->input.n * e->dim * sizeof *e->late);
+    e->late = NULL;
+}
+
+static int
+process_sums(void *self, const struct train_sums *want,
+             const struct loss_sums **sums, float **coefficient,
+             struct err *err)
+{
+    static const char *const masks[] = {
+        [LOSS_BATCH] = "batch",
+        [LOSS_NEGATIVES] = "negatives",
+        [LOSS_CROSS] = "cross",
+        [LOSS_CROSS_NEGATIVES] = "cross-negatives",
+    };
+    struct process *e = self;
+
+    if (want) {
+        const size_t n = 2 * want->b;
+
+        memcpy(memory_at(e, e->at.tau), want->tau, n * sizeof *want->tau);
+        if (want->group)
+            memcpy(memory_at(e, e->at.group), want->group,
+                   n * sizeof *want->group);
+        if (request_ok(e,
+                       mem_format("sums %s samples=%zu mask=%s tau=%.17g "
+                                  "groups=%d",
+                                  e->tower, want->b, masks[want->mask],
+                                  want->tau_all, !!want->group),
+                       err))
+            return -1;
+        *sums = memory_at(e, e->at.sums);
+        *coefficient = memory_at(e, e->at.coefficients);
+    }
+    take_late(e);
     return 0;
 }
 
@@ -257,9 +303,9 @@ process_backward(void *self, size_t from, size_t to, int add, const float *dz,
     if (dz)
         memcpy((float *)memory_at(e, e->at.dz) + from * e->dim, dz,
                (to - from) * e->dim * sizeof *dz);
-    train_program_send(
-        e->program, mem_format("backward %s from=%zu to=%zu add=%d products=%d",
-                               e->tower, from, to, add, !dz && !e->loss));
+    train_program_send(e->program,
+                       mem_format("backward %s from=%zu to=%zu add=%d sums=%d",
+                                  e->tower, from, to, add, !dz && !e->loss));
     return 0;
 }
 
@@ -494,7 +540,8 @@ process_table(void *self)
 {
     const struct process *e = self;
 
-    return mem_format("%s %s\n", nn_arch_program, e->engine);
+    return mem_format("%s %s%s\n", nn_arch_program, e->engine,
+                      e->sums ? " sums" : "");
 }
 
 static void
@@ -511,8 +558,9 @@ static const struct train_encoder_ops ops = {
     .announce = process_announce,
     .take = process_take,
     .prefetch = process_prefetch,
-    .products = process_products,
+    .defer = process_defer,
     .forward = process_forward,
+    .sums = process_sums,
     .loss = process_loss,
     .backward = process_backward,
     .norm = process_norm,
@@ -588,21 +636,21 @@ find_word(const char *ok, const char *name)
     return mem_format("%.*s", (int)strcspn(at, " "), at);
 }
 
-/* Takes "dim=D engine=WORD products=0|1 layer=h groups=1". */
+/* Takes "dim=D engine=WORD sums=0|1 layer=h groups=1". */
 static int
 take_open(struct process *e, const char *ok, struct err *err)
 {
     static const struct train_number width = {"dim", 1, 1 << 20, 1};
-    static const struct train_number made = {"products", 0, 1, 1},
+    static const struct train_number summed = {"sums", 0, 1, 1},
                                      groups = {"groups", 0, 1, 1};
     char *layer = find_word(ok, "layer=");
-    double dim, products, sizes;
+    double dim, sums, sizes;
     const int found = train_program_number(e->program, ok, &width, &dim, err);
 
     e->features = e->features && !strcmp(layer, "h");
     free(layer);
     if (found < 0 ||
-        train_program_number(e->program, ok, &made, &products, err) < 0 ||
+        train_program_number(e->program, ok, &summed, &sums, err) < 0 ||
         train_program_number(e->program, ok, &groups, &sizes, err) < 0)
         return -1;
     if (e->of.small && !(sizes > 0))
@@ -610,7 +658,7 @@ take_open(struct process *e, const char *ok, struct err *err)
                        "encoder: '%.100s' reads images of one size, and views "
                        "have two: its answer to open lacks groups=1",
                        e->program->line);
-    e->products = products > 0 && !e->frozen;
+    e->sums = sums > 0 && !e->frozen && !e->micro;
     if (!found || !e->tensors.params)
         return err_set(err,
                        "encoder: '%.100s' answered 'ok %.60s' and %zu tensors "
@@ -626,6 +674,7 @@ static int
 lay_out_memory(struct process *e, struct err *err)
 {
     const size_t rows = e->rows, f4 = sizeof(float);
+    const size_t anchors = e->sums ? 2 * rows : 0; // those of both towers
     const struct {
         const char *name;
         size_t *at, bytes;
@@ -636,11 +685,14 @@ lay_out_memory(struct process *e, struct err *err)
         {"dz", &e->at.dz, rows * e->dim * f4},
         {"parameters", &e->at.params, e->tensors.params * f4},
         {"statistics", &e->at.statistics, e->tensors.statistics * f4},
-        {"s", &e->at.s, e->products ? rows * rows * f4 : 0},
         {"ids", &e->at.ids, rows * sizeof(int64_t)},
         {"weights", &e->at.weights, e->weighed * e->weighed * f4},
         {"scale", &e->at.scale, e->weighed * 2 * f4},
         {"made", &e->at.made, e->loss ? rows * BATCH_MADE_MAX * f4 : 0},
+        {"tau", &e->at.tau, anchors * sizeof(double)},
+        {"group", &e->at.group, anchors * sizeof(int64_t)},
+        {"sums", &e->at.sums, anchors * sizeof(struct loss_sums)},
+        {"coefficients", &e->at.coefficients, anchors * 2 * f4},
     };
     char *line = mem_format("layout %s", e->tower);
 
@@ -678,6 +730,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
         .tower = "image",
         .mean = spec->average && !spec->frozen,
         .frozen = spec->frozen,
+        .micro = encoder->micro < encoder->rows,
         .features = spec->features,
         .loss = spec->loss,
         .weighed = spec->weighed,
@@ -706,6 +759,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
     encoder->kind = e->kind;
     encoder->dim = e->dim;
     encoder->features = e->features;
+    encoder->sums = e->sums;
     encoder->parameters = e->tensors.params;
     return 0;
 }

@@ -236,13 +236,13 @@ def encode(net: "torch.nn.Module", head: "torch.nn.Module | None" = None,
            text_head: "torch.nn.Module | None" = None,
            loss: typing.Callable | None = None, ranks: int = 1,
            backend: str | None = None, timeout: float = 600,
-           products: bool | None = None, data: str | None = None) -> None:
+           sums: bool | None = None, data: str | None = None) -> None:
     """The encoder of foil-train --encoder in PyTorch, by foil-encoder(5).  Returns
     at the end of the run.  foil-python(7) has the arguments."""
     import foil_torch
     foil_torch.encode(dict(net=net, head=head, text=text, text_head=text_head),
                       optim, device, autocast, loss, ranks, backend, timeout,
-                      products, data)
+                      sums, data)
 
 
 # ------------------------------------------------------------------- data sets
@@ -886,13 +886,13 @@ def train(data: str | None, net: "torch.nn.Module | None" = None,
           optim: typing.Any = None, device: str = "cpu", autocast: typing.Any = None,
           text: "torch.nn.Module | None" = None,
           text_head: "torch.nn.Module | None" = None,
-          loss: typing.Callable | None = None, products: bool | None = None,
+          loss: typing.Callable | None = None, sums: bool | None = None,
           **options: typing.Any) -> "Run":
     """Trains with this process as the encoder, by `foil run`; returns a Run.
 
         run = foil.train("photos.foil", net, head, objective="isogclr", epochs=50)
 
-    net ... products  the arguments of encode(); without net foil-train has the
+    net ... sums  the arguments of encode(); without net foil-train has the
               encoder: arch="resnet8"
     run       its directory; None: run/simclr, by the pipeline
     pipeline  of `foil run`; test is its data set TEST
@@ -932,7 +932,7 @@ def train(data: str | None, net: "torch.nn.Module | None" = None,
                     rates = [g["lr"] for g in getattr(optim, "param_groups", ())]
                     foil_torch.encode(
                         dict(net=net, head=head, text=text, text_head=text_head),
-                        optim, device, autocast, loss, 1, None, 600, products, data, link)
+                        optim, device, autocast, loss, 1, None, 600, sums, data, link)
                     for rate, group in zip(rates, getattr(optim, "param_groups", ())):
                         group["lr"] = rate
         except RuntimeError:

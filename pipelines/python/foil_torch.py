@@ -22,7 +22,7 @@ import foil
 
 
 def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
-           products=None, data=None, link=None):
+           sums=None, data=None, link=None):
     """foil.encode(); nets has net, head, text and text_head by name.  foil.train() has
     a link, which it reads instead of standard input."""
     foil._ours = True
@@ -32,19 +32,18 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
     team = _Ranks(ranks, device, backend, timeout, link)
     if device.type == "cuda" and ranks > 1:
         device = torch.device("cuda", team.rank)
-    if products is None:
-        products = device.type == "cuda"
+    if sums is None:
+        sums = device.type == "cuda"
     owned = loss if isinstance(loss, torch.nn.Module) else torch.nn.Module()
     modules = {"image": (nets["net"], nets["head"], owned),
                "text": (nets["text"], nets["text_head"], torch.nn.Module())}
     saved = {p for m in (*nets.values(), owned) if m is not None
              for p in m.parameters()}
-    towers = {}
+    towers, summed = {}, None
     about = _Batch(epoch=0, step=0, _towers=towers, _data=data, _labels=None)
     for line in link.requests() if link else sys.stdin:
         verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
         fields = vars(foil._words(rest))
-        asked = fields.get("products") and not team.rank
         try:
             if verb == "open":
                 if data and not link:  # an error before the first step
@@ -55,22 +54,24 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
                 towers[name] = _Tower(*modules[name], saved, optim, device,
                                       autocast, team, about)
             tower, answer = towers[name], None
-            if verb == "backward" and asked:
-                tower.backward_of_products()
+            if verb == "backward" and summed:
+                summed.backward()
+                summed = None
             team.send(line)
             if verb == "loss":
                 if not team.rank:
                     tower.take_weights(fields)
                     tower.take_made()
                     answer = _loss_of(loss, list(towers.values()), about)
+            elif verb == "sums":
+                summed = None if team.rank else \
+                    _TowerSums(list(towers.values()), fields)
             else:
                 answer = getattr(tower, verb)(
                     rest[:-1] if verb in ("init", "save", "load") else fields)
             team.gather()
-            if verb == "forward" and asked:
-                tower.products()
             if verb == "open":
-                answer += f" products={int(products)}"
+                answer += f" sums={int(sums)}"
         except Exception as e:
             if link:
                 team.answer(f"error {type(e).__name__}")
@@ -128,6 +129,87 @@ def _loss_of(loss, towers, about):
         t.dz[:t.n] = x.grad
     return " ".join(f"{k}={float(x)!r}" for k, x in
                     {"loss": value, **more}.items())
+
+
+class RowSums:
+    """The sums of foil-encoder(5) of embeddings z [rows,d], of which the first 2 b are
+    anchors; tau f8 [2 b], group i8 [2 b] or None.  All of it is on the device of z."""
+
+    def __init__(self, z, b, mask, tau, tau_all, group=None):
+        self.rows, n = len(z), 2 * b
+        self.length = z[:n].norm(dim=1, keepdim=True).clamp(1e-12)
+        self.v = z[:n] / self.length
+        s = self.v @ self.v.T
+        self.row = torch.arange(n, device=z.device)
+        self.partner, view = self.row.roll(b), self.row >= b
+        sample = self.row % b
+        equal = sample[:, None] == sample
+        self.has_partner = mask in ("batch", "cross")
+        out = view[:, None] == view if mask[:5] == "cross" else equal
+        if mask == "batch":
+            out = torch.eye(n, dtype=torch.bool, device=z.device)
+        elif mask == "cross-negatives":
+            out = out | equal
+        each = tau.float().to(z.device)[:, None]
+        most, total, self.p = self._softmax(s, out, each)
+        parts = [most, total, (self.p * s).sum(1), s[self.row, self.partner]]
+        if mask == "batch" and (tau == tau_all).all():
+            parts += [most, total]
+        else:
+            itself = torch.eye(n, dtype=torch.bool, device=z.device)
+            parts += self._softmax(s, itself, tau_all)[:2]
+        if group is not None:
+            group = group.to(z.device)
+            same = (group[:, None] == group) & (group >= 0) & ~equal
+            parts += [(self.p * same).sum(1), same.sum(1).float()]
+        most, total, mean, score, most_all, total_all, *same = \
+            torch.stack(parts).cpu().double()
+        self.sums = torch.stack([
+            most / tau + total.log(), mean, score, most_all / tau_all + total_all.log(),
+            *(same or torch.zeros(2, n, dtype=torch.float64))], 1)
+
+    def _softmax(self, s, out, tau):
+        """The largest score of each row, the sum of exp((s - it) / tau), and the
+        softmax, over all columns but `out`."""
+        x = s.masked_fill(out, -math.inf)
+        most = x.amax(1, keepdim=True)
+        p = x.sub_(most).div_(tau).exp_()
+        total = p.sum(1, keepdim=True)
+        return most[:, 0], total[:, 0], p.div_(total)
+
+    def gradient(self, coefficients):
+        """dL/dz [rows,d] from f4 [2 b,2]."""
+        scale, pull = coefficients.to(self.v.device).T
+        w = self.p * scale[:, None]
+        if self.has_partner:  # p - 1 without cancellation
+            w[self.row, self.partner] = 0
+            w[self.row, self.partner] = -w.sum(1)
+        else:
+            w[self.row, self.partner] -= pull
+        dv = (w + w.T) @ self.v
+        dz = (dv - (dv * self.v).sum(1, True) * self.v) / self.length
+        return torch.cat([dz, dz.new_zeros(self.rows - len(dz), dz.shape[1])])
+
+
+class _TowerSums:
+    """Those of all towers, in the memory of the first one."""
+
+    def __init__(self, towers, o):
+        self.towers, n = towers, 2 * o["samples"]
+        image = towers[0]
+        z = torch.cat([t.rows[:t.n].to(t.device) for t in towers])
+        self.sums = RowSums(z, o["samples"], o["mask"], image.tau(n), o["tau"],
+                            image.group(n) if o["groups"] else None)
+        image.sums(n).copy_(self.sums.sums)
+        self.coefficients = image.coefficients(n)
+
+    def backward(self):
+        dz = self.sums.gradient(self.coefficients).split([t.n for t in self.towers])
+        for t, x in zip(self.towers, dz):
+            if t.team.n > 1:
+                t.dz[:t.n] = x
+            else:
+                t.own_dz = x
 
 
 class _Ranks:
@@ -249,7 +331,7 @@ class _Tower:
                        if not t.is_floating_point()}
         self.steps = self.pending = self.averaged = 0
         self.sum, self.mean = [], []
-        self.before = self.x = self.next = None
+        self.before = self.x = self.next = self.rows = self.own_dz = None
 
     # ------------------------------------------------------------- beginning
 
@@ -363,7 +445,10 @@ class _Tower:
                                           self.named)]
         self.ids = at("ids", "i8", rows)
         self.made = lambda n: at("made", "f4", n)
-        self.square = lambda n: at("s", "f4", n, n)
+        self.tau = lambda n: at("tau", "f8", n)
+        self.group = lambda n: at("group", "i8", n)
+        self.sums = lambda n: at("sums", "f8", n, 6)
+        self.coefficients = lambda n: at("coefficients", "f4", n, 2)
         self.weights = lambda n, m: (at("weights", "f4", n, m),
                                      at("scale", "f4", n, 2))
 
@@ -496,11 +581,17 @@ class _Tower:
         if mode == "encode":
             _copy(moving, before)
         if not again:
-            self.n, self.z[self._mine(a, b)] = b, self.out.detach().float().cpu()
+            self.n, self.rows = b, self.out.detach().float()
+            # with sums=1 the answer to that request waits
+            self.z[self._mine(a, b)].copy_(self.rows, bool(o.get("sums")))
+            if not o.get("sums") or self.team.n > 1:
+                self.rows = self.z
 
     def backward(self, o):
-        dz = self.dz[self._mine(o["from"], o["to"])].to(
-            self.device, non_blocking=True)
+        dz, self.own_dz = self.own_dz, None
+        if dz is None:
+            dz = self.dz[self._mine(o["from"], o["to"])].to(
+                self.device, non_blocking=True)
         # DistributedDataParallel takes the mean over the ranks
         self.out.backward((dz * self.team.n).to(self.out.dtype))
         self.out = None
@@ -560,18 +651,6 @@ class _Tower:
             rows = self.about.views * self.about.samples
             self.about.made = self.made(rows * self.n_made).to(
                 self.device, copy=True).view(rows, self.n_made)
-
-    def products(self):
-        z = self.z[:self.n].to(self.device)
-        self.length = z.norm(dim=1, keepdim=True).clamp(1e-12)
-        self.v = z / self.length
-        self.square(self.n).copy_(self.v @ self.v.T)
-
-    def backward_of_products(self):
-        """Writes to dz the gradient from the products."""
-        dv = self.square(self.n).to(self.device) @ self.v
-        self.dz[:self.n] = (dv - (dv * self.v).sum(1, True) * self.v) / \
-            self.length
 
     # ----------------------------------------------------------- checkpoints
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # encoder.sh: encoders in programs.  First the waits of a step besides the program, with
 # a program that sleeps for SLEEP milliseconds like a GPU, for batches of 256
-# images at 224 px; long sleeps, since two cores cannot make so many views in 20 ms.  The
-# loss of 2,048 rows with the products of LARGE BATCHES, foil-encoder(5), and without.
-# Then a ResNet-18 on CIFAR-10, or IMAGES images of it, for two epochs on one thread: in
+# images at 224 px; long sleeps, since two cores cannot make so many views in 20 ms.  Then
+# a ResNet-18 on CIFAR-10, or IMAGES images of it, for two epochs on one thread: in
 # foil-train, in PyTorch by foil.encode(), and in an ordinary loop in PyTorch; with the
 # stem of ImageNet if STEM is "imagenet", at a sixteenth of the work.
 set -eu
@@ -17,7 +16,7 @@ stem=${STEM:-small}
 scratch
 cd "$work"
 
-# pretend NAME BATCH SIZE SLEEP [products] : its waits in a step, in ms: for
+# pretend NAME BATCH SIZE SLEEP : its waits in a step, in ms: for
 # requests and pixels, and for the gradient of the embeddings
 pretend() {
     foil-data generate -o "$1.tar" --size "$3" "$2" 2>/dev/null
@@ -26,7 +25,7 @@ pretend() {
     foil-select -r "$1" -b "$2" -e 12 "$1.tar" 2>/dev/null &
     foil-augment -r "$1" --size "$3" "$1.tar" 2>/dev/null &
     foil-train -r "$1" --max-batch 256 --threads 1 --encoder \
-        "'$python' '$here/encoder_peer.py' gpu '$work/$1.report' $4 ${5-}" 2>"$1.err" ||
+        "'$python' '$here/encoder_peer.py' gpu '$work/$1.report' $4" 2>"$1.err" ||
         cat "$1.err" >&2
     wait
     cat "$1.report"
@@ -35,10 +34,6 @@ read -r waits loss < <(pretend gpu 256 224 "${SLEEP:-2500}")
 printf 'bench encoder-waits ours %s ms peer 20 ratio %s\n' "$waits" \
     "$(ratio 3 "$waits" 20)"
 echo "# besides 20 ms on a GPU: the loss of 512 rows $loss ms"
-read -r _ here_made < <(pretend large 1024 16 400)
-read -r _ there_made < <(pretend products 1024 16 400 products)
-printf 'bench encoder-products ours %s ms peer %s ratio %s\n' "$there_made" \
-    "$here_made" "$(ratio 2 "$here_made" "$there_made")"
 
 wants encoder torchvision
 wants_data encoder

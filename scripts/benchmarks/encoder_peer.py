@@ -1,6 +1,6 @@
 """encoder_peer.py: encoders for encoder.sh.
 
-  gpu FILE MILLISECONDS [products]   a program by foil-encoder(5) that pretends to be a
+  gpu FILE MILLISECONDS              a program by foil-encoder(5) that pretends to be a
       GPU: it sleeps that long in a step and computes nothing.  FILE gets a line: the
       medians, in milliseconds, of what it waits for in a step: for requests, and the
       pixels that belong to them; for the gradient of the embeddings
@@ -27,19 +27,12 @@ def ask(line, state):
     if word == "open":
         state["rows"] = n["rows"]
         print(f"tensor fc.weight parameter {DIM}x1")
-        return f"dim={DIM} products={state['products']}"
+        return f"dim={DIM}"
     if word == "layout":
         memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+")
         rng = np.random.default_rng(1)
         state["z"] = memory[n["z"]:n["z"] + 4 * DIM * state["rows"]].view("f4")
         state["z"][:] = rng.normal(size=state["z"].shape)
-        state["s"] = memory[n["s"]:] if "s" in n else None
-    elif word == "forward" and n.get("products"):
-        z = state["z"].reshape(-1, DIM)[n["from"]:n["to"]]
-        v = z / np.linalg.norm(z, axis=1, keepdims=True)
-        began = time.perf_counter()
-        state["s"][:4 * len(v) ** 2].view("f4").reshape(len(v), -1)[:] = v @ v.T
-        state["made"] = time.perf_counter() - began
     elif word == "backward":
         time.sleep(state["sleep"])
     elif word == "norm":
@@ -51,8 +44,8 @@ def ask(line, state):
     return ""
 
 
-def pretend(path, milliseconds, *more):
-    state = {"sleep": float(milliseconds) / 1e3, "products": int(bool(more))}
+def pretend(path, milliseconds):
+    state = {"sleep": float(milliseconds) / 1e3}
     waits, loss = [0.0], []
     answered = time.perf_counter()
     for line in sys.stdin:

@@ -22,6 +22,8 @@ towers="towers begin=first vocabulary=$(jq .text.vocabulary first/latest/config.
 ok "foil-train trains its own image and text towers" trained ours
 ok 'the same towers train in PyTorch' torch theirs "$towers"
 ok "towers in PyTorch have the losses of foil-train's own" alike ours theirs
+ok 'towers in PyTorch compute row sums' torch sums "$towers sums=1"
+ok 'row sums of two towers do not change the losses' alike ours sums
 for locked in image text; do
     ok "--freeze $locked: foil-train's own towers train" \
         trained "ours-$locked" --freeze "$locked"

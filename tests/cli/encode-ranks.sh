@@ -28,9 +28,9 @@ ok 'four ranks compute features, also of fewer images than ranks' foil-embed -o 
     --batch 21 --encoder "$program linear ranks=4" four "$data"
 ok 'foil computes the features of the same weights' foil-embed -o one.npy four "$data"
 ok 'both are equal up to rounding' arrays one.npy four.npy
-ok 'three ranks train, with products by one of them' \
-    torch products 'linear ranks=3 products=1'
-ok 'three ranks have the losses of one' alike simclr products
+ok 'three ranks train, with row sums by one of them' \
+    torch sums 'linear ranks=3 sums=1'
+ok 'three ranks have the losses of one' alike simclr sums
 # a rank kills itself in its third step
 for rank in 0 1; do
     ok "the run exits with 1 if rank $rank dies" \

@@ -62,9 +62,13 @@ done
 
 ok 'an encoder in PyTorch trains in micro-batches' torch micro linear --micro-batch 5
 ok 'micro-batches do not change the losses' alike simclr micro
-ok 'an encoder in PyTorch computes the products of a large batch' \
-    torch products 'linear products=1'
-ok 'products of a large batch do not change the losses' alike simclr products
+for name in simclr dcl infonce clip sogclr isogclr sogclr_bimodal isogclr_bimodal; do
+    [[ ${OBJECTIVES-} == all || ' dcl isogclr isogclr_bimodal ' == *" $name "* ]] || continue
+    ok "$name: foil-train computes row sums" trained "rows-$name" --objective "$name"
+    ok "$name: an encoder in PyTorch computes row sums" \
+        torch "sums-$name" 'linear sums=1' --objective "$name"
+    ok "$name: row sums have the same metrics" same_metrics "rows-$name" "sums-$name"
+done
 ok "--accumulate trains foil-train's own encoder" trained sums --accumulate 3
 ok '--accumulate trains an encoder in PyTorch' torch sums-torch linear --accumulate 3
 ok '--accumulate gives both encoders the same losses' alike sums sums-torch

@@ -99,7 +99,7 @@ def signalled(number):
 
 kind, *words = sys.argv[1:]
 options = dict(w.split("=", 1) for w in words)
-more = {k: int(options[k]) for k in ("ranks", "products") if k in options}
+more = {k: int(options[k]) for k in ("ranks", "sums") if k in options}
 more["device"] = os.environ.get("DEVICE", "cpu")
 torch.backends.cudnn.allow_tf32 = False
 net, head, steps = Linear(), None, [0]

@@ -2,6 +2,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "loss/device.h"
 #include "loss/naive_objectives.h"
 #include "loss/objectives.h"
 #include "num/vec.h"
@@ -500,8 +501,7 @@ similarities_may_be_passed(void)
 }
 
 /* With one and three threads all results have the same bits.  The batch is
- * large enough for threads; S is passed in and W out, so no matrix product
- * runs. */
+ * large enough for threads. */
 static void
 threads_change_no_bit(const struct loss_objective *o)
 {
@@ -512,22 +512,25 @@ threads_change_no_bit(const struct loss_objective *o)
     struct loss_report report[2];
     struct example e[2];
 
-    if (!o->run || o->aux_columns) {
+    if (o->direct || o->aux_columns) {
         free(s);
         return;
     }
     for (int k = 0; k < 2; k++) {
         example_init(&e[k], o, B, 0, D);
-        w[k] = mem_array(N * N, sizeof *w[k]);
-        e[k].batch.s = s;
-        e[k].batch.w = w[k];
+        w[k] = mem_array((N + 1) * N, sizeof *w[k]);
     }
     for (size_t r = 0; r < N; r++)
         for (size_t c = 0; c < N; c++)
             s[r * N + c] = num_dot(D, e[0].zf + r * D, e[0].zf + c * D);
     for (int k = 0; k < 2; k++) {
         omp_set_num_threads(k ? 3 : 1);
-        report[k] = run(&e[k]);
+        memcpy(w[k], s, bytes);
+        if (o->columns)
+            memcpy(e[k].state, e[k].before, states(&e[k]) * sizeof *s);
+        report[k] = (struct loss_report){0};
+        loss_objective_weigh(o, &e[k].set, &e[k].batch, e[k].state, w[k],
+                             &report[k]);
     }
     omp_set_num_threads(threads);
     T(isfinite(report[0].value) && report[0].value == report[1].value &&
@@ -541,6 +544,81 @@ threads_change_no_bit(const struct loss_objective *o)
         example_release(&e[k]);
     }
     free(s);
+}
+
+/* Compares two reports, numbers of the objective and shares included. */
+static void
+same_reports(const struct loss_objective *o, const struct loss_report *x,
+             const struct loss_report *y)
+{
+    T_NEAR(x->value, y->value, 1e-6 * (1 + fabs(y->value)),
+           "%s: row sums: value", o->name);
+    T_NEAR(x->infonce, y->infonce, 1e-6 * (1 + y->infonce), "infonce");
+    T_NEAR(x->positive, y->positive, 1e-6, "positive");
+    T_NEAR(x->cosine, y->cosine, 1e-6, "cosine");
+    T_NEAR(x->deviation, y->deviation, 1e-6, "deviation");
+    T_NEAR(x->slope[0], y->slope[0], 1e-6 * (1 + fabs(y->slope[0])), "slope");
+    T(x->share.same_group == y->share.same_group &&
+          x->share.negatives == y->share.negatives,
+      "%s: row sums: numbers of negatives", o->name);
+    T_NEAR(x->share.same_group_weight / x->share.all,
+           y->share.same_group_weight / y->share.all, 1e-6,
+           "%s: row sums: share of a group", o->name);
+    T(x->more.n == y->more.n, "%s: row sums: as many metrics", o->name);
+    for (size_t i = 0; i < x->more.n; i++)
+        T_NEAR(value_find(x->more.value, x->more.n, y->more.value[i].name),
+               y->more.value[i].value,
+               2e-6 * (1 + fabs(y->more.value[i].value)), "%s: row sums: %s",
+               o->name, y->more.value[i].name);
+}
+
+/* From the sums of a device: the same value, state, metrics and gradient. */
+static void
+row_sums_are_enough(const struct loss_objective *o, int reference)
+{
+    enum { B = 9, N = 2 * B, D = 6 };
+    static const double taus[] = {1, 0.1, 0.03};
+    struct loss_sums sums[N];
+    struct loss_report report, by_sums;
+    int64_t sample[N], group[N];
+    double tau[N], p[N * N];
+    float coefficient[2 * N], dz[N * D];
+    struct example e;
+
+    for (size_t r = 0; r < N; r++) {
+        sample[r] = (int64_t)(r % B);
+        group[r] = sample[r] % 3 - 1;
+    }
+    for (size_t i = 0; i < 3 && o->row; i++) {
+        double off = 0, largest = 0;
+        float *state;
+
+        example_init(&e, o, B, 0, D);
+        e.set.reference = reference;
+        e.set.value[LOSS_TAU] = taus[i];
+        e.batch.sample = sample;
+        e.batch.group = group;
+        report = run(&e);
+        num_unit_rows(N, D, e.zf, e.work, NULL);
+        state = e.before;
+        loss_objective_temperatures(o, &e.set, &e.batch, state, tau);
+        device_sums(B, D, e.zf, o->mask[reference], tau, taus[i], group, p,
+                    sums);
+        loss_objective_sums(o, &e.set, &e.batch, e.work, tau, sums, state,
+                            coefficient, &by_sums);
+        same_reports(o, &by_sums, &report);
+        device_gradient(B, D, e.zf, p, coefficient, dz);
+        for (size_t k = 0; k < N * D; k++) {
+            off = fmax(off, fabs(dz[k] - e.dz[k]));
+            largest = fmax(largest, fabs(e.dz[k]));
+        }
+        T(off < 1e-5 * largest, "%s: row sums: gradient, error %.1e of %.1e",
+          o->name, off, largest);
+        for (size_t k = 0; k < states(&e); k++)
+            T_NEAR(state[k], e.state[k], 1e-6 * (1 + fabs(e.state[k])),
+                   "%s: row sums: state", o->name);
+        example_release(&e);
+    }
 }
 
 /* The list is complete, however long the unknown name. */
@@ -587,6 +665,8 @@ main(void)
         scalar_gradients_are_slopes(o, 0.1);
         scalar_gradients_are_slopes(o, 1);
         threads_change_no_bit(o);
+        row_sums_are_enough(o, 0);
+        row_sums_are_enough(o, 1);
     }
     scalars_replace_parameters();
     clip_is_half_of_infonce();

@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "loss/device.h"
 #include "loss/objective.h"
-#include "num/gemm.h"
 #include "num/vec.h"
 #include "train/native.h"
 #include "util/mem.h"
@@ -22,12 +22,14 @@
 struct program {
     struct train_encoder encoder;
     struct nn_weights blocks;
-    size_t input[2], z, dz, params, statistics, s, ids, weights, scale, rows,
-        image;
-    int products, loss;
-    int64_t first;          /* first sample of the batch */
-    float *v, *length, *dv; /* of the last forward with products, or loss */
-    struct nn_input of;     /* of the last slot */
+    size_t input[2], z, dz, params, statistics, ids, weights, scale, tau, group,
+        sums, coefficients, rows, image;
+    int can_sum, loss;
+    int64_t first; /* first sample of the batch */
+    float *dv;     /* of the last loss, or row sums */
+    double *p;     /* of the last row sums */
+    enum loss_mask mask;
+    struct nn_input of; /* of the last slot */
     size_t offsets[64];
     double norm;
     int slot;
@@ -64,8 +66,7 @@ program_open(struct program *p)
             printf("%s%zu", k ? "x" : "", t->shape[k]);
         printf("\n");
     }
-    printf("ok engine=mirror products=%d dim=%zu\n", p->products,
-           p->encoder.dim);
+    printf("ok engine=mirror sums=%d dim=%zu\n", p->can_sum, p->encoder.dim);
 }
 
 static inline void
@@ -81,10 +82,13 @@ program_layout(struct program *p, const char *line)
     p->dz = program_at(line, "dz");
     p->params = program_at(line, "parameters");
     p->statistics = program_at(line, "statistics");
-    p->s = program_at(line, "s");
     p->ids = program_at(line, "ids");
     p->weights = program_at(line, "weights");
     p->scale = program_at(line, "scale");
+    p->tau = program_at(line, "tau");
+    p->group = program_at(line, "group");
+    p->sums = program_at(line, "sums");
+    p->coefficients = program_at(line, "coefficients");
     printf("ok\n");
 }
 
@@ -122,13 +126,26 @@ program_forward(struct program *p, const char *line)
         ops->take(p->encoder.self, &p->of, &err);
     ops->forward(p->encoder.self, from, to, mode,
                  program_word(line, "again") > 0 ? NULL : z, &err);
-    if (program_word(line, "products") > 0) {
-        const size_t n = to - from, d = p->encoder.dim;
+    printf("ok\n");
+}
 
-        num_unit_rows(n, d, z, p->v, p->length);
-        num_gemm_nt(n, n, d, 1, p->v, p->v, 0,
-                    (float *)(void *)(p->memory + p->s));
-    }
+static inline void
+program_sums(struct program *p, const char *line)
+{
+    const size_t b = program_at(line, "samples");
+
+    p->mask = strstr(line, "mask=batch")             ? LOSS_BATCH
+              : strstr(line, "mask=negatives")       ? LOSS_NEGATIVES
+              : strstr(line, "mask=cross-negatives") ? LOSS_CROSS_NEGATIVES
+                                                     : LOSS_CROSS;
+    p->p = realloc(p->p, 4 * b * b * sizeof *p->p);
+    device_sums(b, p->encoder.dim, (float *)(void *)(p->memory + p->z), p->mask,
+                (double *)(void *)(p->memory + p->tau),
+                program_word(line, "tau"),
+                program_word(line, "groups") > 0
+                    ? (int64_t *)(void *)(p->memory + p->group)
+                    : NULL,
+                p->p, (struct loss_sums *)(void *)(p->memory + p->sums));
     printf("ok\n");
 }
 
@@ -164,17 +181,17 @@ static inline void
 program_backward(struct program *p, const char *line)
 {
     const size_t from = program_at(line, "from"), to = program_at(line, "to");
-    const size_t n = to - from, d = p->encoder.dim;
+    const size_t d = p->encoder.dim;
     float *dz = (float *)(void *)(p->memory + p->dz) + from * d;
     struct err err;
 
     if (p->loss)
         dz = p->dv;
-    if (program_word(line, "products") > 0) {
+    if (program_word(line, "sums") > 0) {
         dz = p->dv;
-        num_gemm_nn(n, d, n, 1, (float *)(void *)(p->memory + p->s), p->v, 0,
-                    dz);
-        num_unit_rows_back(n, d, p->v, p->length, dz, dz);
+        device_gradient((to - from) / 2, d, (float *)(void *)(p->memory + p->z),
+                        p->p, (float *)(void *)(p->memory + p->coefficients),
+                        dz);
     }
     p->encoder.ops->backward(p->encoder.self, from, to,
                              program_word(line, "add") > 0, dz, &err);
@@ -273,6 +290,8 @@ program_do(struct program *p, const char *line)
         p->loss = program_word(line, "loss") > 0, program_open(p);
     else if (!strncmp(line, "batch ", 6))
         memcpy(&p->first, p->memory + p->ids, sizeof p->first), printf("ok\n");
+    else if (!strncmp(line, "sums ", 5))
+        program_sums(p, line);
     else if (!strncmp(line, "loss ", 5))
         program_loss(p, line);
     else if (!strncmp(line, "layout ", 7))
@@ -313,10 +332,10 @@ program_errs(const char *line, const char *fault)
 
 /* Runs the program of an encoder until its input ends. */
 static inline int
-program_main(const struct train_encoder_spec *spec, int products,
+program_main(const struct train_encoder_spec *spec, int can_sum,
              const char *fault)
 {
-    struct program p = {.rows = spec->rows, .products = products};
+    struct program p = {.rows = spec->rows, .can_sum = can_sum};
     char line[1024];
     struct err err;
 
@@ -325,9 +344,7 @@ program_main(const struct train_encoder_spec *spec, int products,
         return 1;
     }
     p.blocks = nn_net_weights(train_native(&p.encoder)->net);
-    p.v = mem_array(p.rows * p.encoder.dim, sizeof *p.v);
     p.dv = mem_array(p.rows * p.encoder.dim, sizeof *p.dv);
-    p.length = mem_array(p.rows, sizeof *p.length);
     fprintf(stderr, "the program is here\n");
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;
@@ -336,9 +353,8 @@ program_main(const struct train_encoder_spec *spec, int products,
         fflush(stdout);
     }
     train_encoder_close(&p.encoder);
-    free(p.v);
+    free(p.p);
     free(p.dv);
-    free(p.length);
     return 0;
 }
 
