@@ -51,7 +51,8 @@ timeless() {
 same_metrics() {
     jq -ens --slurpfile a "$1/metrics.jsonl" --slurpfile b "$2/metrics.jsonl" '
         def values: del(.time, .seconds, .waited);
-        def close($x; $y): ($x - $y | fabs) <= 1e-4 * ([1e-2, ($x | fabs)] | max);
+        def close($x; $y): if ($x | type) == "number" then
+            ($x - $y | fabs) <= 1e-4 * ([1e-2, ($x | fabs)] | max) else $x == $y end;
         ($a | length) == ($b | length) and all(range($a | length);
         ($a[.] | keys) == ($b[.] | keys) and ($a[.] | values) as $x |
         ($b[.] | values) as $y | all($x | keys[]; close($x[.]; $y[.])))' ||

@@ -112,6 +112,9 @@ struct train_encoder_ops {
     int (*norm)(void *self, double *length, struct err *err);
     int (*stats_finite)(void *self);
     int (*update)(void *self, double rate, struct err *err);
+
+    /* For an encoder with `late`: train_encoder_update_early(). */
+    void (*update_early)(void *self, double rate, const struct batch *next);
     int (*average)(void *self, struct err *err);
     void (*undo)(void *self); /* if that fails, the next function fails */
 
@@ -149,6 +152,7 @@ struct train_encoder {
     int features; /* 1: its rows are features from before the head */
     int sums;     /* 1: it computes row sums of embeddings: neither frozen nor
                      with micro-batches */
+    int late;     /* 1: it can update before its norm is known */
     size_t n;     /* rows of the last forward */
 };
 
@@ -241,6 +245,18 @@ int train_encoder_norm(const struct train_encoder *encoder, double *length,
  * that learning rate. */
 int train_encoder_update(struct train_encoder *encoder, double rate,
                          struct err *err);
+
+/*
+ * train_encoder_update_early() requests, before train_encoder_norm(), an update
+ * that the encoder makes only if its gradient and its running statistics are
+ * finite; else it does what train_encoder_undo() does.  Then it begins to
+ * encode the next batch, so that a device does not wait for the rest of this
+ * step; for an encoder with `late`.
+ *   next  the batch of the last train_encoder_prefetch(), or NULL.  If another
+ *         one comes, or the weights are read, its forward is undone
+ */
+void train_encoder_update_early(struct train_encoder *encoder, double rate,
+                                const struct batch *next);
 
 /* train_encoder_average() adds the current weights to their mean, if the
  * encoder was opened with `average`. */

@@ -116,6 +116,8 @@ struct train_learner {
     int32_t *table_rows;     /* of a batch, in an encoder of ids */
     int64_t *sample, *group; /* [rows] of a batch, if groups are known */
     double *tau;             /* [2b] of the anchors of a batch */
+    struct batch next;   /* that of the last train_learner_prefetch(), or b 0 */
+    int early;           /* 1: the encoder updates before its norm is known */
     int by_sums;         /* 1: the encoders compute row sums of this batch */
     int encoder_has_dz;  /* 1: the encoder computes dz itself */
     int nonfinite_steps; /* steps in a row that were not applied */

@@ -164,6 +164,13 @@ train_encoder_update(struct train_encoder *encoder, double rate,
     return encoder->frozen ? 0 : encoder->ops->update(encoder->self, rate, err);
 }
 
+void
+train_encoder_update_early(struct train_encoder *encoder, double rate,
+                           const struct batch *next)
+{
+    encoder->ops->update_early(encoder->self, rate, next);
+}
+
 int
 train_encoder_average(struct train_encoder *encoder, struct err *err)
 {

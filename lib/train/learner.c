@@ -303,7 +303,7 @@ is_finite(const struct train_learner *learner, const struct batch *batch)
  * together. */
 static int
 find_gradients(struct train_learner *learner, const struct batch *batch,
-               double *length, struct err *err)
+               double rate, double *length, struct err *err)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
     void (*prefetch)(void *) = learner->spec.prefetch;
@@ -320,8 +320,12 @@ find_gradients(struct train_learner *learner, const struct batch *batch,
                                              k * batch->b * learner->dim,
                                    err))
             return -1;
+    learner->next.b = 0;
     if (prefetch && !early)
         prefetch(learner->spec.tool);
+    if (learner->early)
+        train_encoder_update_early(encoder[0], rate,
+                                   learner->next.b ? &learner->next : NULL);
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
         if (train_encoder_norm(encoder[k], &own, err))
             return -1;
@@ -434,10 +438,54 @@ set_row_ids(struct train_learner *learner, const struct batch *batch,
     loss->group = learner->group;
 }
 
+/* Returns which part of the step is not finite, without its gradient, or NULL.
+ */
+static const char *
+find_nonfinite(const struct train_learner *learner, const struct batch *batch,
+               const struct loss_report *report)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+
+    if (!isfinite(report->value))
+        return "the loss is not finite";
+    if (spec->objective->by_encoder && !is_finite(learner, batch))
+        return "an embedding is not finite"; // the loss may still be finite
+    if (spec->scalars && !train_scalars_finite(spec->scalars, report))
+        return "the gradient of a scalar is not finite";
+    if (!num_finite(loss_objective_states(spec->objective, batch->b) *
+                        spec->objective->columns,
+                    learner->columns))
+        return "the state of a sample is not finite";
+    return NULL;
+}
+
+static const char *
+find_nonfinite_gradient(const struct train_learner *learner, double gradient)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+
+    if (!isfinite(gradient))
+        return "the gradient is not finite";
+    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
+        if (!train_encoder_stats_finite(spec->encoder[k]))
+            return "a running statistic is not finite";
+    return NULL;
+}
+
+/* Returns 1 if the weights after this step belong to their mean. */
+static int
+is_averaged(const struct train_learner *learner, const struct batch *batch)
+{
+    const double steps = (double)batch->steps;
+
+    return (double)batch->epoch * steps + (double)batch->step + 1 >
+           (1 - learner->spec.average) * ((double)batch->epochs * steps);
+}
+
 /* Forward, objective, backward: computes gradients and changes only running
  * statistics.  Returns 1, or ask_weights()'s result. */
 static int
-find_gradient(struct train_learner *learner, struct batch *batch,
+find_gradient(struct train_learner *learner, struct batch *batch, double rate,
               struct exchange *exchange, struct loss_report *report,
               double *gradient, struct err *err)
 {
@@ -449,6 +497,7 @@ find_gradient(struct train_learner *learner, struct batch *batch,
                               .dim = learner->dim};
 
     learner->by_sums = defer_to_sums(learner);
+    learner->early = 0;
     learner->encoder_has_dz = learner->by_sums || spec->objective->by_encoder;
     if (embed_batch(learner, batch, NN_TRAIN, err))
         return -1;
@@ -475,37 +524,15 @@ find_gradient(struct train_learner *learner, struct batch *batch,
     } else if (learner->by_sums) {
         if (run_by_sums(learner, batch, &loss, report, err))
             return -1;
+        learner->early = spec->encoder[0]->late && !spec->encoder[1] &&
+                         !is_averaged(learner, batch) &&
+                         !find_nonfinite(learner, batch, report);
     } else {
         loss_objective_run(spec->objective, &learner->settings, &loss,
                            learner->z, learner->columns, learner->dz,
                            learner->work, report);
     }
-    return find_gradients(learner, batch, gradient, err) ? -1 : 1;
-}
-
-/* Returns which part of the step is not finite, or NULL. */
-static const char *
-find_nonfinite(struct train_learner *learner, const struct batch *batch,
-               const struct loss_report *report, double gradient)
-{
-    const struct train_learner_spec *spec = &learner->spec;
-
-    if (!isfinite(report->value))
-        return "the loss is not finite";
-    if (spec->objective->by_encoder && !is_finite(learner, batch))
-        return "an embedding is not finite"; // the loss may still be finite
-    if (!isfinite(gradient))
-        return "the gradient is not finite";
-    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
-        if (!train_encoder_stats_finite(spec->encoder[k]))
-            return "a running statistic is not finite";
-    if (spec->scalars && !train_scalars_finite(spec->scalars, report))
-        return "the gradient of a scalar is not finite";
-    if (!num_finite(loss_objective_states(spec->objective, batch->b) *
-                        spec->objective->columns,
-                    learner->columns))
-        return "the state of a sample is not finite";
-    return NULL;
+    return find_gradients(learner, batch, rate, gradient, err) ? -1 : 1;
 }
 
 /* Reverts what forward changed in the encoders. */
@@ -523,7 +550,8 @@ reject_step(struct train_learner *learner)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
-    undo_forward(learner);
+    if (!learner->early) // else the encoder has done so
+        undo_forward(learner);
     if (spec->objective->needs_weights)
         spec->negatives->undo(spec->negatives->self);
     spec->state->skipped++;
@@ -541,14 +569,12 @@ apply_step(struct train_learner *learner, const struct batch *batch,
 {
     const struct train_learner_spec *spec = &learner->spec;
     struct train_state *state = spec->state;
-    const double steps = (double)batch->steps;
-    const int is_averaged =
-        (double)batch->epoch * steps + (double)batch->step + 1 >
-        (1 - spec->average) * ((double)batch->epochs * steps);
+    const int averaged = is_averaged(learner, batch);
 
-    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
+    for (size_t k = 0;
+         k < TRAIN_ENCODERS && spec->encoder[k] && !learner->early; k++)
         if (train_encoder_update(spec->encoder[k], rate, err) ||
-            (is_averaged && train_encoder_average(spec->encoder[k], err)))
+            (averaged && train_encoder_average(spec->encoder[k], err)))
             return TRAIN_FAILED;
     if (spec->scalars)
         train_scalars_update(spec->scalars, report, rate);
@@ -636,14 +662,15 @@ train_learner_step(struct train_learner *learner, const struct batch *batch,
     *result = (struct train_result){.outcome = TRAIN_FAILED};
     rc = draw_extras(learner, &full, err);
     if (!rc) {
-        rc = find_gradient(learner, &full, &exchange, &result->loss, &gradient,
-                           err);
+        rc = find_gradient(learner, &full, rate, &exchange, &result->loss,
+                           &gradient, err);
         if (rc <= 0)
             undo_forward(learner);
     }
     if (rc > 0) {
-        result->reason =
-            find_nonfinite(learner, &full, &result->loss, gradient);
+        result->reason = find_nonfinite(learner, &full, &result->loss);
+        if (!result->reason)
+            result->reason = find_nonfinite_gradient(learner, gradient);
         result->outcome = result->reason
                               ? reject_step(learner)
                               : apply_step(learner, &full, rate, &exchange,
@@ -690,6 +717,7 @@ train_learner_prefetch(struct train_learner *learner, const struct batch *batch)
 
         if (encoder[k]->kind == NN_IMAGES)
             train_encoder_prefetch(encoder[k], &input);
+        learner->next = *batch;
         images += batch->b * encoder[k]->image;
     }
 }

@@ -30,14 +30,17 @@ struct process {
     size_t n_next;         /* their number */
     int mean;              /* 1: the program computes a mean of weights */
     int frozen, micro;
-    int features;   /* 1: its rows are features before the head */
-    int loss;       /* 1: the program computes the loss */
-    size_t weighed; /* largest number of rows with weights */
-    int sums;       /* 1: the program can compute row sums */
-    int deferred;   /* 1: the next forward does not wait */
-    float *late;    /* where z of the last forward is still to be written */
-    int known;      /* 1: the weights in memory are current */
-    long steps;     /* batches that they were trained on */
+    int features;            /* 1: its rows are features before the head */
+    int loss;                /* 1: the program computes the loss */
+    size_t weighed;          /* largest number of rows with weights */
+    int sums;                /* 1: the program can compute row sums */
+    int late;                /* 1: it can update before its norm is known */
+    int ahead;               /* 1: the next forward was sent already */
+    struct batch next_batch; /* of that */
+    int deferred;            /* 1: the next forward does not wait */
+    float *late_z; /* where z of the last forward is still to be written */
+    int known;     /* 1: the weights in memory are current */
+    long steps;    /* batches that they were trained on */
     int stats_finite;
     char *engine;
 };
@@ -114,12 +117,38 @@ process_take(void *self, const struct nn_input *input, struct err *err)
     return 0;
 }
 
+/* Undoes a forward that was sent too early. */
+static void
+drop_ahead(struct process *e)
+{
+    if (!e->ahead)
+        return;
+    e->ahead = 0;
+    train_program_send(e->program, mem_format("undo %s", e->tower));
+}
+
+/* Returns 1 if the forward of that batch was sent already. */
+static int
+is_ahead(const struct process *e, const struct batch *batch)
+{
+    const struct batch *next = &e->next_batch;
+
+    return e->ahead && e->next && e->next == batch->pixels &&
+           next->b == batch->b && !batch->extra.n &&
+           next->epoch == batch->epoch && next->step == batch->step &&
+           !memcmp(memory_at(e, e->at.ids), batch->ids,
+                   batch->b * sizeof *batch->ids);
+}
+
 static void
 process_announce(void *self, const struct batch *batch)
 {
     struct process *e = self;
     int64_t *ids = memory_at(e, e->at.ids);
 
+    if (is_ahead(e, batch))
+        return;
+    drop_ahead(e);
     memcpy(ids, batch->ids, batch->b * sizeof *ids);
     if (batch->extra.n)
         memcpy(ids + batch->b, batch->extra.ids, batch->extra.n * sizeof *ids);
@@ -172,11 +201,18 @@ process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
         "forward %s slot=%d from=%zu to=%zu mode=%s again=%d sums=%d", e->tower,
         e->slot, from, to, mode_name(mode), !z, e->deferred);
 
+    if (e->ahead && e->deferred) {
+        e->ahead = e->deferred = 0;
+        e->late_z = z;
+        free(line);
+        return 0;
+    }
+    drop_ahead(e);
     if (mode == NN_TRAIN)
         e->known = 0;
     if (e->deferred) {
         e->deferred = 0;
-        e->late = z;
+        e->late_z = z;
         train_program_send(e->program, line);
         return 0;
     }
@@ -192,9 +228,9 @@ process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
 static void
 take_late(struct process *e)
 {
-    memcpy(e->late, memory_at(e, e->at.z),
-           e->input.n * e->dim * sizeof *e->late);
-    e->late = NULL;
+    memcpy(e->late_z, memory_at(e, e->at.z),
+           e->input.n * e->dim * sizeof *e->late_z);
+    e->late_z = NULL;
 }
 
 static int
@@ -358,6 +394,25 @@ process_update(void *self, double rate, struct err *err)
     return 0;
 }
 
+static void
+process_update_early(void *self, double rate, const struct batch *next)
+{
+    struct process *e = self;
+
+    e->known = 0;
+    train_program_send(e->program, mem_format("update %s rate=%.17g finite=1",
+                                              e->tower, rate));
+    if (!next || !e->next)
+        return;
+    process_announce(e, next);
+    e->next_batch = *next;
+    e->ahead = 1;
+    train_program_send(e->program,
+                       mem_format("forward %s slot=%d from=0 to=%zu mode=train "
+                                  "again=0 sums=1",
+                                  e->tower, !e->slot, e->n_next));
+}
+
 static int
 process_average(void *self, struct err *err)
 {
@@ -374,7 +429,7 @@ process_undo(void *self)
 {
     struct process *e = self;
 
-    e->known = 0;
+    e->known = e->ahead = 0;
     train_program_send(e->program, mem_format("undo %s", e->tower));
 }
 
@@ -400,7 +455,10 @@ fetch_blocks(struct process *e, const char *what, long *steps, struct err *err)
     static const struct train_number seen = {"steps", 0, 0x1p53, 1};
     struct stage_answer answer = {0};
     double number = 0;
-    int rc = train_program_request(
+    int rc;
+
+    drop_ahead(e);
+    rc = train_program_request(
         e->program, mem_format("get %s what=%s", e->tower, what), &answer, err);
 
     if (!rc &&
@@ -429,6 +487,7 @@ process_put(void *self, struct err *err)
 {
     struct process *e = self;
 
+    drop_ahead(e);
     return request_ok(e, mem_format("put %s", e->tower), err);
 }
 
@@ -460,6 +519,7 @@ process_save(void *self, const char *folder, struct err *err)
     char *path;
     int rc;
 
+    drop_ahead(e);
     if (e->mean && save_mean(e, folder, err))
         return -1;
     path = mem_format("%s/%s.state", folder, e->tower);
@@ -518,6 +578,7 @@ process_load(void *self, const char *folder, struct err *err)
     struct process *e = self;
     char *line = mem_format("load %s %s/%s.state", e->tower, folder, e->tower);
 
+    drop_ahead(e);
     return request_ok(e, line, err) ? -1 : check_put(e, err);
 }
 
@@ -566,6 +627,7 @@ static const struct train_encoder_ops ops = {
     .norm = process_norm,
     .stats_finite = process_stats_finite,
     .update = process_update,
+    .update_early = process_update_early,
     .average = process_average,
     .undo = process_undo,
     .get = process_get,
@@ -636,7 +698,7 @@ find_word(const char *ok, const char *name)
     return mem_format("%.*s", (int)strcspn(at, " "), at);
 }
 
-/* Takes "dim=D engine=WORD sums=0|1 layer=h groups=1". */
+/* Takes "dim=D engine=WORD sums=0|1 late=0|1 layer=h groups=1". */
 static int
 take_open(struct process *e, const char *ok, struct err *err)
 {
@@ -644,14 +706,16 @@ take_open(struct process *e, const char *ok, struct err *err)
     static const struct train_number summed = {"sums", 0, 1, 1},
                                      groups = {"groups", 0, 1, 1};
     char *layer = find_word(ok, "layer=");
-    double dim, sums, sizes;
+    static const struct train_number delays = {"late", 0, 1, 1};
+    double dim, sums, late, sizes;
     const int found = train_program_number(e->program, ok, &width, &dim, err);
 
     e->features = e->features && !strcmp(layer, "h");
     free(layer);
     if (found < 0 ||
         train_program_number(e->program, ok, &summed, &sums, err) < 0 ||
-        train_program_number(e->program, ok, &groups, &sizes, err) < 0)
+        train_program_number(e->program, ok, &groups, &sizes, err) < 0 ||
+        train_program_number(e->program, ok, &delays, &late, err) < 0)
         return -1;
     if (e->of.small && !(sizes > 0))
         return err_set(err,
@@ -659,6 +723,7 @@ take_open(struct process *e, const char *ok, struct err *err)
                        "have two: its answer to open lacks groups=1",
                        e->program->line);
     e->sums = sums > 0 && !e->frozen && !e->micro;
+    e->late = late > 0;
     if (!found || !e->tensors.params)
         return err_set(err,
                        "encoder: '%.100s' answered 'ok %.60s' and %zu tensors "
@@ -760,6 +825,7 @@ train_process_open(struct train_encoder *encoder, struct train_program *program,
     encoder->dim = e->dim;
     encoder->features = e->features;
     encoder->sums = e->sums;
+    encoder->late = e->sums && e->late;
     encoder->parameters = e->tensors.params;
     return 0;
 }

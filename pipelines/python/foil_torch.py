@@ -71,7 +71,7 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
                     rest[:-1] if verb in ("init", "save", "load") else fields)
             team.gather()
             if verb == "open":
-                answer += f" sums={int(sums)}"
+                answer += f" sums={int(sums)} late={int(sums and tower.may_be_late())}"
         except Exception as e:
             if link:
                 team.answer(f"error {type(e).__name__}")
@@ -332,6 +332,7 @@ class _Tower:
         self.steps = self.pending = self.averaged = 0
         self.sum, self.mean = [], []
         self.before = self.x = self.next = self.rows = self.own_dz = None
+        self.early, self.host_state = None, []
 
     # ------------------------------------------------------------- beginning
 
@@ -597,13 +598,66 @@ class _Tower:
         self.out = None
 
     def norm(self, o):
-        of = [torch.norm(p.grad) for p in self.params if p.grad is not None]
-        length = torch.norm(torch.stack(of)).item() if of else 0.
-        moving = [t.flatten() for t in self.named[1].values()]
-        steady = not moving or torch.isfinite(torch.cat(moving)).all()
+        if not self.early:
+            length, steady = self._length().tolist()
+            return f"norm={length!r} steady={int(steady)}"
+        (numbers, copied), self.early = self.early, None
+        if copied:
+            copied.synchronize()
+        length, steady = numbers.tolist()
+        if self.host_state and not (math.isfinite(length) and steady):
+            self.steps -= 1
+            for state, old in self.host_state:
+                state.update(old)
         return f"norm={length!r} steady={int(steady)}"
 
+    def _length(self):
+        """That of the gradient, and whether all statistics are finite, [2]."""
+        of = [torch.norm(p.grad) for p in self.params if p.grad is not None]
+        moving = [t.flatten() for t in self.named[1].values()]
+        one = torch.ones((), device=self.device)
+        return torch.stack([
+            torch.norm(torch.stack(of)).float() if of else 0 * one,
+            torch.isfinite(torch.cat(moving)).all().float() if moving else one])
+
+    def may_be_late(self):
+        """Whether an update may come before its norm.  With ranks all would have to
+        agree, without a wait."""
+        return self.team.n == 1 and self.o["accumulate"] == 1
+
+    def _update_if_finite(self, o):
+        """The device decides: an update that is not finite is replaced by what was there
+        before, without a wait."""
+        numbers, copied = self._length(), None
+        good = torch.isfinite(numbers[0]) & (numbers[1] > 0)
+        if self.cuda:
+            there = torch.empty(2, pin_memory=True).copy_(numbers, non_blocking=True)
+            numbers, copied = there, torch.cuda.Event()
+            copied.record(torch.cuda.current_stream(self.device))
+        self.early, self.host_state = (numbers, copied), []
+        params = [p for g in self.optim.param_groups for p in g["params"]]
+        states = [self.optim.state[p] for p in params if p in self.optim.state]
+        here = lambda x: torch.is_tensor(x) and x.device.type == self.device.type
+        if len(states) < len(params) or any(
+                isinstance(x, (list, dict)) for s in states for x in s.values()):
+            # the first step, which makes the state, or state of an unknown form
+            (self.update if good else self.undo)(o)
+            return
+        kept = [p.detach().clone() for p in params]
+        kept_state = [(s, k, x.clone()) for s in states for k, x in s.items() if here(x)]
+        self.host_state = [(s, {k: x.clone() if torch.is_tensor(x) else x
+                                for k, x in s.items() if not here(x)}) for s in states]
+        moving, before = _moving(self.both, self.loss), self.before
+        self.update(o)
+        with torch.no_grad():
+            for t, old in [*zip(params, kept), *((s[k], x) for s, k, x in kept_state),
+                           *zip(moving, before)]:
+                t.copy_(torch.where(good, t, old))
+
     def update(self, o):
+        if o.get("finite"):
+            self._update_if_finite({**o, "finite": 0})
+            return
         self.before, self.steps = None, self.steps + 1
         if not self.moves or self.o["accumulate"] > 1 and not self._full():
             return

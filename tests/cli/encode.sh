@@ -69,6 +69,17 @@ for name in simclr dcl infonce clip sogclr isogclr sogclr_bimodal isogclr_bimoda
         torch "sums-$name" 'linear sums=1' --objective "$name"
     ok "$name: row sums have the same metrics" same_metrics "rows-$name" "sums-$name"
 done
+# the device decides about an update: batch norm, and the state of the optimiser
+train_with=("${resnet20[@]}" --optim adamw --nonfinite skip)
+for kind in '' ' sums=1'; do
+    ok "a gradient that is not finite is skipped$kind" \
+        torch "nan$kind" "resnet20 begin=begin nan=1$kind"
+    ok "it is in nonfinite.jsonl$kind" grep -q gradient "nan$kind/nonfinite.jsonl"
+done
+ok 'row sums skip the same' same_metrics nan 'nan sums=1'
+ok 'weights and statistics are the same' \
+    near nan/latest/model.safetensors 'nan sums=1/latest/model.safetensors'
+train_with=("${linear[@]}")
 ok "--accumulate trains foil-train's own encoder" trained sums --accumulate 3
 ok '--accumulate trains an encoder in PyTorch' torch sums-torch linear --accumulate 3
 ok '--accumulate gives both encoders the same losses' alike sums sums-torch

@@ -38,6 +38,27 @@ ok 'a run with three kills of the trainer succeeds' \
 ok 'the killed run has each step once, with the same metrics' \
     diff <(timeless calm) <(timeless killed)
 ok 'the killed run has the same checkpoint, to the byte' diff -r calm/latest/ killed/latest/
+# same_result A B : to the byte
+same_result() {
+    diff <(timeless "$1") <(timeless "$2") &&
+        diff -r -x config.json -x MANIFEST.json "$1/latest/" "$2/latest/"
+}
+late() {
+    trained late --encoder "$program sums late" --objective isogclr 2>late.err
+}
+ok 'a program that updates before it answers the norm succeeds' late
+ok 'it had begun the next forward at a checkpoint, and undone it' \
+    grep -qE 'encoder: [1-9][0-9]* undone' late.err
+ok 'its result is the same, to the byte' same_result calm late
+ok 'three kills of the trainer of such a program succeed' trained_killed late-killed \
+    "13 34 55 80" --encoder "$program sums late" --objective isogclr
+ok 'the killed run has the same result, to the byte' same_result calm late-killed
+for late in '' late; do
+    ok "a step that is not finite is skipped ($late)" trained "nan-$late" --encoder \
+        "$program sums $late nan" --objective isogclr --nonfinite skip
+done
+ok 'a step that is not finite changes the same, to the byte' same_result nan- nan-late
+ok 'it is in nonfinite.jsonl' test "$(wc -l <nan-late/nonfinite.jsonl)" = 1
 ok 'a run by row sums does not resume by embeddings' refuses 1 'the table differs' \
     trained calm --encoder "$program" --objective isogclr --resume --override encoder
 done_testing

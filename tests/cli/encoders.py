@@ -134,4 +134,9 @@ elif kind == "weighed":
 for word, number in ("dies", signal.SIGKILL), ("stops", signal.SIGSTOP):
     if options.get(word) == os.environ.get("RANK", "0"):
         net.fc.weight.register_hook(signalled(number))
+if "nan" in options:  # the third gradient
+    def not_finite(grad):
+        steps[0] += 1
+        return grad * (float("nan") if steps[0] == 3 else 1)
+    next(net.parameters()).register_hook(not_finite)
 foil.encode(net, head, **more)

@@ -24,7 +24,7 @@ struct program {
     struct nn_weights blocks;
     size_t input[2], z, dz, params, statistics, ids, weights, scale, tau, group,
         sums, coefficients, rows, image;
-    int can_sum, loss;
+    int can_sum, loss, early;
     int64_t first; /* first sample of the batch */
     float *dv;     /* of the last loss, or row sums */
     double *p;     /* of the last row sums */
@@ -32,7 +32,7 @@ struct program {
     struct nn_input of; /* of the last slot */
     size_t offsets[64];
     double norm;
-    int slot;
+    int slot, steady;
     char *memory;
 };
 
@@ -66,7 +66,8 @@ program_open(struct program *p)
             printf("%s%zu", k ? "x" : "", t->shape[k]);
         printf("\n");
     }
-    printf("ok engine=mirror sums=%d dim=%zu\n", p->can_sum, p->encoder.dim);
+    printf("ok engine=mirror sums=%d late=%d dim=%zu\n", p->can_sum, p->can_sum,
+           p->encoder.dim);
 }
 
 static inline void
@@ -256,6 +257,15 @@ program_keep(struct program *p, const char *line, int load)
     printf(rc ? "error %s\n" : "ok\n", err.msg);
 }
 
+static inline void
+program_norm(struct program *p)
+{
+    struct err err;
+
+    p->encoder.ops->norm(p->encoder.self, &p->norm, &err);
+    p->steady = p->encoder.ops->stats_finite(p->encoder.self);
+}
+
 /* Handles requests about a gradient or a step; returns 0 for others. */
 static inline int
 program_step(struct program *p, const char *line)
@@ -265,9 +275,17 @@ program_step(struct program *p, const char *line)
     struct err err;
 
     if (!strncmp(line, "norm ", 5)) {
-        ops->norm(self, &p->norm, &err);
-        printf("ok norm=%.17g steady=%d\n", p->norm, ops->stats_finite(self));
+        if (!p->early)
+            program_norm(p);
+        p->early = 0;
+        printf("ok norm=%.17g steady=%d\n", p->norm, p->steady);
         return 1;
+    }
+    if (program_word(line, "finite") > 0) {
+        program_norm(p);
+        p->early = 1;
+        if (!isfinite(p->norm) || !p->steady)
+            line = "undo ";
     }
     if (!strncmp(line, "update ", 7))
         ops->update(self, program_word(line, "rate"), &err);
