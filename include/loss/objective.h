@@ -168,8 +168,8 @@ struct loss_objective {
                    struct loss_report *report);
 
     /*
-     * run() replaces S by W and reports value and `more`, if row is NULL, or of
-     * more than two views is not enough; then row() serves devices only.
+     * run() replaces S by W and reports value and `more`.  It is NULL if row()
+     * does this, unless row() is for two views only.
      *   state  [b,columns]  old state of the batch's images in, new out; with
      *          `sides` [2b,columns], of each row
      *   s      [n + 1,rows] S in, W out; the last row is scratch

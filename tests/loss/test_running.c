@@ -61,14 +61,16 @@ means_follow_their_images(void)
         half[i] = s[i] / 2;
     for (size_t k = 0; k < B; k++)
         first[k] = mean_of(s, k, set.value[TAU]);
-    loss_sogclr.run(&batch, &set, state, s, &(struct loss_report){0});
+    loss_objective_weigh(&loss_sogclr, &set, &batch, state, s,
+                         &(struct loss_report){0});
     for (size_t k = 0; k < B; k++)
         off = fmax(off, fabs(exp(state[2 * k]) / first[k] - 1));
     T(off < 1e-5, "a first visit has weight 1: error %.1e", off);
     off = 0;
     for (size_t k = 0; k < B; k++)
         first[k] = 0.1 * first[k] + 0.9 * mean_of(half, k, set.value[TAU]);
-    loss_sogclr.run(&batch, &set, state, half, &(struct loss_report){0});
+    loss_objective_weigh(&loss_sogclr, &set, &batch, state, half,
+                         &(struct loss_report){0});
     for (size_t k = 0; k < B; k++) {
         g = exp(state[2 * k]) / first[k];
         off = fmax(off, fabs(g - 1));
@@ -92,9 +94,10 @@ without_memory(void)
     memcpy(same, s, sizeof s);
     memcpy(third, s, sizeof s);
     set.value[GAMMA] = set.value[BETA_U] = 1;
-    loss_isogclr.run(&batch, &set, state, s, &report);
-    loss_dcl.run(&batch, &set, NULL, same, &other);
-    loss_sogclr.run(&batch, &set, global, third, &global_report);
+    loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
+    loss_objective_weigh(&loss_dcl, &set, &batch, NULL, same, &other);
+    loss_objective_weigh(&loss_sogclr, &set, &batch, global, third,
+                         &global_report);
     for (size_t i = 0; i < N * N; i++)
         off = fmax(off, fmax(fabs(s[i] - 2 * set.value[TAU] * same[i]),
                              fabs(s[i] - third[i])));
@@ -124,7 +127,7 @@ old_mean(void)
     set.value[GAMMA] = set.value[BETA_U] = set.value[OLD_MEAN] = 1;
     set.value[ETA] = 0;
     scores(s);
-    loss_isogclr.run(&batch, &set, state, s, &report);
+    loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
     for (size_t k = 0; k < B; k++) {
         float *mine = state + k * RUNNING_ISOGCLR;
 
@@ -133,7 +136,7 @@ old_mean(void)
     }
     report.more.n = 0;
     scores(s);
-    loss_isogclr.run(&batch, &set, state, s, &report);
+    loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
     scores(s);
     for (size_t k = 0; k < B; k++) {
         double slope = set.value[RHO] + before[k] - 8;
@@ -180,7 +183,7 @@ temperatures_settle(double rho, double least, double most)
     for (int visit = 0; visit < 4000; visit++) {
         memcpy(s, fixed, sizeof s);
         report.more.n = 0;
-        loss_isogclr.run(&batch, &set, state, s, &report);
+        loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
     }
     kl = report_find(&report, "kl");
     for (size_t k = 0; k < MANY; k++) {
@@ -205,7 +208,7 @@ sum_after(int visits, double gamma)
         struct loss_report report = {0};
         float s[16] = {0};
 
-        loss_sogclr.run(&batch, &set, state, s, &report);
+        loss_objective_weigh(&loss_sogclr, &set, &batch, state, s, &report);
     }
     return exp(state[0]);
 }

@@ -40,7 +40,7 @@ agrees_with_the_reference(void)
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     alone = loss_simclr_value(&batch, 0.1, s);
     want = by_definition(0.1, s);
-    loss_simclr.run(&batch, &set, NULL, s, &report);
+    loss_objective_weigh(&loss_simclr, &set, &batch, NULL, s, &report);
     loss_similarity_backward(N, N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
