@@ -38,7 +38,9 @@
  *
  * linear may read the image in a fixed basis: h = W (B x + c) + b.  B and c
  * are in the block of running statistics (basis.weight, basis.bias), zero until
- * nn_net_set_basis().  table reads ids instead of images: h is a row of free
+ * nn_net_set_basis().  A ResNet may have fixed filters in its first layer,
+ * conv1.weight, each direction of a basis and its negative, then a norm.
+ * table reads ids instead of images: h is a row of free
  * parameters for each (image, view), with id = image x views + view.
  *
  * One thread at a time may use a net; two nets are independent.
@@ -58,7 +60,8 @@ struct nn_spec {
                          (64, and 16 for resnet8 and resnet20) */
     long hidden;      /* mlp, linear, table: width of h, and of mlp's hidden
                          layer; 0: 512 */
-    long basis;       /* linear: rows of B; 0: the pixels themselves.  rows:
+    long basis;       /* linear: rows of B; 0: the pixels themselves.  ResNets:
+                         half of the fixed filters; 0: none is fixed.  rows:
                          numbers of a row */
     long samples, views;      /* table, rows: images, and rows of each */
     long vocabulary, context; /* texts: number of ids; maximum tokens */
@@ -193,6 +196,9 @@ float *nn_net_grads(struct nn_net *net);
  * nn_net_set_basis() sets the basis, of k rows, of an encoder that has one: the
  * input of W is the k numbers <rows[i], x - rows[k]>, i < k.
  *   rows  [k + 1, height image_width channels], pixels in the order of images
+ * Of a ResNet filter i of the first layer is rows[i], filter k + i -rows[i],
+ * i < k = width / 2:
+ *   rows  [k + 1, kernel kernel channels]; the last is not used
  */
 void nn_net_set_basis(struct nn_net *net, const float *rows);
 

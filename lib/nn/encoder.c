@@ -13,10 +13,10 @@
  * (a bottleneck has its stride in the 3x3), the small ones those of section 4.2
  * of the paper, for CIFAR.
  */
-#define RESNET(word, channels, narrow, ...)                                 \
-    {                                                                       \
-        .name = (word), .bf16 = 1, .build = nn_resnet, .width = (channels), \
-        .bottleneck = (narrow), .blocks = {__VA_ARGS__},                    \
+#define RESNET(word, channels, narrow, ...)                                   \
+    {                                                                         \
+        .name = (word), .bf16 = 1, .basis = 1, .build = nn_resnet,            \
+        .width = (channels), .bottleneck = (narrow), .blocks = {__VA_ARGS__}, \
     }
 
 static const struct nn_encoder encoders[] = {

@@ -147,11 +147,13 @@ NN_OPERATORS(NN_DECLARE)
  * and return the value that it writes.
  *
  * nn_graph_conv() is a convolution with padding kernel / 2 (num/conv.h).
- *     weight [out,in,kernel,kernel], with `bias` also bias [out]
+ *     weight [out,in,kernel,kernel], a statistic if `fixed`; with `bias` also
+ *     bias [out]
  *   block  of the output map
  */
 size_t nn_graph_conv_tensors(struct nn_graph *graph, const char *name,
-                             size_t out, size_t in, size_t kernel, int bias);
+                             size_t out, size_t in, size_t kernel, int bias,
+                             int fixed);
 size_t nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor,
                      size_t block, size_t stride);
 
@@ -178,8 +180,8 @@ size_t nn_graph_mean(struct nn_graph *graph, size_t in);
  * nn_graph_linear_onto() is y + W x + b, with value `onto` as y.
  *     NAME.weight [out,in], NAME.bias [out]; with `fixed` both are statistics
  *
- * nn_graph_set_basis() is nn_net_set_basis(): it fills the fixed layer that
- * reads the input.
+ * nn_graph_set_basis() is nn_net_set_basis(): it fills the fixed layer or
+ * filters that read the input.
  */
 struct nn_linear {
     const char *name;

@@ -117,7 +117,8 @@ check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
 {
     const struct nn_encoder *encoder = nn_encoder_find(spec->arch, err);
 
-    if (!encoder || check_choice(spec->stem, "stem", "imagenet small", err) ||
+    if (!encoder ||
+        check_choice(spec->stem, "stem", "imagenet small", err) ||
         check_choice(spec->norm, "norm", "batch group none", err) ||
         nn_head_check(spec->head, err) ||
         check_range(spec->width, "width", 0, 1024, err) ||
@@ -128,8 +129,13 @@ check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
         nn_encoder_check(encoder, spec, err))
         return -1;
     if (spec->basis && !encoder->basis)
-        return err_set(err, "a basis is for the encoder linear, not for %s",
+        return err_set(err,
+                       "a basis is for the encoder linear and ResNets, not for "
+                       "%s",
                        spec->arch);
+    if (spec->basis && encoder->width && !strcmp(spec->norm, "none"))
+        return err_set(err, "a ResNet with a basis needs the norm batch or "
+                            "group");
     if (encoder->basis && encoder->input == NN_IDS && !spec->basis)
         return err_set(err,
                        "the encoder %s has rows of 0 numbers: want a basis "

@@ -16,11 +16,13 @@ struct conv {
  * sqrt(fan_in). */
 size_t
 nn_graph_conv_tensors(struct nn_graph *graph, const char *name, size_t out,
-                      size_t in, size_t kernel, int bias)
+                      size_t in, size_t kernel, int bias, int fixed)
 {
-    size_t first = nn_graph_tensor(graph, name, "weight", 0, 4,
+    size_t first = nn_graph_tensor(graph, name, "weight", fixed, 4,
                                    (size_t[]){out, in, kernel, kernel});
 
+    if (fixed)
+        graph->fixed = graph->statistics;
     graph->initial[first].deviation = sqrt(2 / (double)(out * kernel * kernel));
     if (bias) {
         nn_graph_tensor(graph, name, "bias", 0, 1, &out);
@@ -90,7 +92,7 @@ conv_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .scratch = num_conv_scratch(step->made),
         // of conv_infer(): merged weights, their scale and shift
         .state = next.scaled ? (w->count + 2 * out.c) * sizeof(float) : 0,
-        .reads = 1,
+        .reads = !w->statistic,
         .over = 2, // the second input, which is added
         .fuses = plan->train && num_conv_fuses_norm(step->made),
         .by_image = num_conv_by_image(step->made, NUM_CONV_FORWARD),
@@ -182,6 +184,8 @@ conv_backward(const struct nn_call *call)
     struct num_conv_norm norm;
     struct num_conv_args args = args_of(call, 1, &norm);
 
+    if (nn_tensor(call, 0)->statistic)
+        return;
     args.dy = call->dy;
     args.dw = nn_grad(call, 0);
     args.db = args.b ? nn_grad(call, 1) : NULL;

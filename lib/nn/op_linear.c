@@ -90,18 +90,20 @@ nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
 {
     const struct num_map *image = &graph->values[0].map;
     const struct nn_tensor *w = &graph->tensors[graph->ops[0].tensor];
-    const size_t k = w->shape[0], width = w->shape[1];
-    const size_t pixels = image->h * image->w;
+    const int filters = w->rank == 4;
+    const size_t n = w->shape[0], width = w->count / n;
+    const size_t k = filters ? n / 2 : n, pixels = width / image->c;
     const float *offset = rows + k * width;
 
     REQUIRE(w->statistic);
-    for (size_t r = 0; r < k; r++) {
-        const float *row = rows + r * width;
+    for (size_t r = 0; r < n; r++) {
+        const float *row = rows + r % k * width;
         float *to = statistics + w->offset + r * width;
 
         for (size_t i = 0; i < width; i++) // from pixels to planes
-            to[i % image->c * pixels + i / image->c] = row[i];
-        statistics[w[1].offset + r] = (float)-num_dot(width, row, offset);
+            to[i % image->c * pixels + i / image->c] = r < k ? row[i] : -row[i];
+        if (!filters)
+            statistics[w[1].offset + r] = (float)-num_dot(width, row, offset);
     }
 }
 

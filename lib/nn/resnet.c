@@ -23,12 +23,12 @@ struct pair {
 
 static struct pair
 add_tensors(const struct build *b, const char *conv, const char *norm,
-            size_t out, size_t in, size_t kernel)
+            size_t out, size_t in, size_t kernel, int fixed)
 {
     struct pair pair;
 
     pair.conv = nn_graph_conv_tensors(b->graph, conv, out, in, kernel,
-                                      b->norm == NUM_NORM_NONE);
+                                      b->norm == NUM_NORM_NONE, fixed);
     pair.norm = nn_graph_norm_tensors(b->graph, norm, b->norm, out);
     return pair;
 }
@@ -59,16 +59,18 @@ add_residual_block(const struct build *b, size_t in, const char *name,
 
         snprintf(conv, sizeof conv, "%s.conv%d", name, i + 1);
         snprintf(norm, sizeof norm, "%s.bn%d", name, i + 1);
-        part[i] = add_tensors(b, conv, norm, i == parts - 1 ? out : width,
-                              i ? width : c, b->bottleneck && i != 1 ? 1 : 3);
+        part[i] =
+            add_tensors(b, conv, norm, i == parts - 1 ? out : width,
+                        i ? width : c, b->bottleneck && i != 1 ? 1 : 3, 0);
     }
     if (stride != 1 || c != out) {
         char conv[128], norm[128];
 
         snprintf(conv, sizeof conv, "%s.downsample.0", name);
         snprintf(norm, sizeof norm, "%s.downsample.1", name);
-        shortcut = add_conv_norm(b, in, add_tensors(b, conv, norm, out, c, 1),
-                                 stride, nn_none, 0);
+        shortcut =
+            add_conv_norm(b, in, add_tensors(b, conv, norm, out, c, 1, 0),
+                          stride, nn_none, 0);
     }
     for (int i = 0; i < parts; i++) {
         int last = i == parts - 1, strided = b->bottleneck ? i == 1 : i == 0;
@@ -97,9 +99,10 @@ nn_resnet(struct nn_graph *graph, const struct nn_design *design, size_t in)
     int large = !strcmp(spec->stem, "imagenet");
     struct build b = {graph, norm_kind(spec), num_map_block(width),
                       encoder->bottleneck};
-    size_t x = add_conv_norm(
-        &b, in, add_tensors(&b, "conv1", "bn1", width, c, large ? 7 : 3),
-        large ? 2 : 1, nn_none, 1);
+    size_t x = add_conv_norm(&b, in,
+                             add_tensors(&b, "conv1", "bn1", width, c,
+                                         large ? 7 : 3, spec->basis > 0),
+                             large ? 2 : 1, nn_none, 1);
 
     if (large)
         x = nn_graph_max(graph, x, 3, 2);

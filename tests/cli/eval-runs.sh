@@ -88,6 +88,40 @@ ok 'an encoder trains on the coordinates' trained coordinates --arch rows,hidden
 ok 'loss measures an encoder on the coordinates' \
     prints_line '"square_gradient":[0-9].*"basis":5' \
     loss --threads 1 coordinates set.tar
+
+# pca --patch: input of --arch resnet8,basis=
+# the_same BASIS RAW : NumPy finds the same directions of patches of 3x3 pixels
+the_same() {
+    /usr/bin/python3 - "$@" <<'END'
+import sys
+import numpy as np
+ours, raw = (np.load(path).astype(float) for path in sys.argv[1:])
+images = raw.reshape(len(raw), 16, 16, 3)
+patch = np.array([image[y:y + 3, x:x + 3].ravel()
+                  for image in images for y in range(14) for x in range(14)])
+assert abs(ours[-1] - patch.mean(0)).max() < 1e-5
+value, vector = np.linalg.eigh(np.cov(patch.T))
+for mine, theirs in zip(ours[:-1], vector.T[::-1]):
+    assert abs(abs(mine @ theirs) / np.linalg.norm(mine) - 1) < 1e-3
+END
+}
+ok 'pca of patches succeeds' prints_line '"components":4,"d":27,"rows":4704' \
+    pca --patch 3 -k 4 -o filters.npy raw.npy
+if has_python numpy; then
+    ok 'NumPy finds the same directions of patches' the_same filters.npy raw.npy
+else
+    skip 'NumPy finds the same directions of patches' 'no python3-numpy'
+fi
+ok 'a ResNet trains with these filters' trained filtered --arch resnet8,width=8 \
+    --head none --arch ,basis=filters.npy
+ok 'filters that are too few exit with 1' refuses 1 'the first layer wants 8 of 27' \
+    trained few --arch resnet8,width=16 --head none --arch ,basis=filters.npy
+ok 'filters without a norm exit with 2' refuses 2 'needs the norm batch or group' \
+    "$BIN/foil-train" -r few --arch resnet8,width=8,norm=none,basis=filters.npy
+ok 'pca of patches of no images exits with 1' refuses 1 'no square images' \
+    "$eval" pca --patch 3 -k 4 -o b.npy rows.npy
+ok 'pca of patches larger than the images exits with 1' refuses 1 'no square images' \
+    "$eval" pca --patch 17 -k 4 -o b.npy raw.npy
 ok 'pca of views of other images exits with 1' refuses 1 'same number of rows in each file' \
     "$eval" pca -k 2 -o b.npy --coordinates r.npy raw.npy few.npy
 ok 'pca of more directions than rows exits with 1' refuses 1 'have no 25 components' \

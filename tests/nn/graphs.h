@@ -267,7 +267,7 @@ conv_of(struct nn_graph *graph, size_t x, size_t kernel, size_t stride,
     size_t c = map->block > 1 ? map->c : 4;
 
     return nn_graph_conv(
-        graph, x, nn_graph_conv_tensors(graph, "c", c, map->c, kernel, bias),
+        graph, x, nn_graph_conv_tensors(graph, "c", c, map->c, kernel, bias, 0),
         map->block, stride);
 }
 

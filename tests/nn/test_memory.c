@@ -305,7 +305,7 @@ static size_t
 add_conv(struct nn_graph *graph, size_t in, const char *name)
 {
     const size_t c = graph->values[in].map.c;
-    const size_t tensor = nn_graph_conv_tensors(graph, name, 64, c, 3, 0);
+    const size_t tensor = nn_graph_conv_tensors(graph, name, 64, c, 3, 0, 0);
 
     return nn_graph_conv(graph, in, tensor, 1, 1);
 }

@@ -41,6 +41,52 @@ gradient_is_the_slope(void)
     }
 }
 
+/* With fixed filters a net is the one whose first weights are these: the same
+ * z, and the same gradient of all other parameters. */
+static void
+filters_are_fixed(void)
+{
+    enum { K = 8, WIDTH = 27 };
+    struct nn_spec spec = tiny;
+    struct fixture free_one = setup(&spec, 6, 1), fixed;
+    float rows[(K + 1) * WIDTH], *own = nn_net_params(free_one.net, NULL);
+    const size_t filters = 2 * K * WIDTH;
+    size_t running;
+    struct rng rng;
+
+    spec.basis = K;
+    fixed = setup(&spec, 6, 1);
+    rng_init(&rng, 4, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < (K + 1) * WIDTH; i++)
+        rows[i] = (float)rng_normal(&rng);
+    nn_net_set_basis(fixed.net, rows);
+    memcpy(own + filters, nn_net_params(fixed.net, NULL),
+           fixed.params * sizeof *own);
+    for (size_t r = 0; r < K; r++)
+        for (size_t y = 0; y < 3; y++)
+            for (size_t x = 0; x < 3; x++)
+                for (size_t c = 0; c < 3; c++) {
+                    const float w = rows[r * WIDTH + (y * 3 + x) * 3 + c];
+                    float *to = own + r * WIDTH + c * 9 + y * 3 + x;
+
+                    to[0] = w;
+                    to[K * WIDTH] = -w;
+                }
+    T(free_one.params == fixed.params + filters, "filters are no parameters");
+    nn_net_running(fixed.net, &running);
+    T(running == free_one.statistics && fixed.statistics == running + filters,
+      "nor running statistics");
+    T(value(&fixed) == value(&free_one),
+      "z is that of a net with these weights");
+    nn_net_backward(fixed.net, fixed.dz, 0);
+    nn_net_backward(free_one.net, free_one.dz, 0);
+    T(apart(fixed.params, nn_net_grads(fixed.net),
+            nn_net_grads(free_one.net) + filters) == 0,
+      "so is the gradient of the other parameters");
+    teardown(&fixed);
+    teardown(&free_one);
+}
+
 /* The three modes of statistics: their values, their running ones, their
  * slopes. */
 static void
@@ -396,6 +442,7 @@ main(void)
     heads_have_a_known_width();
     num_threads(1);
     gradient_is_the_slope();
+    filters_are_fixed();
     gradient_of_a_large_batch_is_the_slope();
     modes_differ_in_their_statistics();
     statistics_update_from_other_nets();

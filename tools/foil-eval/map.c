@@ -20,7 +20,7 @@ static const char *output, *coordinates, *thumbnails, *images;
 static enum { TSNE, COMPONENTS } method;
 static enum { COSINE, EUCLIDEAN } metric;
 static double perplexity = 30;
-static long components = 64, steps = 1000, size = 32;
+static long components = 64, patch, steps = 1000, size = 32;
 
 static const struct opt pca_own[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "output, .npy; required"},
@@ -28,6 +28,9 @@ static const struct opt pca_own[] = {
      "also write the rows' coordinates, for foil-train --rows"},
     {"components", 'k', OPT_WHOLE, &components, 1, 65536, "N",
      "number of directions"},
+    {"patch", 0, OPT_WHOLE, &patch, 0, 64, "N",
+     "of all patches of NxN pixels of the images that the rows are; 0: of "
+     "rows"},
     {0},
 };
 verb_opts pca_opts = {pca_own, threads_opts, output_opts, NULL};
@@ -128,6 +131,32 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis)
     free(y);
 }
 
+/* Replaces rows, square images of three channels, by all their patches. */
+static void
+cut_into_patches(struct pool *pool)
+{
+    const size_t side = (size_t)lround(sqrt((double)pool->d / 3));
+    const size_t p = (size_t)patch, line = 3 * p, each = side + 1 - p;
+    float *cut, *to;
+
+    if (3 * side * side != pool->d || side < p)
+        die("--patch %zu: rows of %zu numbers are no square images of three "
+            "channels that have such patches",
+            p, pool->d);
+    cut = to = mem_array(pool->n * each * each * line * p, sizeof *cut);
+    for (size_t r = 0; r < pool->n * each * each; r++) {
+        const float *from = pool->x + r / (each * each) * pool->d +
+                            3 * (r / each % each * side + r % each);
+
+        for (size_t y = 0; y < p; y++, to += line)
+            memcpy(to, from + 3 * y * side, line * sizeof *to);
+    }
+    free(pool->x);
+    pool->x = cut;
+    pool->n *= each * each;
+    pool->d = line * p;
+}
+
 void
 run_pca(char **path)
 {
@@ -143,6 +172,8 @@ run_pca(char **path)
         refuse_input(coordinates, *path);
         add_file(&pool, *path);
     }
+    if (patch)
+        cut_into_patches(&pool);
     if (pool.n < 2 || k > pool.n || k > pool.d)
         die("%zu rows of %zu columns have no %zu components", pool.n, pool.d,
             k);

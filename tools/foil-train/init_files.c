@@ -43,9 +43,23 @@ int
 train_basis_set(struct train_basis *basis, struct train_encoder *encoder,
                 struct err *err)
 {
+    const struct nn_tensor *first;
+    struct nn_weights blocks;
+
     if (!basis->rows)
         return 0;
-    if (basis->width != encoder->image)
+    if (train_encoder_get(encoder, &blocks, err))
+        return -1;
+    first = blocks.tensor;
+    if (first->rank == 4 && (2 * basis->n != first->shape[0] ||
+                             basis->width * first->shape[0] != first->count))
+        return err_set(
+            err,
+            "'%s' has %zu directions of %zu numbers: the first layer "
+            "wants %zu of %zu",
+            basis->path, basis->n, basis->width, first->shape[0] / 2,
+            first->count / first->shape[0]);
+    if (first->rank != 4 && basis->width != encoder->image)
         return err_set(err, "'%s' is for images of %zu numbers, these have %zu",
                        basis->path, basis->width, encoder->image);
     nn_net_set_basis(train_native(encoder)->net, basis->rows);

@@ -99,7 +99,7 @@ static const struct opt encoder_opts[] = {
     {"hidden", 0, OPT_WHOLE, &o.hidden, 0, 65536, "N",
      "mlp, linear, rows, table: width; 0: 512"},
     {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
-     "linear: fixed basis of the pixels, .npy"},
+     "linear: fixed basis of the pixels; ResNet: first filters, .npy"},
     {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
      "table: initial embeddings; rows: input of the layer, .npy"},
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "mean of pixels / 255"},
@@ -399,7 +399,8 @@ check_options(const struct loss_objective *objective, struct err *err)
         o.sampler != TRAIN_SERVICE)
         return err_set(err, "--sampler trainer: %s needs foil-negatives",
                        o.objective);
-    if (*o.basis && (opt_is_set(&o.mean) || opt_is_set(&o.deviation)))
+    if (*o.basis && !nn_encoder_any_size(o.arch) &&
+        (opt_is_set(&o.mean) || opt_is_set(&o.deviation)))
         return err_set(err,
                        "--arch: basis has its own offset and scale: --mean "
                        "and --deviation have no effect");

@@ -94,7 +94,8 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
         spec->samples = shape->size;
         spec->views = (long)shape->views;
     }
-    if (shape->basis) { // of pixels / 255, including an offset
+    if (shape->basis &&
+        !nn_encoder_any_size(o->arch)) { // of pixels / 255, including an offset
         for (int k = 0; k < 3; k++)
             spec->deviation[k] = 1;
         return 0;
