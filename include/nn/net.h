@@ -48,8 +48,7 @@
 struct nn_spec {
     const char *arch; /* the encoder: one of nn_encoder_names(), with its sizes:
                          "resnet18", "clip:128x2" */
-    const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) |
-                         pool (3x3, max-pool) */
+    const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) */
     const char *norm; /* of ResNets: batch | group (of up to 32 groups) | none
                          (then convolutions have a bias) */
     const char *head; /* hidden and output widths, "512-128"; "none": z = h;

@@ -96,8 +96,7 @@ nn_resnet(struct nn_graph *graph, const struct nn_design *design, size_t in)
     const struct nn_spec *spec = design->spec;
     size_t width = spec->width ? (size_t)spec->width : encoder->width,
            c = graph->values[in].map.c;
-    int large = !strcmp(spec->stem, "imagenet"),
-        pooled = large || !strcmp(spec->stem, "pool");
+    int large = !strcmp(spec->stem, "imagenet");
     struct build b = {graph, norm_kind(spec), num_map_block(width),
                       encoder->bottleneck};
     size_t x = add_conv_norm(&b, in,
@@ -105,7 +104,7 @@ nn_resnet(struct nn_graph *graph, const struct nn_design *design, size_t in)
                                          large ? 7 : 3, spec->basis > 0),
                              large ? 2 : 1, nn_none, 1);
 
-    if (pooled)
+    if (large)
         x = nn_graph_max(graph, x, 3, 2);
     for (size_t s = 0; s < NN_STAGES; s++)
         for (size_t i = 0; i < encoder->blocks[s]; i++) {

@@ -14,7 +14,6 @@ gradient_is_the_slope(void)
         {"resnet8", "small", "group", "24-8"},
         {"resnet8", "small", "none", "none"},
         {"resnet8", "imagenet", "batch", "8"},
-        {"resnet8", "pool", "batch", "8"},
         {"resnet50", "small", "group", "8"},
         {"mlp", "small", "batch", "24-8"},
         {"linear", "small", "batch", "none"},

@@ -66,7 +66,7 @@ class _Block(nn.Module):
 
 
 class _ResNet(nn.Module):
-    """With torchvision's names, without fc; of any width, with each stem."""
+    """With torchvision's names, without fc; of any width, with either stem."""
 
     def __init__(self, o):
         super().__init__()
@@ -75,7 +75,7 @@ class _ResNet(nn.Module):
         self.conv1 = nn.Conv2d(o["channels"], width, 7 if large else 3, 2 if large else 1,
                                3 if large else 1, bias=o["norm"] == "none")
         self.bn1 = _norm(o["norm"], width)
-        self.maxpool = nn.MaxPool2d(3, 2, 1) if o["stem"] != "small" else nn.Identity()
+        self.maxpool = nn.MaxPool2d(3, 2, 1) if large else nn.Identity()
         before, self.stages = width, len(blocks)
         for s, n in enumerate(blocks):
             layer, wide = [], width << s

@@ -90,7 +90,7 @@ static const struct opt encoder_opts[] = {
      "of the text encoder, quick for OpenAI's weights"},
     {"context", 0, OPT_WHOLE, &o.context, 2, 4096, "N",
      "largest number of tokens of a text"},
-    {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "auto|small|imagenet|pool",
+    {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "auto|small|imagenet",
      "first layer of a resnet; auto: imagenet above 64 pixels"},
     {"norm", 0, OPT_CHOICE, &o.norm, 0, 0, "batch|group|none",
      "normalisation layers"},

@@ -30,12 +30,7 @@ struct train_options {
     int quick_gelu, bf16, direct, whole, lars_b;
     enum { TRAIN_NORM_BATCH, TRAIN_NORM_GROUP, TRAIN_NORM_NONE } norm;
     enum { TRAIN_FREEZE_NONE, TRAIN_FREEZE_IMAGE, TRAIN_FREEZE_TEXT } freeze;
-    enum {
-        TRAIN_STEM_AUTO,
-        TRAIN_STEM_SMALL,
-        TRAIN_STEM_IMAGENET,
-        TRAIN_STEM_POOL
-    } stem;
+    enum { TRAIN_STEM_AUTO, TRAIN_STEM_SMALL, TRAIN_STEM_IMAGENET } stem;
     enum { TRAIN_SGD, TRAIN_ADAM, TRAIN_ADAMW, TRAIN_LARS, TRAIN_MUON } optim;
     enum { TRAIN_SERVICE, TRAIN_OWN } sampler; /* what weighs negatives */
     int scores, outside; /* of the trainer's chains: enum sample_scores; 1: the

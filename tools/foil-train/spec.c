@@ -29,9 +29,8 @@ enum { SMALL = 64 }; // largest side in pixels for a small stem
 static const char *
 stem_of(const struct train_options *o, const struct train_shape *shape)
 {
-    static const char *const stem[] = {[TRAIN_STEM_SMALL] = "small",
-                                       [TRAIN_STEM_IMAGENET] = "imagenet",
-                                       [TRAIN_STEM_POOL] = "pool"};
+    static const char *const stem[] = {
+        [TRAIN_STEM_SMALL] = "small", [TRAIN_STEM_IMAGENET] = "imagenet"};
 
     if (o->stem != TRAIN_STEM_AUTO)
         return stem[o->stem];
