@@ -4,7 +4,7 @@
 # `foil run RECIPE` [cifar, or fast] and by the same run in PyTorch on DataLoader and
 # torchvision: encoder, head, objective, bf16, optimiser, schedule, batch,
 # augmentation, EPOCHS [1] and THREADS [all cores] are the same; DataLoader has as
-# many more processes.
+# many more processes.  The filters of the first layer are trained, with fast, too.
 #
 # Each epoch saves its weights, and foil-eval evaluates the features of both, from
 # the last epoch backwards: a measure is reached at the first epoch after which it
@@ -22,8 +22,8 @@ export PATH=$bin:$PATH
 export PYTHONPATH=$here/../../pipelines/python
 epochs=${EPOCHS:-1} threads=${THREADS:-$(nproc)} recipe=${RECIPE:-cifar} seed=${SEED:-1}
 case $recipe in
-cifar) batch=128 ;;
-fast) batch=64 ;;
+cifar) batch=128 own= ;;
+fast) batch=64 own='--arch ,basis=' ;;
 *) echo "accuracy.sh: RECIPE can be cifar or fast, not '$recipe'" >&2 && exit 2 ;;
 esac
 # shellcheck source=scripts/benchmarks/common.bash
@@ -56,7 +56,7 @@ train_foil() {
     rm -rf "$run"
     foil run "$recipe" --stages -r "$run" --epochs "$epochs" --batch "$batch" \
         --threads "$threads" --seed "$seed" --select '--remainder drop' \
-        --train "--checkpoint-every $1 --keep $((epochs + 1))" \
+        --train "--checkpoint-every $1 --keep $((epochs + 1)) $own" \
         "$work/train.foil" "$work/test.foil" >"$work/stages"
     { time foil-run -r "$run" <"$work/stages" 2>"$work/foil.log"; } \
         2>"$work/processor"

@@ -90,13 +90,18 @@ ok 'a vision transformer has one size' refused 'vit:16x1x8 reads images of one s
     16@0,8@1 --arch vit:16x1x8
 ok 'one stem is for all sizes' refused 'some would have the stem imagenet' 64@0,72@1 \
     --arch resnet8
-ok 'it has one size of features, too' refused 'reads images of one size' 16 \
-    --arch vit:16x1x8 --feature-size 32
+ok 'it has one size of features, too' refuses 2 'reads images of one size' \
+    "$BIN/foil-train" -r new --arch vit:16x1x8 --feature-size 32
 ok 'foil run fast trains and evaluates' "$BIN/foil" run fast set.tar set.tar -r fast \
     --epochs 1 --batch 16 --arch ,width=8 --augmenters 1 --threads 1
 ok 'its views have 16 pixels' test "$(height fast)" = 16
 ok 'its features are made of 32' jq -es \
     'length > 1 and all(.train.made.image_size == 32)' fast/results.jsonl
+# fixed RUN : prints half the number of fixed filters
+fixed() {
+    jq .encoder.basis "$1/latest/config.json"
+}
+ok 'its first filters are directions of patches' test "$(fixed fast)" = 4
 ok 'it compares them with raw pixels' grep -q 'raw pixels (32x32)' fast/table.txt
 ok 'the size of features is the run'"'"'s' "$BIN/foil-embed" -o own.npy fast set.tar
 ok 'the checkpoint has the size of features' test "$(jq .image_size own.json)" = 32
@@ -110,6 +115,22 @@ ok 'foil run fast --minutes chooses the epochs' "$BIN/foil" run fast set.tar -r 
     --minutes 0.01 --batch 16 --arch ,width=8 --augmenters 1 --threads 1 --no-compare
 ok 'it stores them' grep -qE '^size=16 features=32 EPOCHS=[1-9]' minutes/chosen
 ok 'a resumed run has the same' bash -c "'$BIN/foil' run --resume -r minutes"
+ok 'it stops in the middle' "$BIN/foil" run fast set.tar -r stopped --epochs 2 --batch 16 \
+    --arch ,width=8 --augmenters 1 --threads 1 --no-compare --train.steps 5
+mkdir elsewhere
+ok 'it continues with its filters, also when called elsewhere' bash -c "cd elsewhere &&
+    '$BIN/foil' run fast ../set.tar -r ../stopped --resume --train.steps 8"
+ok 'to the end' test "$(steps stopped)" = 8
+small=(--epochs 1 --batch 16 --augmenters 1 --threads 1 --no-compare)
+ok 'foil run fast trains with --arch ,basis=' "$BIN/foil" run fast set.tar -r trained \
+    "${small[@]}" --arch ,width=8,basis=
+ok 'its filters are trained' test "$(fixed trained)" = 0
+# grey images: any bytes
+{ printf '\0\0\10\3\0\0\0\100\0\0\0\20\0\0\0\20' && head -c 16384 set.tar; } >grey.idx
+"$BIN/foil-data" import -o grey.tar idx grey.idx 2>/dev/null
+ok 'foil run fast trains on grey images' "$BIN/foil" run fast grey.tar -r grey "${small[@]}" \
+    --arch ,width=20
+ok 'their patches have fewer directions: the filters are trained' test "$(fixed grey)" = 0
 ok '--minutes x exits with 2' refuses 2 'want a number' "$BIN/foil" run fast set.tar \
     -r other --minutes x
 for wrong in 0@0 8@1 8@0,16@0 8@0,16 '8@0,' 8,x 8@-1 5000 8@0,16@99999999999; do

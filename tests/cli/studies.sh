@@ -112,6 +112,13 @@ ok 'small-batch --budget succeeds' study small-batch --batch 8 --budget 1 \
     --images 80 --seeds 1 --methods simclr --train "$small" \
     -r "$work/clock" "${sets[@]}"
 
+ok 'minutes succeeds' study minutes --batch 8 --budget 1 --images 80 --tests 80 --seeds 1 \
+    --methods fast,growing --train "--arch ,width=4 --precision f32" "${sets[@]}"
+ok 'minutes compares its methods' grep -q '^processor ' "$work/minutes/table.txt"
+ok 'minutes does not train again' again minutes --batch 8 --budget 1 --images 80 \
+    --tests 80 --seeds 1 --methods fast,growing --train "--arch ,width=4 --precision f32" \
+    "${sets[@]}"
+
 ok 'temperature succeeds' study temperature --epochs 2 --batch 16 --factor 0.1 \
     --seeds 2 --methods rho-0.3-eta-0.3,simclr --train "$small" "${sets[@]}"
 ok 'temperature prints a class in each line' grep -qE '^[^ ]+ +[0-9]+ +0\.[0-9]{4}$' \
