@@ -310,6 +310,7 @@ check_set(const struct data_set *set, const char *data, const char *made,
           const char *log, int stop)
 {
     const size_t n = data_size(set), classes = data_classes(set);
+    struct data_facts facts;
     struct err err;
 
     print_row("images", "%zu%s", n,
@@ -321,7 +322,9 @@ check_set(const struct data_set *set, const char *data, const char *made,
     else
         print_row("labels", "none: training needs none, evaluation by classes "
                             "does");
-    if (data_captions_most(set))
+    if (data_facts(set, &facts, &err))
+        refuse_run("%s", err.msg);
+    if (facts.captions)
         print_row("captions", "here: 'foil run clip' trains on them");
     if (data_stale(set, &err))
         refuse_run("%s", err.msg);

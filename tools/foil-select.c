@@ -23,7 +23,7 @@ open_data(struct selector *s)
     struct err err;
 
     // image files are not read here
-    s->set = data_open_parts_or_die(s->options->operand[0]);
+    s->set = data_open_parts_or_die(s->options->operand[0], 1);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
     select_options_print(s->options, s->plan_options);

@@ -19,6 +19,12 @@
  * index, an index of another version, a missing folder or tar, a tar of another
  * size.  The data is searched at its old path relative to the index, then at
  * its old absolute path.
+ *
+ * A list of indexes, its shards (data/join.h), is a set of all their samples,
+ * equal to the index of all their data.  It opens a shard when one of its
+ * samples is read.  At most 4096 are open: texts of a shard are valid until as
+ * many others were opened after it.  A process ends with a message if a shard
+ * that it had opened is missing when a function without `err` reads it again.
  */
 struct data_set;
 
@@ -29,6 +35,7 @@ void data_close(struct data_set *set);
  * data_open_parts() is a data_open() that reads little of the index and does
  * not check its samples: call data_read() or data_touch() for a sample before
  * any other function. data_check() checks all samples, as data_open() does.
+ * data_facts() of a list needs neither.
  * Both return 0, or -1 with a message if the index is damaged, or was
  * overwritten since it was opened.
  */
@@ -48,7 +55,8 @@ int data_check(const struct data_set *set, struct err *err);
  *
  * Costs a stat() of each of the first 65,536 folders.  Only folders with
  * another time, as in a copy, are listed; there is no stat() of each file.
- * data_open() compares tars.
+ * data_open() compares tars.  Of a list by data_open_parts() a shard is
+ * compared when it is opened, by its tars alone.
  */
 int data_stale(const struct data_set *set, struct err *err);
 
@@ -92,9 +100,20 @@ struct data_file {
 
 struct data_file data_file(const struct data_set *set, size_t id);
 
-/* data_captions_most() returns the largest number of captions of a sample,
- * O(bytes). */
-size_t data_captions_most(const struct data_set *set);
+/*
+ * data_facts() returns sums over all samples.  A list of indexes has them; of
+ * an index all samples are read and checked, and -1 is that of data_check().
+ */
+struct data_facts {
+    uint64_t captioned;               /* samples with captions */
+    uint64_t captions, most_captions; /* of all samples; of one */
+    uint64_t bytes;                   /* of all images */
+    uint64_t codec[IMAGE_CODECS];     /* images of each format */
+    uint64_t width[2], height[2];     /* least and most pixels, as stored */
+};
+
+int data_facts(const struct data_set *set, struct data_facts *facts,
+               struct err *err);
 
 /* data_labels_of() returns the labels of all samples.  The caller frees
  * them. */
@@ -147,8 +166,8 @@ size_t data_shared(const struct data_set *set, const struct data_set *other);
  */
 struct data_set *data_open_or_die(const char *path, int lenient);
 
-/* data_open_parts_or_die() is the same by data_open_parts(), always lenient. */
-struct data_set *data_open_parts_or_die(const char *path);
+/* data_open_parts_or_die() is the same by data_open_parts(). */
+struct data_set *data_open_parts_or_die(const char *path, int lenient);
 
 /* data_protect_or_die() ends the process, as for a wrong command line, if
  * writing `output` would replace a file that the set reads (data_reads()). */

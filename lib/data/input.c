@@ -36,8 +36,8 @@ is_text(const char *path, struct err *err)
         !memcmp(start, LAYOUT_MAGIC, strlen(LAYOUT_MAGIC)))
         return err_set(
             err,
-            "'%s' is an index: name its data instead; the data of several "
-            "indexes make one set, with one table of classes",
+            "'%s' is an index: name its data instead, or join indexes with "
+            "foil data join",
             path);
     for (ssize_t i = 0; i < n; i++)
         text &= start[i] >= ' ' || (start[i] >= '\t' && start[i] <= '\r');

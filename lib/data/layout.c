@@ -20,21 +20,26 @@ data_layout_parts(uint64_t bytes)
     return (size_t)((bytes + LAYOUT_PART - 1) / LAYOUT_PART);
 }
 
-/* Returns the digest of the samples' digests and labels. */
+void
+data_layout_digest_add(struct digest_stream *stream,
+                       const struct layout_sample *sample, int32_t label)
+{
+    const uint32_t x = (uint32_t)label;
+    const uint8_t byte[4] = {(uint8_t)x, (uint8_t)(x >> 8), (uint8_t)(x >> 16),
+                             (uint8_t)(x >> 24)};
+
+    digest_add(stream, &sample->digest, sizeof sample->digest);
+    digest_add(stream, byte, sizeof byte);
+}
+
 static struct digest
 digest_images(const struct layout_parts *parts)
 {
     struct digest_stream *stream = digest_new();
 
-    for (size_t i = 0; i < parts->samples; i++) {
-        const struct layout_sample *sample = &parts->sample[i];
-        uint32_t label = (uint32_t)sample->label;
-        uint8_t byte[4] = {(uint8_t)label, (uint8_t)(label >> 8),
-                           (uint8_t)(label >> 16), (uint8_t)(label >> 24)};
-
-        digest_add(stream, &sample->digest, sizeof sample->digest);
-        digest_add(stream, byte, sizeof byte);
-    }
+    for (size_t i = 0; i < parts->samples; i++)
+        data_layout_digest_add(stream, &parts->sample[i],
+                               parts->sample[i].label);
     return digest_end(stream);
 }
 
@@ -132,7 +137,9 @@ data_layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
 char *
 data_layout_path(const char *folder, const char *name)
 {
-    return name[0] == '/' ? mem_text(name) : mem_format("%s/%s", folder, name);
+    return name[0] == '/' || !strcmp(folder, ".")
+               ? mem_text(name)
+               : mem_format("%s/%s", folder, name);
 }
 
 /* Reads a whole file, without retries. */
@@ -163,6 +170,25 @@ data_layout_read_file(const char *path, struct data_bytes *bytes,
         rc = read_whole(path, bytes, err);
     while (rc == DATA_UNREAD && data_layout_retry(tried++));
     return rc;
+}
+
+char *
+data_layout_advice(const struct data_set *set)
+{
+    const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
+    const int suffixed = n > end && !strcmp(set->path + n - end, LAYOUT_SUFFIX);
+    char *data = mem_format("%.*s", suffixed ? (int)(n - end) : 0, set->path);
+    char *advice = NULL;
+    struct stat own;
+
+    // of this file alone: of a list, or of the file or folder itself
+    if (suffixed && set->head->files == 1 &&
+        (set->head->marks && set->mark[0].list
+             ? !stat(data, &own) && S_ISREG(own.st_mode)
+             : file_same(data, set->place[0])))
+        advice = mem_format("run 'foil data index %s'", data);
+    free(data);
+    return advice ? advice : mem_format("make the index '%s' again", set->path);
 }
 
 uint64_t
@@ -229,9 +255,8 @@ data_layout_mark(struct layout_parts *parts, const char *name, int list,
     };
 }
 
-/* Returns the relative path from an absolute folder to an absolute path. */
-static char *
-relative_path(const char *folder, const char *path)
+char *
+data_layout_relative(const char *folder, const char *path)
 {
     size_t common = 0, up = 0;
     char *relative;
@@ -264,7 +289,7 @@ set_file_paths(struct layout_parts *parts, const char *path, struct err *err)
     for (size_t i = 0; folder && i < parts->files; i++) {
         struct data_layout_file *file = &parts->file[i];
         char *absolute = mem_text(parts->text + file->absolute);
-        char *relative = relative_path(folder, absolute);
+        char *relative = data_layout_relative(folder, absolute);
 
         // all paths together, in few parts of the index
         file->absolute = data_layout_text(parts, absolute, strlen(absolute));
@@ -279,23 +304,15 @@ set_file_paths(struct layout_parts *parts, const char *path, struct err *err)
     return 0;
 }
 
-/* A table of the body. */
-struct body_table {
-    const void *data;
-    size_t bytes;
-};
-
-enum { TABLES = 5 };
-
 /* Returns the digests of the body's parts; the caller frees them. */
 static struct digest *
-digest_parts(const struct body_table table[TABLES], size_t parts)
+digest_parts(const struct body_table table[BODY_TABLES], size_t parts)
 {
     struct digest *part = mem_array(parts, sizeof *part);
     struct digest_stream *stream = digest_new();
     size_t n = 0, left = LAYOUT_PART;
 
-    for (size_t i = 0; i < TABLES; i++)
+    for (size_t i = 0; i < BODY_TABLES; i++)
         for (size_t at = 0, take; at < table[i].bytes; at += take) {
             take = table[i].bytes - at < left ? table[i].bytes - at : left;
             digest_add(stream, (const char *)table[i].data + at, take);
@@ -316,13 +333,13 @@ digest_parts(const struct body_table table[TABLES], size_t parts)
 /* Fills in the size and the last digests, and writes. */
 static void
 write_all(FILE *file, struct layout_head *head,
-          const struct body_table table[TABLES])
+          const struct body_table table[BODY_TABLES])
 {
     uint64_t bytes = 0;
     struct digest *part;
     size_t parts;
 
-    for (size_t i = 0; i < TABLES; i++)
+    for (size_t i = 0; i < BODY_TABLES; i++)
         bytes += table[i].bytes;
     parts = data_layout_parts(bytes);
     part = digest_parts(table, parts);
@@ -331,23 +348,35 @@ write_all(FILE *file, struct layout_head *head,
     head->head = digest_bytes(head, offsetof(struct layout_head, head));
     fwrite(head, sizeof *head, 1, file);
     fwrite(part, sizeof *part, parts, file);
-    for (size_t i = 0; i < TABLES && !ferror(file); i++)
+    for (size_t i = 0; i < BODY_TABLES && !ferror(file); i++)
         if (table[i].bytes)
             fwrite(table[i].data, table[i].bytes, 1, file);
     free(part);
 }
 
 int
-data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
+data_layout_save(struct layout_head *head,
+                 const struct body_table table[BODY_TABLES], const char *path,
+                 struct err *err)
 {
     struct file_draft draft = {0};
-    struct layout_head head = {.magic = LAYOUT_MAGIC,
-                               .version = LAYOUT_VERSION,
-                               .order = LAYOUT_ORDER};
 
-    if (set_file_paths(parts, path, err) || file_draft_open(&draft, path, err))
+    memcpy(head->magic, LAYOUT_MAGIC, sizeof head->magic);
+    head->order = LAYOUT_ORDER;
+    if (file_draft_open(&draft, path, err))
         return -1;
-    const struct body_table table[TABLES] = {
+    write_all(draft.file, head, table);
+    return file_draft_keep(&draft, err);
+}
+
+int
+data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
+{
+    struct layout_head head = {.version = LAYOUT_VERSION};
+
+    if (set_file_paths(parts, path, err))
+        return -1;
+    const struct body_table table[BODY_TABLES] = {
         {parts->file, parts->files * sizeof *parts->file},
         {parts->class, parts->classes * sizeof *parts->class},
         {parts->sample, parts->samples * sizeof *parts->sample},
@@ -362,8 +391,7 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
     head.text = parts->text_len;
     head.images = digest_images(parts);
     head.data = digest_data(parts, &head.images);
-    write_all(draft.file, &head, table);
-    return file_draft_keep(&draft, err);
+    return data_layout_save(&head, table, path, err);
 }
 
 void

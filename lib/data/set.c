@@ -1,9 +1,5 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,162 +10,24 @@
 #include "util/opt.h"
 
 #include "layout.h"
-#include "tree.h"
 
-enum { OPEN_FILES = 64 }; // at a time, for any number of shards
-
-int
-data_is_index(const char *path, struct err *err)
+void
+data_close(struct data_set *set)
 {
-    char magic[sizeof LAYOUT_MAGIC] = "";
-    struct stat st;
-    int fd;
-    ssize_t n;
-
-    if (stat(path, &st) || S_ISDIR(st.st_mode))
-        return 0;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_sys(err, "cannot open '%s'", path);
-    n = pread(fd, magic, sizeof magic - 1, 0);
-    close(fd);
-    return n == sizeof magic - 1 && !strcmp(magic, LAYOUT_MAGIC);
-}
-
-/*   n  length of the path without slashes at its end */
-static void
-explain_no_index(const char *path, size_t n, struct err *err)
-{
-    if (data_tree_is_run(path, err))
+    if (!set)
         return;
-    if (n > 4 && !strncmp(path + n - 4, ".npy", 4))
-        err_set(err,
-                "'%s' is an array, not a data set: want a tar or a folder of "
-                "images",
-                path);
-    else
-        err_set(err, "'%s' has no index: make one with foil-data index '%s'",
-                path, path);
-}
-
-/* Returns the path of the index: `path`, or the index of the data `path`; NULL
- * if there is none. */
-static char *
-find_index(const char *path, struct err *err)
-{
-    size_t n = strlen(path);
-    struct stat st;
-    char *index_path;
-    int found = data_is_index(path, err);
-
-    if (found)
-        return found < 0 ? NULL : mem_text(path);
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    index_path = mem_format("%.*s" LAYOUT_SUFFIX, (int)n, path);
-    found = data_is_index(index_path, err);
-    if (found > 0)
-        return index_path;
-    if (found == 0 && stat(path, &st))
-        err_sys(err, "cannot open the data set '%s'", path);
-    else if (found == 0 && !stat(index_path, &st))
-        err_set(err, "'%s' is not an index", index_path);
-    else if (found == 0)
-        explain_no_index(path, n, err);
-    free(index_path);
-    return NULL;
-}
-
-static int
-map_index(struct data_set *set, struct err *err)
-{
-    struct layout_head *head;
-    struct stat st;
-    void *at;
-
-    set->own = open(set->path, O_RDONLY | O_CLOEXEC);
-    if (set->own < 0 || fstat(set->own, &st))
-        return err_sys(err, "cannot open '%s'", set->path);
-    if ((size_t)st.st_size < sizeof *set->head)
-        return err_set(err, "'%s' is cut off", set->path);
-    set->bytes = (size_t)st.st_size;
-    set->written = st.st_mtim;
-    at = mmap(NULL, set->bytes, PROT_READ, MAP_PRIVATE, set->own, 0);
-    if (at == MAP_FAILED)
-        return err_sys(err, "cannot map '%s'", set->path);
-    set->map = at;
-    head = mem_array(1, sizeof *head);
-    *head = *(const struct layout_head *)at;
-    set->head = head;
-    return 0;
-}
-
-/* Returns 0 if file i exists and has the size in the index, else -1 with a
- * message. */
-static int
-check_size(const struct data_set *set, size_t i, struct err *err)
-{
-    const struct data_layout_file *file = &set->file[i];
-    const char *path = set->place[i];
-    struct stat st;
-    char *advice;
-
-    if (stat(path, &st))
-        return err_set(err,
-                       "cannot find the data '%s' of '%s': %s; if they were "
-                       "moved, 'foil data index' makes the index again",
-                       path, set->path, strerror(errno));
-    if (file->kind == LAYOUT_FOLDER && S_ISDIR(st.st_mode))
-        return 0;
-    if (file->kind == LAYOUT_TAR && S_ISREG(st.st_mode) &&
-        (uint64_t)st.st_size == file->bytes)
-        return 0;
-    advice = data_layout_advice(set);
-    err_set(err, "'%s' has changed since it was indexed: %s", path, advice);
-    free(advice);
-    return -1;
-}
-
-static int
-find_files(struct data_set *set, struct err *err)
-{
-    const size_t n = set->head->files;
-    char *copy = mem_text(set->path), *folder = dirname(copy);
-    int rc = 0;
-
-    set->place = mem_array(n, sizeof *set->place);
-    set->fd = mem_array(n, sizeof *set->fd);
-    set->ring = mem_array(OPEN_FILES, sizeof *set->ring);
-    for (size_t i = 0; i < n; i++)
-        set->fd[i] = -1;
-    for (size_t i = 0; !rc && i < n; i++) {
-        const char *relative = set->text + set->file[i].relative;
-        const char *absolute = set->text + set->file[i].absolute;
-
-        set->place[i] = strcmp(folder, ".") ? data_layout_path(folder, relative)
-                                            : mem_text(relative);
-        if (!check_size(set, i, err))
-            continue;
-        free(set->place[i]);
-        set->place[i] = mem_text(absolute);
-        rc = check_size(set, i, err);
-    }
-    free(copy);
-    return rc;
+    data_list_end(set);
+    data_set_unmap(set);
 }
 
 struct data_set *
 data_open_parts(const char *path, struct err *err)
 {
-    struct data_set *set;
-    char *index = find_index(path, err);
+    struct data_set *set = data_set_map(path, err);
 
-    if (!index)
-        return NULL;
-    set = mem_array(1, sizeof *set);
-    set->path = index;
-    if (!map_index(set, err) && !data_check_head(set, err) &&
-        !data_check_tables(set, err) && !find_files(set, err))
+    if (set && set->shard)
+        data_list_start(set);
+    if (!set || set->shard || !data_set_find_files(set, err))
         return set;
     data_close(set);
     return NULL;
@@ -184,29 +42,6 @@ data_open(const char *path, struct err *err)
         return set;
     data_close(set);
     return NULL;
-}
-
-void
-data_close(struct data_set *set)
-{
-    if (!set)
-        return;
-    for (size_t i = 0; set->fd && i < set->head->files; i++) {
-        free(set->place[i]);
-        if (set->fd[i] >= 0)
-            close(set->fd[i]);
-    }
-    if (set->map)
-        munmap((void *)(uintptr_t)set->map, set->bytes);
-    free((void *)(uintptr_t)set->head);
-    if (set->own >= 0)
-        close(set->own);
-    free(set->checked);
-    free(set->place);
-    free(set->fd);
-    free(set->ring);
-    free(set->path);
-    free(set);
 }
 
 size_t
@@ -240,18 +75,23 @@ data_class_name(const struct data_set *set, size_t label)
     return set->text + set->class[label];
 }
 
+/* Returns a sample, and the index that has it. */
 static const struct layout_sample *
-sample_of(const struct data_set *set, size_t id)
+sample_of(const struct data_set **set, size_t id)
 {
-    REQUIRE(id < set->head->samples);
-    REQUIRE(data_check_touched(set, &set->sample[id], sizeof *set->sample));
-    return &set->sample[id];
+    REQUIRE(id < (*set)->head->samples);
+    *set = data_list_find(*set, &id);
+    REQUIRE(
+        data_check_touched(*set, &(*set)->sample[id], sizeof *(*set)->sample));
+    return &(*set)->sample[id];
 }
 
 int
 data_label(const struct data_set *set, size_t id)
 {
-    return sample_of(set, id)->label;
+    const int label = sample_of(&set, id)->label;
+
+    return data_list_label(set, label);
 }
 
 int64_t *
@@ -267,7 +107,7 @@ data_labels_of(const struct data_set *set)
 struct data_file
 data_file(const struct data_set *set, size_t id)
 {
-    const struct layout_sample *sample = sample_of(set, id);
+    const struct layout_sample *sample = sample_of(&set, id);
 
     return (struct data_file){(enum image_codec)sample->codec, sample->bytes,
                               sample->width, sample->height};
@@ -276,33 +116,57 @@ data_file(const struct data_set *set, size_t id)
 const char *
 data_name(const struct data_set *set, size_t id)
 {
-    return set->text + sample_of(set, id)->name;
+    const uint64_t name = sample_of(&set, id)->name;
+
+    return set->text + name;
 }
 
 const char *
 data_caption(const struct data_set *set, size_t id)
 {
-    return set->text + sample_of(set, id)->caption;
+    const uint64_t caption = sample_of(&set, id)->caption;
+
+    return set->text + caption;
 }
 
-size_t
-data_captions_most(const struct data_set *set)
+static void
+widen_range(uint64_t range[2], uint64_t x)
 {
-    size_t most = 0;
+    range[0] = x < range[0] ? x : range[0];
+    range[1] = x > range[1] ? x : range[1];
+}
 
-    for (size_t id = 0; id < data_size(set); id++) {
-        const size_t n = text_captions_count(data_caption(set, id));
+int
+data_facts(const struct data_set *set, struct data_facts *facts,
+           struct err *err)
+{
+    *facts =
+        (struct data_facts){.width[0] = UINT64_MAX, .height[0] = UINT64_MAX};
+    if (set->facts)
+        *facts = *set->facts;
+    else if (data_check(set, err))
+        return -1;
+    for (size_t i = 0; !set->facts && i < data_size(set); i++) {
+        const struct data_file file = data_file(set, i);
+        const size_t captions = text_captions_count(data_caption(set, i));
 
-        most = n > most ? n : most;
+        facts->captioned += captions > 0;
+        facts->captions += captions;
+        if (captions > facts->most_captions)
+            facts->most_captions = captions;
+        facts->bytes += file.bytes;
+        facts->codec[file.codec]++;
+        widen_range(facts->width, file.width);
+        widen_range(facts->height, file.height);
     }
-    return most;
+    return 0;
 }
 
 char *
 data_where(const struct data_set *set, size_t id, uint64_t *offset,
            struct err *err)
 {
-    const struct layout_sample *sample = sample_of(set, id);
+    const struct layout_sample *sample = sample_of(&set, id);
     const int own = set->file[sample->file].kind == LAYOUT_FOLDER;
     char *path = own ? data_layout_path(set->place[sample->file],
                                         set->text + sample->name)
@@ -314,48 +178,54 @@ data_where(const struct data_set *set, size_t id, uint64_t *offset,
     return absolute;
 }
 
-int
-data_reads(const struct data_set *set, const char *path)
+/* Returns 1 if a path is the index, the data that it is called by, or one of
+ * its files. */
+static int
+index_reads(const struct data_set *set, const char *path)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
     char *data = mem_format("%.*s", (int)(n > end ? n - end : 0), set->path);
     int same = file_same(path, set->path) || file_same(path, data);
 
-    for (size_t i = 0; !same && i < set->head->files; i++)
+    for (size_t i = 0; !same && set->place && i < set->head->files; i++)
         same = file_same(path, set->place[i]);
     free(data);
     return same;
 }
 
-/* Closes an archive; the next read opens it again. */
-static void
-close_archive(struct data_set *set, size_t file)
+int
+data_reads(const struct data_set *set, const char *path)
 {
-    if (set->fd[file] < 0)
-        return;
-    close(set->fd[file]);
-    set->fd[file] = -1;
+    int same = index_reads(set, path);
+
+    for (size_t i = 0; !same && file_exists(path) && i < data_list_shards(set);
+         i++)
+        same = index_reads(data_list_shard(set, i), path);
+    return same;
 }
 
 /* Returns the descriptor of an archive; if too many are open, it closes the
  * oldest. */
 static int
-archive_of(struct data_set *set, size_t file, struct err *err)
+archive_of(const struct data_set *set, size_t file, struct err *err)
 {
-    size_t *slot = &set->ring[set->opened % OPEN_FILES];
+    struct archives *archives = set->archives;
+    struct archive *archive = archives->open;
     struct stat st;
     int fd;
 
-    if (set->fd[file] >= 0)
-        return set->fd[file];
-    if (set->opened >= OPEN_FILES)
-        close_archive(set, *slot);
+    for (size_t i = 0; i < OPEN_ARCHIVES; i++)
+        if (archive[i].fd && archive[i].set == set && archive[i].file == file)
+            return archive[i].fd - 1;
+    archive += archives->opened % OPEN_ARCHIVES;
+    if (archive->fd)
+        close(archive->fd - 1);
+    *archive = (struct archive){0};
     fd = data_layout_open(set->place[file], &st, err);
     if (fd < 0)
         return DATA_UNREAD; // it existed when the set was opened
-    set->fd[file] = fd;
-    *slot = file;
-    set->opened++;
+    *archive = (struct archive){set, file, fd + 1};
+    archives->opened++;
     return fd;
 }
 
@@ -391,7 +261,7 @@ read_own(const struct data_set *set, const struct layout_sample *sample,
 
 /* Reads a sample in a tar, without retries. */
 static int
-read_member(struct data_set *set, const struct layout_sample *sample,
+read_member(const struct data_set *set, const struct layout_sample *sample,
             struct data_bytes *bytes, struct err *err)
 {
     const int fd = archive_of(set, sample->file, err);
@@ -402,22 +272,21 @@ read_member(struct data_set *set, const struct layout_sample *sample,
     if (!data_layout_read(fd, sample->offset, sample->bytes, bytes,
                           set->text + sample->name, &why))
         return 0;
-    close_archive(set, sample->file);
-    if (!check_size(set, sample->file, err))
+    data_set_close_archive(set, sample->file);
+    if (!data_set_check_file(set, sample->file, err))
         err_set(err, "'%s': %s", set->place[sample->file], why.msg);
     return DATA_UNREAD;
 }
 
-int
-data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
-          struct err *err)
+/* Reads sample `id` of an index that is no list. */
+static int
+read_sample(const struct data_set *set, size_t id, struct data_bytes *bytes,
+            struct err *err)
 {
     const struct layout_sample *sample = &set->sample[id];
     struct digest digest;
     int rc, tried = 0;
 
-    if (data_touch(set, id, err))
-        return DATA_UNREAD;
     if (set->file[sample->file].kind == LAYOUT_FOLDER)
         rc = read_own(set, sample, bytes, err);
     else
@@ -434,14 +303,36 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
     return add_advice(set, err);
 }
 
+int
+data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
+          struct err *err)
+{
+    const struct data_set *shard;
+    struct err why;
+    int rc;
+
+    if (data_touch(set, id, err))
+        return DATA_UNREAD;
+    shard = data_list_find(set, &id);
+    rc = read_sample(shard, id, bytes, &why);
+    if (rc && shard != set)
+        err_set(err, "'%s': %s", shard->place[0], why.msg);
+    else if (rc)
+        *err = why;
+    return rc;
+}
+
 static struct digest *
 digests_of(const struct data_set *set)
 {
     const size_t n = data_size(set);
     struct digest *digest = mem_array(n, sizeof *digest);
 
-    for (size_t i = 0; i < n; i++)
-        digest[i] = set->sample[i].digest;
+    for (size_t i = 0; i < n; i++) {
+        const struct data_set *in = set;
+
+        digest[i] = sample_of(&in, i)->digest;
+    }
     return digest;
 }
 
@@ -478,11 +369,11 @@ data_open_or_die(const char *path, int lenient)
 }
 
 struct data_set *
-data_open_parts_or_die(const char *path)
+data_open_parts_or_die(const char *path, int lenient)
 {
     struct err err;
 
-    return compare_with_index(data_open_parts(path, &err), 1, &err);
+    return compare_with_index(data_open_parts(path, &err), lenient, &err);
 }
 
 void

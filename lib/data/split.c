@@ -133,37 +133,57 @@ copy_text(struct layout_parts *parts, const struct data_set *set, uint64_t at)
     return data_layout_text(parts, text, strlen(text));
 }
 
-int
-data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
-            const char *path, struct err *err)
+/* Copies the files of an index, and its samples whose keep[] is `which`. */
+static int
+copy_shard(const struct data_set *set, const uint8_t *keep, uint8_t which,
+           struct layout_parts *parts, struct err *err)
 {
-    struct layout_parts parts = {0};
     const struct layout_head *head = set->head;
-    int rc = 0;
+    const uint32_t before = (uint32_t)parts->files;
 
-    data_layout_text(&parts, "", 0);
-    for (size_t i = 0, m = 0; !rc && i < head->files; i++) {
-        rc = data_layout_file(&parts, set->place[i],
-                              (enum layout_kind)set->file[i].kind,
-                              set->file[i].bytes, err);
+    for (size_t i = 0, m = 0; i < head->files; i++) {
+        if (data_layout_file(parts, set->place[i],
+                             (enum layout_kind)set->file[i].kind,
+                             set->file[i].bytes, err))
+            return -1;
         for (; m < head->marks && set->mark[m].file == i; m++)
-            data_layout_mark(&parts, set->text + set->mark[m].name,
+            data_layout_mark(parts, set->text + set->mark[m].name,
                              (int)set->mark[m].list, &set->mark[m].state);
     }
-    parts.class = mem_array(head->classes, sizeof *parts.class);
-    parts.classes = head->classes;
-    for (size_t i = 0; i < head->classes; i++)
-        parts.class[i] = copy_text(&parts, set, set->class[i]);
     for (size_t i = 0; i < head->samples; i++) {
         struct layout_sample sample = set->sample[i];
 
         if (keep[i] != which)
             continue;
-        sample.name = copy_text(&parts, set, sample.name);
-        sample.caption = copy_text(&parts, set, sample.caption);
-        mem_grow(&parts.sample, &parts.sample_room, parts.samples + 1,
-                 sizeof *parts.sample);
-        parts.sample[parts.samples++] = sample;
+        sample.name = copy_text(parts, set, sample.name);
+        sample.caption = copy_text(parts, set, sample.caption);
+        sample.label = data_list_label(set, sample.label);
+        sample.file += before;
+        mem_grow(&parts->sample, &parts->sample_room, parts->samples + 1,
+                 sizeof *parts->sample);
+        parts->sample[parts->samples++] = sample;
+    }
+    return 0;
+}
+
+int
+data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
+            const char *path, struct err *err)
+{
+    struct layout_parts parts = {0};
+    const size_t classes = data_classes(set);
+    int rc = 0;
+
+    data_layout_text(&parts, "", 0);
+    parts.class = mem_array(classes, sizeof *parts.class);
+    parts.classes = classes;
+    for (size_t i = 0; i < classes; i++)
+        parts.class[i] = copy_text(&parts, set, set->class[i]);
+    for (size_t i = 0; !rc && i < data_list_shards(set); i++) {
+        const struct data_set *shard = data_list_open(set, i, err);
+
+        rc = shard ? copy_shard(shard, keep, which, &parts, err) : -1;
+        keep += shard ? data_size(shard) : 0;
     }
     if (!rc && !parts.samples)
         rc = err_set(err, "no sample is left for '%s'", path);

@@ -10,25 +10,6 @@
 
 enum { MAX_LIST = 1 << 30 };
 
-char *
-data_layout_advice(const struct data_set *set)
-{
-    const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
-    const int suffixed = n > end && !strcmp(set->path + n - end, LAYOUT_SUFFIX);
-    char *data = mem_format("%.*s", suffixed ? (int)(n - end) : 0, set->path);
-    char *advice = NULL;
-    struct stat own;
-
-    // of this file alone: of a list, or of the file or folder itself
-    if (suffixed && set->head->files == 1 &&
-        (set->head->marks && set->mark[0].list
-             ? !stat(data, &own) && S_ISREG(own.st_mode)
-             : file_same(data, set->place[0])))
-        advice = mem_format("run 'foil data index %s'", data);
-    free(data);
-    return advice ? advice : mem_format("make the index '%s' again", set->path);
-}
-
 /* A folder, or a list, that has changed. */
 struct change {
     const struct data_layout_mark *mark;
@@ -204,8 +185,8 @@ describe_change(const struct data_set *set, const struct change *change,
                 place, slash, len, change->name, advice);
 }
 
-int
-data_stale(const struct data_set *set, struct err *err)
+static int
+index_stale(const struct data_set *set, struct err *err)
 {
     const struct layout_sample *first = NULL;
     struct changes changes = {NULL, 0, 0};
@@ -233,4 +214,20 @@ data_stale(const struct data_set *set, struct err *err)
     free(advice);
     free(changes.change);
     return missing ? -1 : 1;
+}
+
+int
+data_stale(const struct data_set *set, struct err *err)
+{
+    int stale = 0;
+
+    if (set->shard && !set->open->whole)
+        return 0;
+    for (size_t i = 0; stale >= 0 && i < data_list_shards(set); i++) {
+        const struct data_set *shard = data_list_open(set, i, err);
+        const int one = shard ? index_stale(shard, err) : -1;
+
+        stale = one ? one : stale;
+    }
+    return stale;
 }

@@ -67,6 +67,7 @@ several_of_an_image(void)
                                          "3.x.jpg",
                                          NULL};
     struct data_set *set = with(member);
+    struct data_facts facts;
 
     T(!strcmp(all(set, 0), "") &&
           text_captions_count(data_caption(set, 0)) == 0,
@@ -75,7 +76,10 @@ several_of_an_image(void)
     T(!strcmp(all(set, 2), "a b|c|d"), "or several, without blank lines");
     T(!strcmp(all(set, 3), "before") && !strcmp(all(set, 4), "before"),
       "those before an image and for two images");
-    T(data_captions_most(set) == 3, "three are the most");
+    T(!data_facts(set, &facts, &err) && facts.most_captions == 3 &&
+          facts.captioned == 4 && facts.captions == 6 && facts.bytes > 0 &&
+          facts.codec[IMAGE_CODEC_JPEG] == 5 && facts.width[0] == 8,
+      "three are the most");
     T(done.captioned == 4, "four samples have some");
     data_close(set);
 }

@@ -1,10 +1,11 @@
 /*
- * Indexes, damaged with and without digests that fit: refused, or every
- * question about every sample has an answer.
+ * Indexes, and a list of one, damaged with and without digests that fit:
+ * refused, or every question about every sample has an answer.
  */
 #include <string.h>
 #include <unistd.h>
 
+#include "data/join.h"
 #include "data/layout.h"
 #include "fuzz/scratch.h"
 #include "fuzz/seeded.h"
@@ -12,8 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static uint8_t *seed;
-static size_t seed_len;
+static uint8_t *seed, *list;
+static size_t seed_len, list_len;
 
 /* An index of three samples in two places. */
 static void
@@ -48,6 +49,23 @@ make_seed(void)
     data_layout_release(&parts);
 }
 
+/* A list with that index twice, in another file, which stays. */
+static void
+make_list(void)
+{
+    struct data_join *join = data_join_new();
+    char *index = scratch_put(2, seed, seed_len), *note;
+    struct err err;
+
+    for (size_t i = 0; i < 2; i++)
+        REQUIRE(!data_join_add(join, index, NULL, &err));
+    REQUIRE(
+        !data_join_write(join, scratch_put(0, seed, seed_len), &note, &err));
+    list = file_read(scratch[0], 1 << 16, &list_len, &err);
+    REQUIRE(list);
+    data_join_free(join);
+}
+
 static void
 mend_digests(uint8_t *file, size_t len)
 {
@@ -69,8 +87,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static uint8_t file[SEEDED_ROOM];
-    const uint8_t *seeds[] = {seed, seed};
-    size_t lens[] = {seed_len, seed_len};
+    const uint8_t *seeds[4];
+    size_t lens[4];
     struct data_bytes bytes = {0};
     struct data_set *set;
     struct err err;
@@ -78,11 +96,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     if (!seed) {
         make_seed();
-        seeds[0] = seeds[1] = seed;
-        lens[0] = lens[1] = seed_len;
+        make_list();
     }
-    n = seeded_input(data, len, 2, seeds, lens, file);
-    if (len && data[0] == 1)
+    for (size_t i = 0; i < 4; i++) {
+        seeds[i] = i < 2 ? seed : list;
+        lens[i] = i < 2 ? seed_len : list_len;
+    }
+    n = seeded_input(data, len, 4, seeds, lens, file);
+    if (len && data[0] < 4 && data[0] % 2)
         mend_digests(file, n);
     set = data_open(scratch_put(0, file, n), &err);
     if (set)

@@ -11,12 +11,12 @@
 #include "util/err.h"
 #include "util/file.h"
 
-static char scratch[2][64], scratch_home[64];
+static char scratch[3][64], scratch_home[64];
 
 static inline void
 scratch_remove(void)
 {
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         if (*scratch[i])
             unlink(scratch[i]);
 }
@@ -31,7 +31,7 @@ scratch_write(const char *path, const void *bytes, size_t len)
     close(fd);
 }
 
-/* scratch_put() writes file `which`, 0 or 1, and returns its path. */
+/* scratch_put() writes file `which`, 0 to 2, and returns its path. */
 static inline char *
 scratch_put(size_t which, const void *bytes, size_t len)
 {

@@ -140,17 +140,18 @@ augment_maker_open(struct augment_maker *maker,
         .keep_bytes = (size_t)options->cache << 20,
         .captioned = options->vocabulary != NULL,
     };
+    struct data_facts facts;
     struct err err;
 
     maker->options = options;
-    maker->set = data_open_parts_or_die(options->data);
+    maker->set = data_open_parts_or_die(options->data, 1);
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
     if (options->vocabulary) {
         maker->vocabulary = text_vocabulary_open(options->vocabulary, &err);
-        if (!maker->vocabulary || data_check(maker->set, &err))
+        if (!maker->vocabulary || data_facts(maker->set, &facts, &err))
             die("%s", err.msg);
-        maker->most_captions = data_captions_most(maker->set);
+        maker->most_captions = facts.most_captions;
         if (!maker->most_captions)
             die("'%s' has no captions", options->data);
     }

@@ -1,6 +1,10 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "data.h"
 #include "data/index.h"
@@ -8,12 +12,13 @@
 #include "text/captions.h"
 #include "util/mem.h"
 #include "util/progress.h"
+#include "util/stop.h"
 
 enum { LOST = 10, NAMED = 8 }; // maximum classes in messages
 
 static const char *output, *captions, *columns;
 static int decode, skip_bad;
-static long max_pixels = IMAGE_MAX_PIXELS;
+static long max_pixels = IMAGE_MAX_PIXELS, jobs;
 
 const struct opt index_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
@@ -26,6 +31,8 @@ const struct opt index_opts[] = {
      "columns of the table, or of file lists: name=A,label=B"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
      "decode each image in full, not only its header: finds cut-off files"},
+    {"jobs", 'j', OPT_WHOLE, &jobs, 0, 4096, "N",
+     "make an index of each PATH, N at once, and join them; 0: one index"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {0},
@@ -42,23 +49,30 @@ index_path(const char *path)
     return mem_format("%.*s.foil", (int)n, path);
 }
 
+/* Adds an input; with --jobs its process ends if the first has gone. */
 static void
-add_path(struct data_index *index, const char *path)
+add_path(struct data_index *index, const char *path, pid_t parent)
 {
     struct progress progress;
     struct err err;
     int got = data_index_add(index, path, &err);
     const int added = !got;
 
-    progress_start(&progress, "images", (double)data_index_size(index), 0);
+    if (!parent)
+        progress_start(&progress, "images", (double)data_index_size(index), 0);
     while (!got && (got = data_index_next(index, &err)) > 0) {
         char done[32];
 
+        got = 0;
+        if (parent && getppid() != parent)
+            _exit(EXIT_FAILED);
+        if (parent)
+            continue;
         snprintf(done, sizeof done, "%.0f%%", 100 * data_index_share(index));
         progress_show(&progress, (double)data_index_size(index), done);
-        got = 0;
     }
-    progress_clear(&progress);
+    if (!parent)
+        progress_clear(&progress);
     if (got < 0)
         die("%s%s", err.msg,
             added && got != DATA_UNREAD ? " (--bad skip leaves out bad files)"
@@ -208,27 +222,22 @@ report_index(const struct data_index *index, const char *to, int several)
     free(classes);
 }
 
-void
-run_index(char **path)
+/* Makes the index `to` of paths, up to NULL; one process of --jobs makes one of
+ * them, and reports only bad files. */
+static void
+make_index(char **path, const char *to, pid_t parent)
 {
-    struct data_index_settings how = {.skip_bad = skip_bad,
-                                      .decode = decode,
-                                      .max_pixels = (size_t)max_pixels};
+    const struct data_index_settings how = {.skip_bad = skip_bad,
+                                            .decode = decode,
+                                            .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
     struct data_index_report report;
-    char *to = output ? mem_text(output) : index_path(path[0]);
     struct err err;
 
-    if (path[1] && !output)
-        opt_misuse("several paths make one set: name its index with -o FILE");
-    if (!strcmp(path[0], "-") && !output)
-        opt_misuse("a list on standard input has no path: name its index with "
-                   "-o FILE");
-    refuse_overwriting(to);
     if (!captions)
         set_columns(index);
     for (char **at = path; *at; at++)
-        add_path(index, *at);
+        add_path(index, *at, parent);
     if (captions)
         read_captions(index);
     report = data_index_report(index);
@@ -241,7 +250,112 @@ run_index(char **path)
             output || !data_index_size(index)
                 ? ""
                 : " (-o FILE puts the index elsewhere)");
-    report_index(index, to, path[1] != NULL);
+    if (!parent)
+        report_index(index, to, path[1] != NULL);
     data_index_free(index);
+}
+
+/* Returns 1 if an index of a path is there, is younger, and fits it. */
+static int
+is_current(const char *path, const char *index)
+{
+    struct data_set *set = NULL;
+    struct stat data, own;
+    struct err err;
+    int current =
+        !stat(path, &data) && !stat(index, &own) &&
+        (S_ISDIR(data.st_mode) || own.st_mtim.tv_sec > data.st_mtim.tv_sec ||
+         (own.st_mtim.tv_sec == data.st_mtim.tv_sec &&
+          own.st_mtim.tv_nsec > data.st_mtim.tv_nsec));
+
+    if (current)
+        set = data_open_parts(index, &err);
+    current = set && !data_stale(set, &err) && data_reads(set, path);
+    data_close(set);
+    return current;
+}
+
+/* Waits for a process that makes an index; returns 1 if it failed. */
+static int
+wait_for_index(void)
+{
+    int status;
+
+    while (wait(&status) < 0)
+        if (errno != EINTR)
+            die("cannot wait for a process: %s", strerror(errno));
+    return !WIFEXITED(status) || WEXITSTATUS(status) != EXIT_OK;
+}
+
+/* Makes the missing indexes next to n paths, and joins all. */
+static void
+index_and_join(char **path, size_t n, const char *to)
+{
+    struct data_join *join = data_join_new();
+    const pid_t parent = getpid();
+    struct progress progress;
+    size_t running = 0, failed = 0;
+    char **index = mem_array(n, sizeof *index);
+
+    progress_start(&progress, "indexes", 0, (double)n);
+    for (size_t i = 0; i < n; i++) {
+        char *one[] = {path[i], NULL};
+        pid_t child;
+
+        index[i] = index_path(path[i]);
+        refuse_overwriting(index[i]);
+        if (is_current(path[i], index[i]))
+            continue;
+        if (running == (size_t)jobs) {
+            failed += (size_t)wait_for_index();
+            running--;
+        }
+        child = fork();
+        if (child < 0)
+            die("cannot start a process: %s", strerror(errno));
+        if (!child) {
+            stop_unblock();
+            make_index(one, index[i], parent);
+            _exit(EXIT_OK);
+        }
+        running++;
+        progress_show(&progress, (double)(i + 1 - running), "");
+    }
+    for (; running; running--)
+        failed += (size_t)wait_for_index();
+    progress_clear(&progress);
+    if (failed)
+        die("%zu of %zu paths have no index, for the reasons above: mend these "
+            "or leave them out, and run the command again",
+            failed, n);
+    for (size_t i = 0; i < n; i++) {
+        join_add_or_die(join, index[i], NULL);
+        free(index[i]);
+    }
+    join_write_or_die(join, to);
+    free(index);
+}
+
+void
+run_index(char **path)
+{
+    char *to = output ? mem_text(output) : index_path(path[0]);
+    size_t n = 0;
+
+    if (path[1] && !output)
+        opt_misuse("several paths make one set: name its index with -o FILE");
+    if (!strcmp(path[0], "-") && !output)
+        opt_misuse("a list on standard input has no path: name its index with "
+                   "-o FILE");
+    if (jobs && (!output || captions))
+        opt_misuse(captions ? "--captions wants one index: leave out -j"
+                            : "name the list of indexes with -o FILE");
+    refuse_overwriting(to);
+    if (jobs) {
+        path = read_operands(path, &n);
+        index_and_join(path, n, to);
+    } else {
+        make_index(path, to, 0);
+    }
     free(to);
 }

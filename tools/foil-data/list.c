@@ -3,14 +3,13 @@
 #include <stdlib.h>
 
 #include "data.h"
-#include "text/captions.h"
 #include "util/digest.h"
 #include "util/mem.h"
 
 void
 run_cat(char **operand)
 {
-    struct data_set *set = data_open_or_die(operand[0], 0);
+    struct data_set *set = data_open_parts_or_die(operand[0], 0);
     const size_t id =
         (size_t)opt_whole("ID", operand[1], 0, (double)(data_size(set) - 1));
     struct data_bytes bytes = {0};
@@ -61,47 +60,31 @@ run_classes(char **operand)
     data_close(set);
 }
 
-struct range {
-    size_t min, max;
-};
-
-static void
-widen_range(struct range *range, size_t x)
-{
-    range->min = x < range->min ? x : range->min;
-    range->max = x > range->max ? x : range->max;
-}
-
 void
 run_info(char **operand)
 {
-    struct data_set *set = data_open_or_die(operand[0], 0), *other;
-    struct range width = {SIZE_MAX, 0}, height = width;
-    size_t bytes = 0, captioned = 0, captions = 0;
-    size_t codecs[IMAGE_CODECS] = {0};
+    struct data_set *set = data_open_parts_or_die(operand[0], 0), *other;
+    struct data_facts facts;
     char hex[DIGEST_HEX];
+    struct err err;
 
-    for (size_t i = 0; i < data_size(set); i++) {
-        const struct data_file file = data_file(set, i);
-
-        bytes += file.bytes;
-        captioned += *data_caption(set, i) != 0;
-        captions += text_captions_count(data_caption(set, i));
-        widen_range(&width, file.width);
-        widen_range(&height, file.height);
-        codecs[file.codec]++;
-    }
+    if (data_facts(set, &facts, &err))
+        die("%s", err.msg);
     printf("samples\t%zu\nclasses\t%zu\n", data_size(set), data_classes(set));
-    printf("captions\t%zu\ntexts\t%zu\t%zu\n", captioned, captions,
-           data_captions_most(set));
-    printf("bytes\t%zu\n", bytes);
+    printf("captions\t%ju\ntexts\t%ju\t%ju\n", (uintmax_t)facts.captioned,
+           (uintmax_t)facts.captions, (uintmax_t)facts.most_captions);
+    printf("bytes\t%ju\n", (uintmax_t)facts.bytes);
     for (enum image_codec codec = 0; codec < IMAGE_CODECS; codec++)
-        printf("%s\t%zu\n", image_codec_name(codec), codecs[codec]);
-    printf("width\t%zu\t%zu\nheight\t%zu\t%zu\n", width.min, width.max,
-           height.min, height.max);
+        printf("%s\t%ju\n", image_codec_name(codec),
+               (uintmax_t)facts.codec[codec]);
+    printf("width\t%ju\t%ju\nheight\t%ju\t%ju\n", (uintmax_t)facts.width[0],
+           (uintmax_t)facts.width[1], (uintmax_t)facts.height[0],
+           (uintmax_t)facts.height[1]);
     printf("digest\t%s\n", digest_hex(data_digest(set), hex));
     if (operand[1]) {
         other = data_open_or_die(operand[1], 0);
+        if (data_check(set, &err))
+            die("%s", err.msg);
         printf("shared\t%zu\n", data_shared(set, other));
         data_close(other);
     }

@@ -52,6 +52,7 @@ read_list(const struct sets *sets, char *line, size_t number,
            (word = strtok_r(rest, "\t ", &rest))) {
         const struct data_set *set = list->n ? sets->rest : sets->first;
         const size_t n = data_size(set);
+        struct err err;
         char *end;
         int label;
         const unsigned long long id = strtoull(word, &end, 10);
@@ -60,6 +61,8 @@ read_list(const struct sets *sets, char *line, size_t number,
             die("line %zu of the lists has '%s': want the number of a sample, "
                 "0 to %zu",
                 number, word, n - 1);
+        if (data_touch(set, id, &err))
+            die("%s", err.msg);
         list->id[list->n] = (int64_t)id;
         label = data_label(set, id);
         class = label < 0 ? NULL : data_class_name(set, (size_t)label);
@@ -152,8 +155,8 @@ run_sheet(char **operand)
     char *text, **line;
 
     require_output(output, "picture");
-    sets.rest = data_open_or_die(operand[0], 0);
-    sets.first = operand[1] ? data_open_or_die(operand[1], 0) : sets.rest;
+    sets.rest = data_open_parts_or_die(operand[0], 0);
+    sets.first = operand[1] ? data_open_parts_or_die(operand[1], 0) : sets.rest;
     data_protect_or_die(sets.rest, output);
     data_protect_or_die(sets.first, output);
     if (isatty(STDIN_FILENO))

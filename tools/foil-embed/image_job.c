@@ -106,7 +106,7 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
     if (work->ids) {
         work->ids[i] = (int32_t)(id * (size_t)work->encoder.model.spec.views +
                                  (size_t)work->job->view);
-        return 0;
+        return data_touch(work->set, id, err) ? DATA_UNREAD : 0;
     }
     rc = data_read(work->set, id, &work->bytes, err);
     if (rc)
@@ -274,7 +274,7 @@ embed_image_job(const struct embed_options *job)
 
     if (job->recipe && image_recipe_find(job->recipe, &work.recipe, &err))
         opt_misuse("%s", err.msg);
-    work.set = data_open_or_die(job->data, job->skip);
+    work.set = data_open_parts_or_die(job->data, job->skip);
     work.seed = data_seed(work.set, (uint64_t)job->seed);
     data_protect_or_die(work.set, job->output);
     // opens the encoder, or sets the size of an image without one

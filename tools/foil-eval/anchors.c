@@ -211,6 +211,16 @@ find_ends(const struct anchors *a, int highest, size_t *n)
     return at;
 }
 
+static const char *
+caption_of(const struct data_set *set, size_t id)
+{
+    struct err err;
+
+    if (data_touch(set, id, &err))
+        die("%s", err.msg);
+    return data_caption(set, id);
+}
+
 /* Lists the anchors with the lowest or the highest exact temperature. */
 static json_t *
 list_ends(const struct anchors *a, int highest)
@@ -221,7 +231,7 @@ list_ends(const struct anchors *a, int highest)
     for (size_t k = 0; k < n; k++) {
         const size_t row = a->row[at[k]], view = view_at(a, row);
         const size_t id = (size_t)number_at(a, row);
-        const char *captions = a->set ? data_caption(a->set, id) : "";
+        const char *captions = a->set ? caption_of(a->set, id) : "";
         char group[24];
         json_t *item =
             json_pack("{s:I s:I s:f s:f s:s*}", "sample", (json_int_t)id,
@@ -665,7 +675,7 @@ run_anchors(char **path)
     if (sheet && !images && !in.encoder)
         opt_misuse("--sheet needs --images: the data set of the features");
     if (images)
-        set = data_open_or_die(images, 0);
+        set = data_open_parts_or_die(images, 0);
     for (size_t i = 0; set && i < in.rows.samples; i++)
         if (in.id[i] < 0 || (size_t)in.id[i] >= data_size(set))
             die("'%s' has no sample %jd", images, (intmax_t)in.id[i]);

@@ -107,10 +107,14 @@ struct judge {
 static void
 read_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
 {
-    struct data_set *set = data_open_or_die(path, 0);
+    struct data_set *set = data_open_parts_or_die(path, 0);
     const size_t classes = data_classes(set);
+    struct data_facts facts;
+    struct err err;
 
-    judge->captions = data_captions_most(set) > 0;
+    if (data_facts(set, &facts, &err))
+        die("%s", err.msg);
+    judge->captions = facts.captions > 0;
     judge->labels =
         judge->train && classes && (path == judge->train || judge->labels);
     if (!classes && !judge->captions)

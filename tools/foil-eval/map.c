@@ -399,7 +399,7 @@ choose_rows(const struct frame *frame, size_t places)
 static void
 check_images(const struct frame *frame)
 {
-    struct data_set *set = data_open_or_die(images, 1);
+    struct data_set *set = data_open_parts_or_die(images, 1);
     const json_t *data = json_object_get(frame->f.about, "data");
     const char *known = json_string_value(json_object_get(data, "digest"));
     char hex[DIGEST_HEX];
@@ -427,7 +427,7 @@ draw_thumbnails(const struct frame *frame)
                                            .max_pixels = IMAGE_MAX_PIXELS};
     const size_t pixels = (size_t)size, places = BOARD / pixels,
                  side = places * pixels;
-    struct data_set *set = data_open_or_die(images, 1);
+    struct data_set *set = data_open_parts_or_die(images, 1);
     struct data_pool *pool = data_pool_new(set, &how);
     int64_t *row = choose_rows(frame, places);
     uint8_t *board = mem_array(side * side, 3);

@@ -343,6 +343,8 @@ measure_column(char **path, const char *name, const struct tables *tables,
                const struct nn_model *model, const struct data_set *set)
 {
     const size_t classes = data_classes(set);
+    struct data_facts facts;
+    struct err err;
     struct column c = {.name = name,
                        .classes = classes,
                        .class = mem_array(classes + 1, sizeof *c.class)};
@@ -357,7 +359,9 @@ measure_column(char **path, const char *name, const struct tables *tables,
                             eval_spearman(c.n, c.size, c.x), "class_spearman",
                             class_correlation(&c), "tail", measure_tail(&c),
                             "classes", list_classes(set, &c)));
-    if (!strncmp(name, "view1.", 6) && data_captions_most(set))
+    if (data_facts(set, &facts, &err))
+        die("%s", err.msg);
+    if (!strncmp(name, "view1.", 6) && facts.captions)
         json_object_set_new(line, "captions", describe_captions(set, &c));
     if (common_options.plot)
         draw_plot(&c);
