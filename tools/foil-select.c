@@ -25,6 +25,9 @@ open_data(struct selector *s)
     // image files are not read here
     s->set = data_open_parts_or_die(s->options->operand[0], 1);
     s->task = select_options_task(s->options, data_size(s->set));
+    if (s->options->windows)
+        s->task.windows = select_open_windows(
+            s->set, (size_t)s->options->windows, s->task.seed);
     s->plan = select_plan_new(s->options->strategy, &s->task);
     select_options_print(s->options, s->plan_options);
     if (s->options->features != FEATURES_EVAL)
@@ -106,6 +109,8 @@ release_selector(struct selector *s)
         select_command_close(s->command);
     select_plan_free(s->plan);
     select_plan_free(s->rest.plan);
+    select_windows_free(s->rest.windows);
+    select_windows_free(s->task.windows);
     data_close(s->set);
     free(s->previous);
     free(s->all);
@@ -155,7 +160,7 @@ main(int argc, char **argv)
         close_stdout();
     } else if (s.options->dry) {
         open_data(&s);
-        select_print_needs(s.options, &s.task);
+        select_print_needs(s.options, &s.task, s.plan);
         release_selector(&s);
         close_stdout();
     } else if (s.options->score) {

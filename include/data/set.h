@@ -120,6 +120,13 @@ int data_facts(const struct data_set *set, struct data_facts *facts,
 int64_t *data_labels_of(const struct data_set *set);
 
 /*
+ * data_shards() returns the first samples of the shards of a list, or of the
+ * tars and folders of an index, and at the end [*n] the size of the set; the
+ * caller frees them.  NULL if the index is damaged.
+ */
+uint64_t *data_shards(const struct data_set *set, size_t *n, struct err *err);
+
+/*
  * data_where() returns the absolute path of the file of a sample, its own or a
  * tar; the caller frees it.  The image begins at *offset of that file, and its
  * length is data_file().bytes.  NULL if the file does not exist.

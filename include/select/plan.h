@@ -12,7 +12,7 @@
  */
 struct select_plan;
 
-/* select_plan_new() copies the task, but not the array ->group, which must
+/* select_plan_new() copies the task, but not ->group and ->windows, which must
  * outlive the plan.  It does not use epoch and features of the task. */
 struct select_plan *select_plan_new(const struct select_strategy *strategy,
                                     const struct select_task *task);
@@ -23,7 +23,8 @@ void select_plan_free(struct select_plan *plan);
  * The plan owns the ids; they are valid until the next call.
  *   epoch < 2^32, step < steps of the layout
  * The plan caches the last even and the last odd epoch (16 N bytes), because
- * callers ask for both around the end of an epoch.
+ * callers ask for both around the end of an epoch.  A plan with windows has
+ * only these, and has every epoch.
  */
 const int64_t *select_plan_batch(struct select_plan *plan, uint64_t epoch,
                                  uint64_t step, size_t *n);

@@ -51,6 +51,8 @@ struct select_task {
     double value[PARAM_MOST];               /* of the strategy's parameters */
     const struct select_features *features; /* NULL: none yet; the order is
                                                that of shuffle */
+    struct select_windows *windows; /* order of shuffle and fixed; NULL: all
+                                       samples are one window */
     const int64_t *group; /* [N] samples of one group >= 0 should not share a
                              batch, if possible; or NULL */
 };

@@ -198,6 +198,49 @@ data_list_label(const struct data_set *shard, int label)
     return label >= 0 && shard->list ? shard->label[label] : label;
 }
 
+/* Finds the first sample of an index in file `file`, or in a later one, from
+ * sample `low` on. */
+static int
+find_first(const struct data_set *set, size_t file, uint64_t *low,
+           struct err *err)
+{
+    uint64_t high = set->head->samples;
+
+    while (*low < high) {
+        const uint64_t middle = *low + (high - *low) / 2;
+
+        if (data_check_sample(set, middle, err))
+            return -1;
+        if (set->sample[middle].file < file)
+            *low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
+}
+
+uint64_t *
+data_shards(const struct data_set *set, size_t *n, struct err *err)
+{
+    const size_t files = set->head->files;
+    uint64_t *first = mem_array(files + 1, sizeof *first), at = 0;
+
+    *n = 0;
+    for (size_t i = 0; i < files; i++) {
+        if (set->shard) {
+            at = set->shard[i].first;
+        } else if (find_first(set, i, &at, err)) {
+            free(first);
+            return NULL;
+        }
+        *n -= *n && first[*n - 1] == at; // a file without samples
+        first[(*n)++] = at;
+    }
+    *n -= first[*n - 1] == set->head->samples;
+    first[*n] = set->head->samples;
+    return first;
+}
+
 int
 data_touch(const struct data_set *set, size_t id, struct err *err)
 {

@@ -44,6 +44,8 @@ enum select_stream {
     STREAM_REGIONS,  /* (split) */
     STREAM_OSGD,     /* (step) */
     STREAM_SPECTRAL, /* (block) */
+    STREAM_SHARDS,   /* windows.c */
+    STREAM_WINDOW,   /* (window) */
 };
 
 /*

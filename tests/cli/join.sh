@@ -82,6 +82,11 @@ ok 'an index that was made of other data is refused' refuses 1 \
 mv far/s?.tar .
 "$data" index -j 2 -o set.foil s0.tar s1.tar s2.tar s3.tar 2>>log
 
+# differ RUN RUN : their encoders differ
+differ() {
+    ! cmp -s "$1/latest/model.safetensors" "$2/latest/model.safetensors"
+}
+
 # kills: the same bytes
 cp set.foil want.foil
 for i in $(seq "${KILLS:-8}"); do
@@ -106,4 +111,42 @@ ok 'it goes on with the list' trained b --resume --steps 30
 data=$work/flat.foil
 ok 'and with the index' trained b --resume
 ok 'to the same checkpoint' diff -r a/latest/ b/latest/
+
+# windows of shards
+for i in 4 5 6 7; do
+    "$BIN/foil-data" generate --size 16 -s $i -o s$i.tar 7 2>>log
+done
+"$BIN/foil-data" index -j 2 -o set.foil s?.tar 2>>log
+"$BIN/foil-data" index -o flat.foil s?.tar 2>>log
+ok '--dry-run with --windows succeeds' \
+    "$BIN/foil-select" --dry-run -b 8 --windows 4 set.foil
+ok 'it prints the share of pairs of one shard' has_line '"same_shard": ?0?\.[0-9]' out
+ok 'fewer than 4 shards in a window exit with 2' refuses 2 'want 4 or more' \
+    "$BIN/foil-select" --dry-run --windows 3 set.foil
+ok 'a set of fewer shards exits with 1' refuses 1 '4 shards or more.* here is 2' \
+    "$BIN/foil-select" --dry-run -b 8 --windows 4 two.foil
+for option in '--strategy spectral' '--strategy shuffle,refine' '--strategy replace' \
+    '--strategy-command cat'; do
+    # shellcheck disable=SC2086
+    ok "--windows with $option exits with 2" refuses 2 \
+        'for --strategy shuffle and fixed' \
+        "$BIN/foil-select" --dry-run $option --windows 4 set.foil
+done
+ok '--windows with --avoid exits with 2' refuses 2 'does not go with --avoid' \
+    "$BIN/foil-select" --dry-run --avoid x.npy --windows 4 set.foil
+data=$work/flat.foil
+select_with=(-b 8 -e 4 --windows 4)
+mkdir c d
+ok 'a run with windows on the index succeeds' trained c
+ok 'a run with windows ends early' trained d --steps 21
+data=$work/set.foil
+ok 'another selector continues it, by the list' trained d --resume
+ok 'to the same checkpoint' diff -r c/latest/ d/latest/
+ok 'which is another than without windows' differ a c
+select_with=(-b 8 -e 4 -s 5 --windows 6)
+mkdir e
+ok 'a run that began with other windows' trained e --steps 21
+select_with=(-b 8 -e 4 -s 5 --windows 4)
+ok 'completes their epoch' trained e --resume
+ok 'as its selector reports' has_line "other|another plan, '.*--windows 6'" e.select
 done_testing

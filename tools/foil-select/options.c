@@ -9,6 +9,8 @@
 #include "util/opt.h"
 #include "wire/batch.h"
 
+enum { LEAST_WINDOW = 4 }; // shards
+
 static struct select_options o = {.batch = 128,
                                   .epochs = 100,
                                   .lag = 1,
@@ -42,6 +44,8 @@ static const struct opt plan[] = {
      "seed of the random numbers"},
     {"remainder", 0, OPT_CHOICE, &o.remainder, 0, 0, "keep|drop|wrap",
      "what to do with samples that do not fill a batch"},
+    {"windows", 0, OPT_WHOLE, &o.windows, 0, 1e6, "K",
+     "order samples within K shards at a time; 0: among all"},
     {0},
 };
 static const struct opt rest[] = {
@@ -87,6 +91,28 @@ static const struct opt_tool tool = {
 };
 
 static void
+check_windows(void)
+{
+    if (!o.windows)
+        return;
+    if (o.windows < LEAST_WINDOW)
+        opt_misuse("--windows %ld: want %d or more, as samples of one shard "
+                   "would share most batches",
+                   o.windows, LEAST_WINDOW);
+    if (o.command || o.value[SELECT_REFINE] ||
+        (strcmp(o.strategy->name, "shuffle") &&
+         strcmp(o.strategy->name, "fixed")))
+        opt_misuse(
+            "--windows is for --strategy shuffle and fixed, without refine: "
+            "others order all samples of an epoch");
+    if (o.avoid || o.score || o.features == FEATURES_EVAL)
+        opt_misuse("--windows does not go with %s: it is about all samples",
+                   o.avoid   ? "--avoid"
+                   : o.score ? "--score"
+                             : "--features eval");
+}
+
+static void
 check_options(void)
 {
     if (!o.operands && o.list < 0)
@@ -106,6 +132,7 @@ check_options(void)
     if (o.features == FEATURES_NONE && (!o.command || o.value[SELECT_REFINE]))
         opt_misuse(
             "--features none is for --strategy-command without --refine");
+    check_windows();
     opt_together(&o.stage.keys, &o.stage.allow);
 }
 
@@ -130,6 +157,25 @@ select_options_get(int argc, char **argv)
     param_set_get(&params, o.strategy->params, o.value);
     check_options();
     return &o;
+}
+
+struct select_windows *
+select_open_windows(const struct data_set *set, size_t each, uint64_t seed)
+{
+    struct select_windows *windows;
+    struct err err;
+    size_t n;
+    uint64_t *first = data_shards(set, &n, &err);
+
+    if (!first)
+        die("%s", err.msg);
+    if (n < LEAST_WINDOW)
+        die("--windows wants a set of %d shards or more, such as indexes of "
+            "foil data join or tars of one index: here is %zu",
+            LEAST_WINDOW, n);
+    windows = select_windows_new(n, first, each, seed);
+    free(first);
+    return windows;
 }
 
 int
@@ -208,6 +254,8 @@ select_options_print(const struct select_options *options, char text[256])
     mem_append(&all, " -b %ld -s %ld", options->batch, options->seed);
     if (options->remainder != SELECT_KEEP)
         mem_append(&all, " --remainder %s", opt_choice(&o.remainder));
+    if (options->windows)
+        mem_append(&all, " --windows %ld", options->windows);
     if (options->avoid)
         mem_append(&all, " --avoid %s", options->avoid);
     if (select_options_use_features(options, options->strategy))
@@ -239,15 +287,24 @@ select_print_list(const struct select_options *options)
 
 void
 select_print_needs(const struct select_options *options,
-                   const struct select_task *task)
+                   const struct select_task *task, struct select_plan *of)
 {
     const struct select_layout *layout = &task->layout;
     const int wants = select_options_use_features(options, options->strategy);
-
-    json_print(json_pack(
+    const int64_t *ids;
+    size_t n;
+    json_t *needs = json_pack(
         "{s:s, s:o, s:I, s:I, s:I, s:I}", "strategy", options->strategy->name,
         "keep_features", keep_features(options, wants), "samples",
         (json_int_t)layout->size, "batches", (json_int_t)layout->steps,
         "largest", (json_int_t)select_layout_count(layout, 0), "least",
-        (json_int_t)select_layout_count(layout, layout->steps - 1)));
+        (json_int_t)select_layout_count(layout, layout->steps - 1));
+
+    if (task->windows) {
+        ids = select_plan_batch(of, 0, 0, &n);
+        json_object_set_new(
+            needs, "same_shard",
+            json_real(select_windows_same_shard(task->windows, n, ids)));
+    }
+    json_print(needs);
 }

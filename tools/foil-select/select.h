@@ -5,6 +5,7 @@
 
 #include "data/set.h"
 #include "select/plan.h"
+#include "select/windows.h"
 #include "stage/stage.h"
 #include "util/progress.h"
 #include "wire/features.h"
@@ -36,7 +37,7 @@ struct select_options {
     double value[PARAM_MOST]; /* of the strategy's parameters */
     enum select_remainder remainder;
     enum select_policy policy;
-    long batch, epochs, seed, lag, threads;
+    long batch, epochs, seed, lag, threads, windows;
     int list; /* -1: no --list */
     enum select_source features;
     int partial, half, score, dry;
@@ -52,6 +53,11 @@ const struct select_options *select_options_get(int argc, char **argv);
  * which the caller frees; dies on error. */
 struct select_task select_options_task(const struct select_options *options,
                                        size_t size);
+
+/* select_open_windows() returns windows of `each` shards of a set; the caller
+ * frees them.  Dies if there are fewer than four shards. */
+struct select_windows *select_open_windows(const struct data_set *set,
+                                           size_t each, uint64_t seed);
 
 /* select_options_print() writes the options that a plan depends on. */
 void select_options_print(const struct select_options *options, char text[256]);
@@ -85,10 +91,11 @@ void select_report(const struct select_quarantine *bad,
                    const struct data_set *set, const char *file);
 
 /* options.c: prints all strategies, a line of JSON each; or the needs and sizes
- * of a task's plan, as one line. */
+ * of a task's plan, and with windows the share of pairs of the first batch that
+ * are of one shard, as one line. */
 void select_print_list(const struct select_options *options);
 void select_print_needs(const struct select_options *options,
-                        const struct select_task *task);
+                        const struct select_task *task, struct select_plan *of);
 
 /* score.c: --score. */
 void select_score_files(const struct select_options *options);
@@ -227,6 +234,7 @@ struct select_rest {
     int64_t epoch;
     char order[33];           /* of that epoch; "": no such epoch */
     struct select_plan *plan; /* NULL: its order cannot be made here */
+    struct select_windows *windows;
     struct select_layout layout;
     char options[256];
 };

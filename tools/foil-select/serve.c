@@ -55,12 +55,20 @@ find_rest(struct selector *s, const struct wire_want *next)
         (epoch == rest->epoch && !strcmp(next->order, rest->order)))
         return;
     select_plan_free(rest->plan);
+    select_windows_free(rest->windows);
     *rest = (struct select_rest){.epoch = epoch};
     memcpy(rest->order, next->order, sizeof rest->order);
     memcpy(rest->options, next->plan, sizeof rest->options);
     task.group = NULL;
+    task.windows = NULL;
     strategy = read_options(next->plan, &task);
     if (strategy) {
+        const char *at = strstr(next->plan, " --windows ");
+        long each = 0;
+
+        if (at && sscanf(at, " --windows %ld", &each) == 1 && each > 0)
+            task.windows = rest->windows =
+                select_open_windows(s->set, (size_t)each, task.seed);
         rest->layout = task.layout;
         rest->plan = select_plan_new(strategy, &task);
         if (strcmp(select_plan_name(rest->plan, (uint64_t)epoch),
