@@ -22,7 +22,7 @@ is() {
 common foil-data
 ok 'foil-data without a verb exits with 2' refuses 2 'needs a verb' "$data"
 ok 'foil-data with an unknown verb exits with 2' refuses 2 "no verb 'pack'" "$data" pack
-for verb in index import generate split longtail corrupt group vocabulary info \
+for verb in index join deal import generate split longtail corrupt group vocabulary info \
     classes list cat sheet; do
     ok "$verb --help exits with 0" "$data" "$verb" --help
     ok "$verb without operands exits with 2" refuses 2 "foil-data $verb: needs" \

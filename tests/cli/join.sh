@@ -99,6 +99,30 @@ ok 'index -j after kills succeeds' \
     "$data" index -j 2 -o set.foil s0.tar s1.tar s2.tar s3.tar
 ok 'it makes the same list' cmp set.foil want.foil
 
+# tars of random samples
+ok 'deal copies a set to tars' "$data" deal -o dealt 20 set.foil
+ok 'it reports them' grep -q "'dealt': 96 images in 5 tars, 5 of them new" out
+ok 'they can be indexed' "$data" index -j 2 -o dealt.foil dealt/*.tar
+ok 'they have the same classes' cmp <("$data" classes set.foil) <("$data" classes dealt.foil)
+ok 'and the same images' grep -qx $'shared\t96' <("$data" info set.foil dealt.foil)
+# images LIST : class, bytes and captions of each
+images() {
+    "$data" list "$1" | sed 1d | cut -f2-4,8 | sort
+}
+ok 'with their classes and captions' cmp <(images set.foil) <(images dealt.foil)
+ok 'each tar has 19 or 20' test "$(for tar in dealt/*.tar; do
+    "$data" info "$tar" | sed -n 's/^samples\t//p'
+done | sort -n | uniq -c | xargs)" = '4 19 1 20'
+ok 'the samples of a tar are of all tars of before' \
+    holds "$("$data" list dealt/00000.tar | sed 1d | cut -f7 | cut -c1-12 |
+        awk '{ print int($1 / 24) }' | sort -u | wc -l) == 4"
+cp -r dealt again
+rm again/00001.tar
+ok 'deal makes a missing tar' "$data" deal -o again 20 set.foil
+ok 'of the same bytes' diff -r dealt again
+ok 'deal without -o exits with 2' refuses 2 'name the folder of the tars with -o DIR' \
+    "$data" deal 20 set.foil
+
 # a run goes on with the list, and back
 data=$work/flat.foil
 augment_with=(--size 16) select_with=(-b 8 -e 4)

@@ -10,12 +10,13 @@
 extern const struct opt index_opts[], join_opts[], import_opts[],
     generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
-    group_opts[], vocabulary_opts[], list_opts[], sheet_opts[], views_opts[];
+    deal_opts[], group_opts[], vocabulary_opts[], list_opts[], sheet_opts[],
+    views_opts[];
 
 typedef void verb_run(char **operand);
 verb_run run_index, run_join, run_import, run_generate, run_split, run_longtail,
-    run_corrupt, run_group, run_vocabulary, run_info, run_list, run_classes,
-    run_cat, run_sheet, run_views;
+    run_corrupt, run_deal, run_group, run_vocabulary, run_info, run_list,
+    run_classes, run_cat, run_sheet, run_views;
 
 /* require_output() returns the path of -o, or ends with misuse if that is
  * NULL. */
