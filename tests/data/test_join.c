@@ -164,6 +164,24 @@ numbers_stay_numbers(void)
 }
 
 static void
+folders_are_names(void)
+{
+    const char *const a[] = {"1/1.jpg", "2/2.jpg", NULL};
+    const char *const b[] = {"2/1.jpg", "10/2.jpg", NULL};
+    struct data_set *list, *flat;
+
+    put_tar("a.tar", a);
+    put_tar("b.tar", b);
+    list = open_list((const char *const[]){"a.tar", "b.tar", NULL});
+    flat = data_open("flat.foil", &err);
+    T(list && flat && !differences(list, flat) && data_classes(list) == 3 &&
+          data_label(list, 3) == 1,
+      "folders of numbers are names, in the order of their bytes");
+    data_close(list);
+    data_close(flat);
+}
+
+static void
 name_of(size_t id, char name[24])
 {
     snprintf(name, 24, "%zu.jpg", id);
@@ -351,6 +369,7 @@ main(void)
     enter_folder();
     classes_are_joined_by_name();
     numbers_stay_numbers();
+    folders_are_names();
     shards_are_opened_and_closed();
     damage_is_found();
     opens_without_its_indexes();
