@@ -130,7 +130,7 @@ done <<'END'
 2|foil eval linear a.npy b.npy|want one of knn, neighbours, probe, zero-shot, geometry,
 2|foil eval umap a.npy|did you mean 'map'?
 2|foil data idnex photos|did you mean 'index'?
-2|foil data create photos|want one of index, import, generate, split, longtail,
+2|foil data create photos|want one of index, join, deal, import, generate, split,
 2|foil data import cifar x|want one of idx, cifar10, cifar100, stl10, npy
 2|foil run simclr set.tar -r n --epoch 3|did you mean '--epochs'?
 2|foil run simclr set.tar -r n --obejctive hcl|did you mean '--objective'?
@@ -213,7 +213,7 @@ done <<'END'
 1|foil data index x.jpg|want a tar, a folder of images or a table
 1|foil data index empty|no image in
 1|foil data index a.npy|want a tar, a folder of images or a table
-1|foil data index set.tar.foil|name its data instead; the data of several indexes make one
+1|foil data index set.tar.foil|name its data instead, or join indexes with
 1|foil data info a.npy|want a tar or a folder of images
 2|foil data split set.tar|needs DATA PART REST
 2|foil data cat set.tar|needs DATA ID
