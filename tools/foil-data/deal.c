@@ -47,8 +47,7 @@ add_member(struct data_pack *pack, size_t id, const char *suffix,
     struct err err;
 
     snprintf(name, sizeof name, "%012zu.%s", id, suffix);
-    if (data_pack_add(pack, name, bytes, len, &err))
-        die("%s", err.msg);
+    or_die(data_pack_add(pack, name, bytes, len, &err), &err);
 }
 
 /* Copies a sample with its class and its captions. */
@@ -60,8 +59,7 @@ add_sample(struct data_pack *pack, struct data_set *set, size_t id,
     struct err err;
     int label;
 
-    if (data_read(set, id, bytes, &err))
-        die("%s", err.msg);
+    or_die(data_read(set, id, bytes, &err), &err);
     add_member(pack, id, image_codec_name(data_file(set, id).codec),
                bytes->data, bytes->len);
     label = data_label(set, id);
@@ -121,8 +119,7 @@ run_deal(char **operand)
         opt_misuse("name the folder of the tars with -o DIR");
     set = data_open_or_die(operand[1], 0);
     tars = (data_size(set) + each - 1) / each;
-    if (file_mkdir(output, 0777, &err))
-        die("%s", err.msg);
+    or_die(file_mkdir(output, 0777, &err), &err);
     tar = draw_tars(data_size(set), tars);
     progress_start(&progress, "tars", 0, (double)tars);
     for (size_t from = 0; from < tars; from += OPEN_TARS)

@@ -57,8 +57,7 @@ join_add_or_die(struct data_join *join, const char *index, const char *place)
 {
     struct err err;
 
-    if (data_join_add(join, index, place, &err))
-        die("%s", err.msg);
+    or_die(data_join_add(join, index, place, &err), &err);
 }
 
 void
@@ -68,8 +67,7 @@ join_write_or_die(struct data_join *join, const char *path)
     struct err err;
     char *note;
 
-    if (data_join_write(join, path, &note, &err))
-        die("%s", err.msg);
+    or_die(data_join_write(join, path, &note, &err), &err);
     if (note)
         log_message("%s", note);
     set = data_open_parts_or_die(path, 0);

@@ -68,8 +68,7 @@ run_info(char **operand)
     char hex[DIGEST_HEX];
     struct err err;
 
-    if (data_facts(set, &facts, &err))
-        die("%s", err.msg);
+    or_die(data_facts(set, &facts, &err), &err);
     printf("samples\t%zu\nclasses\t%zu\n", data_size(set), data_classes(set));
     printf("captions\t%ju\ntexts\t%ju\t%ju\n", (uintmax_t)facts.captioned,
            (uintmax_t)facts.captions, (uintmax_t)facts.most_captions);
@@ -83,8 +82,7 @@ run_info(char **operand)
     printf("digest\t%s\n", digest_hex(data_digest(set), hex));
     if (operand[1]) {
         other = data_open_or_die(operand[1], 0);
-        if (data_check(set, &err))
-            die("%s", err.msg);
+        or_die(data_check(set, &err), &err);
         printf("shared\t%zu\n", data_shared(set, other));
         data_close(other);
     }

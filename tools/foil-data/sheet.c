@@ -61,8 +61,7 @@ read_list(const struct sets *sets, char *line, size_t number,
             die("line %zu of the lists has '%s': want the number of a sample, "
                 "0 to %zu",
                 number, word, n - 1);
-        if (data_touch(set, id, &err))
-            die("%s", err.msg);
+        or_die(data_touch(set, id, &err), &err);
         list->id[list->n] = (int64_t)id;
         label = data_label(set, id);
         class = label < 0 ? NULL : data_class_name(set, (size_t)label);

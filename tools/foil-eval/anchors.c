@@ -216,8 +216,7 @@ caption_of(const struct data_set *set, size_t id)
 {
     struct err err;
 
-    if (data_touch(set, id, &err))
-        die("%s", err.msg);
+    or_die(data_touch(set, id, &err), &err);
     return data_caption(set, id);
 }
 

@@ -112,8 +112,7 @@ read_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
     struct data_facts facts;
     struct err err;
 
-    if (data_facts(set, &facts, &err))
-        die("%s", err.msg);
+    or_die(data_facts(set, &facts, &err), &err);
     judge->captions = facts.captions > 0;
     judge->labels =
         judge->train && classes && (path == judge->train || judge->labels);

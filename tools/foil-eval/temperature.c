@@ -359,8 +359,7 @@ measure_column(char **path, const char *name, const struct tables *tables,
                             eval_spearman(c.n, c.size, c.x), "class_spearman",
                             class_correlation(&c), "tail", measure_tail(&c),
                             "classes", list_classes(set, &c)));
-    if (data_facts(set, &facts, &err))
-        die("%s", err.msg);
+    or_die(data_facts(set, &facts, &err), &err);
     if (!strncmp(name, "view1.", 6) && facts.captions)
         json_object_set_new(line, "captions", describe_captions(set, &c));
     if (common_options.plot)
