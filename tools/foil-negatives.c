@@ -11,7 +11,7 @@ static struct filter filter = {.sampler = &sampler};
 
 /* One pass of the loop of a stage with --filter. */
 static int
-turn_both(void *self)
+serve_both(void *self)
 {
     sampler_turn(&sampler);
     filter_turn(self);
@@ -22,7 +22,7 @@ int
 main(int argc, char **argv)
 {
     static const struct stage_handlers alone = {.turn = sampler_turn},
-                                       both = {filter_pause, turn_both,
+                                       both = {filter_pause, serve_both,
                                                filter_waits};
     const struct negatives_options *o = negatives_options_get(argc, argv);
     struct stage stage;

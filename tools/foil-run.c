@@ -55,7 +55,7 @@ read_list(struct list *list, const char *path)
     free(text);
     for (size_t i = 0; i < commands.n; i++)
         or_die(list_replace(list, commands.item[i], &err), &err);
-    or_die(list_findable(list, name, &err), &err);
+    or_die(list_check_commands(list, name, &err), &err);
 }
 
 /* Runs a pipeline, by `foil run` unless that has set its environment. */

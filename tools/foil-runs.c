@@ -138,7 +138,7 @@ main(int argc, char **argv)
                   paths);
     json_array_foreach(board ? paths : NULL, i, path)
     {
-        runs_board(board, json_string_value(path));
+        runs_write_events(board, json_string_value(path));
     }
     json_decref(paths);
     close_stdout();

@@ -212,7 +212,7 @@ main(int argc, char **argv)
     train_report_init(&t);
     train_ranks_silence();
     t.options = train_options_get(argc, argv);
-    stop_call(lock_note_stopping, print_stopping);
+    stop_set_callbacks(lock_note_stopping, print_stopping);
     if (t.options->list < 0 && !t.options->dry)
         t.stage.stop = stop_fd(&err);
     train_save_open(&t);

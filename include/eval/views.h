@@ -30,13 +30,13 @@ size_t eval_views_negatives(const struct eval_views *rows);
 int eval_views_same_group(const struct eval_views *rows, size_t r, size_t c);
 
 /*
- * eval_views_compare() writes the cosines of m rows with all n rows, and
+ * eval_views_cosines() writes the cosines of m rows with all n rows, and
  * -INFINITY for rows that are not negatives.
  *   row  [m] indices of the rows, < n
  *   s    [m,n] out
  * O(m n d) time.
  */
-void eval_views_compare(const struct eval_views *rows, size_t m,
+void eval_views_cosines(const struct eval_views *rows, size_t m,
                         const size_t *row, float *s);
 
 /*

@@ -13,7 +13,7 @@
  *         while (flow_outlet_next(outlet, &news))
  *             switch (news.what) ...
  *         while (flow_outlet_late(outlet, &words)) ...
- *         while (flow_producer_short(outlet->producer))
+ *         while (flow_producer_needs_place(outlet->producer))
  *             flow_producer_add( ... )
  *         while (flow_producer_next_item(outlet->producer, clock_now(), &turn))
  *             flow_outlet_send_item(outlet, &turn, msg);

@@ -86,14 +86,15 @@ void flow_producer_on_refusal(struct flow_producer *producer, uint64_t peer,
                               const struct wire_place *at, double now);
 
 /*
- * flow_producer_short() returns 1 while the book lacks places of the window.
- * flow_producer_add() adds the next place, `at`, for which the caller has an
- * item; `after` is the place after it.  It may skip places that the consumer
- * does not want any more.  flow_producer_close() marks the end of the plan:
- * there is no place from `end` on, and those before that are not in the book
- * are skipped.  After FLOW_NEW_SESSION and FLOW_REWOUND the book is open again.
+ * flow_producer_needs_place() returns 1 while the book lacks places of the
+ * window. flow_producer_add() adds the next place, `at`, for which the caller
+ * has an item; `after` is the place after it.  It may skip places that the
+ * consumer does not want any more.  flow_producer_close() marks the end of the
+ * plan: there is no place from `end` on, and those before that are not in the
+ * book are skipped.  After FLOW_NEW_SESSION and FLOW_REWOUND the book is open
+ * again.
  */
-int flow_producer_short(const struct flow_producer *producer);
+int flow_producer_needs_place(const struct flow_producer *producer);
 void flow_producer_add(struct flow_producer *producer,
                        const struct wire_place *at,
                        const struct wire_place *after);
@@ -157,8 +158,8 @@ int flow_producer_over(const struct flow_producer *producer, double now);
  * flow_producer_newest() returns the newest snapshot, flow_producer_place() its
  * place, session -1 before any is known; flow_producer_fresh() the first place
  * after those in the book; flow_producer_holder() the peer that has an item or
- * had it last, 0 for none; flow_producer_out() the number of leases.
- * flow_producer_missing() returns the peer that has the item for which the
+ * had it last, 0 for none; flow_producer_leases() the number of leases.
+ * flow_producer_awaited_peer() returns the peer that has the item for which the
  * consumer waits, or 0 when it does not wait: a waiting consumer makes a
  * snapshot each second.
  */
@@ -168,8 +169,8 @@ struct wire_place flow_producer_place(const struct flow_producer *producer);
 struct wire_place flow_producer_fresh(const struct flow_producer *producer);
 uint64_t flow_producer_holder(const struct flow_producer *producer,
                               const struct wire_place *at);
-uint64_t flow_producer_missing(const struct flow_producer *producer,
-                               double now);
-size_t flow_producer_out(const struct flow_producer *producer);
+uint64_t flow_producer_awaited_peer(const struct flow_producer *producer,
+                                    double now);
+size_t flow_producer_leases(const struct flow_producer *producer);
 
 #endif

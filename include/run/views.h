@@ -12,7 +12,7 @@
  *
  *     views = run_views_open(run, NULL);
  *     run_views_step(views, 0, &record, &err);
- *     run_views_name(&record, row, &id, &epoch, &view);
+ *     run_views_key(&record, row, &id, &epoch, &view);
  *     run_views_make(views, id, epoch, view, out, &err);
  *
  * One object serves one thread at a time.
@@ -39,10 +39,10 @@ void run_views_close(struct run_views *views);
 int run_views_step(struct run_views *views, int64_t total,
                    struct run_batch_record *record, struct err *err);
 
-/* run_views_name() returns id, epoch and number of the view in row `row` of a
+/* run_views_key() returns id, epoch and number of the view in row `row` of a
  * batch: rows are [views,n], then [n_extra]. */
-void run_views_name(const struct run_batch_record *record, size_t row,
-                    int64_t *id, int64_t *epoch, int64_t *view);
+void run_views_key(const struct run_batch_record *record, size_t row,
+                   int64_t *id, int64_t *epoch, int64_t *view);
 
 /* For the step of the last run_views_step(): run_views_size() returns the side
  * of a view in pixels; run_views_set() the data set, valid until the next

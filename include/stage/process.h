@@ -23,25 +23,25 @@
  *
  * Thread-safe, but a process is for one thread at a time.
  */
-enum stage_ask {
+enum stage_terminate {
     /* The signal goes to the command; once it has ended, the rest of its group
      * is killed. */
-    STAGE_ASK_LEADER,
+    STAGE_TERMINATE_LEADER,
     /* The signal goes to the whole group: all commands of a script. */
-    STAGE_ASK_GROUP,
+    STAGE_TERMINATE_GROUP,
     /* The signal goes to the whole group, but none is sent when the parent
      * ends: the command's input ends then. */
-    STAGE_ASK_INPUT
+    STAGE_TERMINATE_INPUT
 };
 
-enum { STAGE_OURS = -1, STAGE_NULL = -2 }; /* as a descriptor */
+enum { STAGE_INHERIT = -1, STAGE_NULL = -2 }; /* as a descriptor */
 
 struct stage_process_config {
     char *const *argv; /* ends with NULL; the program is searched in PATH */
     const int *fd;     /* [n_fd] its descriptors 0, 1, ...: one to duplicate;
-                          STAGE_OURS: inherited; STAGE_NULL: /dev/null */
+                          STAGE_INHERIT: inherited; STAGE_NULL: /dev/null */
     size_t n_fd;
-    enum stage_ask ask;
+    enum stage_terminate ask;
     int signal;     /* that asks the command to end */
     double grace_s; /* between the parent's end and SIGKILL */
 };
@@ -49,7 +49,7 @@ struct stage_process_config {
 struct stage_process {
     pid_t pid;  /* also the process group; 0: not running */
     int status; /* of waitpid(), once it has ended */
-    enum stage_ask ask;
+    enum stage_terminate ask;
     int signal;
     double grace_s;
     char mark[64];
@@ -69,9 +69,9 @@ int stage_process_start(struct stage_process *process,
  * started; never blocks. */
 int stage_process_ended(struct stage_process *process);
 
-/* stage_process_ask() sends the signal that asks the command, or its group, to
- * end; stage_process_kill() sends SIGKILL to the group. */
-void stage_process_ask(const struct stage_process *process);
+/* stage_process_terminate() sends the signal that asks the command, or its
+ * group, to end; stage_process_kill() sends SIGKILL to the group. */
+void stage_process_terminate(const struct stage_process *process);
 void stage_process_kill(const struct stage_process *process);
 
 /*

@@ -161,8 +161,8 @@ void stage_refuse(struct flow_server *server, struct flow_news *news);
 int stage_send(struct flow_client *client, struct wire_msg *msg);
 
 /*
- * stage_ask() sends a request, which it frees, to a service, and waits until
- * take() accepts an answer.  Returns as flow_client_wait(), but never
+ * stage_terminate() sends a request, which it frees, to a service, and waits
+ * until take() accepts an answer.  Returns as flow_client_wait(), but never
  * FLOW_BAD_MESSAGE: it prints that and waits again.
  *   id       of the request: flow_client_next_id()
  *   session  of the request, or -1; FLOW_STOPPED once this machine's clock no
@@ -170,11 +170,11 @@ int stage_send(struct flow_client *client, struct wire_msg *msg);
  *   take     returns 0, or -1 with the reason to refuse the answer, printed the
  *            1st, 2nd, 4th ... time; another answer may arrive
  */
-enum flow_answer
-stage_ask(struct flow_client *service, int stop, struct wire_msg *request,
-          int64_t id, int64_t session,
-          int (*take)(void *self, struct wire_msg *answer, struct err *why),
-          void *self, struct err *err);
+enum flow_answer stage_terminate(
+    struct flow_client *service, int stop, struct wire_msg *request, int64_t id,
+    int64_t session,
+    int (*take)(void *self, struct wire_msg *answer, struct err *why),
+    void *self, struct err *err);
 
 /*
  * stage_outlet_waits() returns 1 and describes the peer that an outlet waits

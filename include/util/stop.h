@@ -27,16 +27,16 @@
  */
 int stop_fd(struct err *err);
 
-/* stop_call(), before stop_fd(): the thread of signals calls `first` at once at
- * the first signal, and `busy` half a second later, unless the process has
- * ended or a second signal came. */
-void stop_call(void (*first)(void), void (*busy)(void));
+/* stop_set_callbacks(), before stop_fd(): the thread of signals calls `first`
+ * at once at the first signal, and `busy` half a second later, unless the
+ * process has ended or a second signal came. */
+void stop_set_callbacks(void (*first)(void), void (*busy)(void));
 
 int stop_with_callback(void (*call)(void), struct err *err);
 
-/* stop_thread() is pthread_create() for a thread that blocks all signals. 0, or
- * the number of the error. */
-int stop_thread(pthread_t *thread, void *(*work)(void *), void *arg);
+/* stop_create_thread() is pthread_create() for a thread that blocks all
+ * signals. 0, or the number of the error. */
+int stop_create_thread(pthread_t *thread, void *(*work)(void *), void *arg);
 
 /* stop_unblock() unblocks all signals in a child process, before exec. */
 void stop_unblock(void);

@@ -75,7 +75,7 @@ int
 data_check_head(struct data_set *set, struct err *err)
 {
     const struct layout_head *head = set->head;
-    const int old = head->version == LAYOUT_WHOLE;
+    const int old = head->version == LAYOUT_VERSION_ONE_DIGEST;
     struct digest digest =
         digest_bytes(head, offsetof(struct layout_head, head));
     size_t parts, bytes;
@@ -85,11 +85,13 @@ data_check_head(struct data_set *set, struct err *err)
                        "'%s' was made on a machine of another byte order: make "
                        "it again with foil-data index",
                        set->path);
-    if (head->version < LAYOUT_WHOLE || head->version > LAYOUT_LIST)
+    if (head->version < LAYOUT_VERSION_ONE_DIGEST ||
+        head->version > LAYOUT_LIST)
         return err_set(err,
                        "'%s' is an index of version %u, not %d to %d: make it "
                        "again with foil-data index",
-                       set->path, head->version, LAYOUT_WHOLE, LAYOUT_LIST);
+                       set->path, head->version, LAYOUT_VERSION_ONE_DIGEST,
+                       LAYOUT_LIST);
     if (head->bytes > set->bytes)
         return err_set(err, "'%s' is cut off", set->path);
     if (memcmp(&digest, &head->head, sizeof digest) ||
@@ -152,7 +154,7 @@ check_bytes(const struct data_set *set, const void *at, size_t n)
 }
 
 int
-data_check_touched(const struct data_set *set, const void *at, size_t n)
+data_check_done(const struct data_set *set, const void *at, size_t n)
 {
     return set->checked[first_part(set, at)] &&
            set->checked[last_part(set, at, n)];
@@ -190,7 +192,7 @@ is_sample(const struct data_set *set, const struct layout_sample *sample)
         sample->caption >= head->text || sample->label < -1 ||
         sample->label >= (int64_t)head->classes ||
         sample->codec >= IMAGE_CODECS || sample->bytes < 1 ||
-        sample->bytes > LAYOUT_MAX_BYTES)
+        sample->bytes > LAYOUT_MAX_IMAGE_BYTES)
         return 0;
     file = &set->file[sample->file];
     return file->kind == LAYOUT_FOLDER ||

@@ -107,7 +107,8 @@ end_input(struct data_index *index)
     if (!input)
         return;
     first = index->first[parts->files - 1];
-    data_skipped_input(&index->skipped, parts, first, parts->samples - first);
+    data_skipped_add_classes(&index->skipped, parts, first,
+                             parts->samples - first);
     if (input->nameless)
         data_notes_add(
             &index->notes,
@@ -430,7 +431,7 @@ data_index_assign_labels(struct data_index *index, struct err *err)
         return -1;
     for (size_t i = 0; i < parts->samples; i++)
         index->unlabelled += parts->sample[i].label < 0;
-    data_skipped_lost(&index->skipped, parts, index->explicit);
+    data_skipped_remove_found(&index->skipped, parts, index->explicit);
     index->assigned = 1;
     return 0;
 }

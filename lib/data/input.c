@@ -215,8 +215,8 @@ data_input_read(struct input *input, const struct input_item *item,
         free(path);
         return rc;
     }
-    if (item->bytes > LAYOUT_MAX_BYTES)
-        return err_set(err, "larger than %d bytes", LAYOUT_MAX_BYTES);
+    if (item->bytes > LAYOUT_MAX_IMAGE_BYTES)
+        return err_set(err, "larger than %d bytes", LAYOUT_MAX_IMAGE_BYTES);
     do
         rc = data_layout_read(input->tar->fd, item->offset, item->bytes, bytes,
                               item->name, err);

@@ -78,19 +78,19 @@ void data_skipped_count(struct skipped *skipped, enum data_kind kind,
 char *data_skipped_kinds(const struct skipped *skipped, int pictures);
 
 /*
- * data_skipped_input() converts the folders of an input to classes, as
+ * data_skipped_add_classes() converts the folders of an input to classes, as
  * data_labels_from_folders() does for its samples first .. first + n - 1.
  */
-void data_skipped_input(struct skipped *skipped,
-                        const struct layout_parts *parts, size_t first,
-                        size_t n);
+void data_skipped_add_classes(struct skipped *skipped,
+                              const struct layout_parts *parts, size_t first,
+                              size_t n);
 
 /*
- * data_skipped_lost() removes the classes that have samples; all if labels are
- * explicit, as folders are then no classes.
+ * data_skipped_remove_found() removes the classes that have samples; all if
+ * labels are explicit, as folders are then no classes.
  */
-void data_skipped_lost(struct skipped *skipped,
-                       const struct layout_parts *parts, int explicit);
+void data_skipped_remove_found(struct skipped *skipped,
+                               const struct layout_parts *parts, int explicit);
 
 void data_skipped_release(struct skipped *skipped);
 

@@ -151,9 +151,9 @@ read_whole(const char *path, struct data_bytes *bytes, struct err *err)
 
     if (fd < 0)
         return fd;
-    if (st.st_size > LAYOUT_MAX_BYTES)
+    if (st.st_size > LAYOUT_MAX_IMAGE_BYTES)
         rc = err_set(err, "'%s' is larger than %d bytes", path,
-                     LAYOUT_MAX_BYTES);
+                     LAYOUT_MAX_IMAGE_BYTES);
     else
         rc = data_layout_read(fd, 0, (size_t)st.st_size, bytes, path, err);
     close(fd);

@@ -30,7 +30,7 @@
  * of a string that ends in a zero byte; offset 0 is the empty string.
  */
 
-enum { LAYOUT_WHOLE = 4, LAYOUT_VERSION = 5, LAYOUT_LIST = 6 };
+enum { LAYOUT_VERSION_ONE_DIGEST = 4, LAYOUT_VERSION = 5, LAYOUT_LIST = 6 };
 enum { LAYOUT_ORDER = 0x01020304 };
 enum { LAYOUT_PART = 1 << 20 }; /* bytes */
 
@@ -104,7 +104,7 @@ struct layout_shard {
 };
 
 /* A larger file is refused as an image. */
-enum { LAYOUT_MAX_BYTES = 1 << 28 };
+enum { LAYOUT_MAX_IMAGE_BYTES = 1 << 28 };
 
 /* Files that are open, at most so many for any number of shards. */
 enum { OPEN_ARCHIVES = 64 };
@@ -276,8 +276,8 @@ int data_check_untouched(const struct data_set *set, struct err *err);
 int data_check_sample(const struct data_set *set, size_t id, struct err *err);
 int data_check_samples(const struct data_set *set, struct err *err);
 
-/* data_check_touched() returns 1 if n bytes of the body have been checked. */
-int data_check_touched(const struct data_set *set, const void *at, size_t n);
+/* data_check_done() returns 1 if n bytes of the body have been checked. */
+int data_check_done(const struct data_set *set, const void *at, size_t n);
 
 /*
  * data_set_map() opens an index without its data, or a list without its shards,

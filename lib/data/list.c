@@ -186,7 +186,7 @@ data_list_find(const struct data_set *set, size_t *id)
     set = data_list_shard(set, i);
     sample = &set->sample[*id];
     // it may have been closed and opened since the sample was touched
-    if (!data_check_touched(set, sample, sizeof *sample) &&
+    if (!data_check_done(set, sample, sizeof *sample) &&
         data_check_sample(set, *id, &err))
         die("%s", err.msg);
     return set;

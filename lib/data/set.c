@@ -81,8 +81,7 @@ sample_of(const struct data_set **set, size_t id)
 {
     REQUIRE(id < (*set)->head->samples);
     *set = data_list_find(*set, &id);
-    REQUIRE(
-        data_check_touched(*set, &(*set)->sample[id], sizeof *(*set)->sample));
+    REQUIRE(data_check_done(*set, &(*set)->sample[id], sizeof *(*set)->sample));
     return &(*set)->sample[id];
 }
 

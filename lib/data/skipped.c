@@ -5,11 +5,11 @@
 
 #include "labels.h"
 
-enum { NAMED = 8 }; // kinds in a message
+enum { KINDS_MAX = 8 }; // kinds in a message
 
 /* Copies the suffix of a name, in lower case. */
 static void
-end_of(const char *path, char end[16])
+copy_suffix(const char *path, char end[16])
 {
     const char *name = path + data_kind_folders(path),
                *dot = strrchr(name, '.');
@@ -34,7 +34,7 @@ count_kind(struct skipped *skipped, int picture, const char *name)
     struct skipped_kind *kind = skipped->kind, *last = kind + skipped->kinds;
     char end[16];
 
-    end_of(name, end);
+    copy_suffix(name, end);
     while (kind < last && (strcmp(kind->end, end) || kind->picture != picture))
         kind++;
     if (kind == last) {
@@ -62,7 +62,7 @@ char *
 data_skipped_kinds(const struct skipped *skipped, int pictures)
 {
     struct skipped_kind *kind = mem_array(skipped->kinds + 1, sizeof *kind);
-    struct series kinds = {.most = NAMED};
+    struct series kinds = {.most = KINDS_MAX};
     size_t n = 0;
 
     for (size_t i = 0; i < skipped->kinds; i++)
@@ -98,8 +98,9 @@ data_skipped_count(struct skipped *skipped, enum data_kind kind,
 }
 
 void
-data_skipped_input(struct skipped *skipped, const struct layout_parts *parts,
-                   size_t first, size_t n)
+data_skipped_add_classes(struct skipped *skipped,
+                         const struct layout_parts *parts, size_t first,
+                         size_t n)
 {
     const char *model = n ? parts->text + parts->sample[first].name : "";
     const size_t common = data_labels_common(parts, first, n);
@@ -118,8 +119,8 @@ data_skipped_input(struct skipped *skipped, const struct layout_parts *parts,
 }
 
 void
-data_skipped_lost(struct skipped *skipped, const struct layout_parts *parts,
-                  int explicit)
+data_skipped_remove_found(struct skipped *skipped,
+                          const struct layout_parts *parts, int explicit)
 {
     struct names *names = &skipped->classes;
 

@@ -169,7 +169,7 @@ eval_anchors(const struct eval_views *rows,
 
     REQUIRE(how->nearest >= 1 && how->nearest <= EVAL_NEAREST_MAX &&
             how->nearest <= eval_views_negatives(rows));
-    eval_views_compare(rows, m, row, s);
+    eval_views_cosines(rows, m, row, s);
 #pragma omp parallel
     {
         float *p = mem_array(n, sizeof *p);

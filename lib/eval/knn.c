@@ -12,7 +12,7 @@
 
 // a tile of scores is 2 MB: the fastest in trials, with one thread or two;
 // half of it for a large k, so that candidates stay in the cache
-enum { QUERIES = 2048, TILE = 256, MANY = 50, GROUP = 8 };
+enum { QUERIES = 2048, TILE = 256, LARGE_K = 50, GROUP = 8 };
 
 // rows to prefetch; bytes of a cache line
 enum { AHEAD = 4, LINE = 64 };
@@ -37,7 +37,7 @@ struct eval_knn {
     float *scale, *shift;        /* [n] */
     double *square;              /* [n] |r|^2 */
     double longest;              /* largest |r| scale */
-    const struct num_narrow *by; /* method of products; NULL: f32 */
+    const struct num_narrow *method; /* method of products; NULL: f32 */
     double residual;             /* its bound for all references */
 };
 
@@ -64,9 +64,9 @@ eval_knn_new(size_t n, size_t d, const float *ref, enum eval_metric metric)
 
     REQUIRE(n >= 1 && n <= UINT32_MAX && d >= 1);
     *knn = (struct eval_knn){
-        .n = n, .d = d, .ref = ref, .metric = metric, .by = num_narrow()};
-    if (knn->by)
-        knn->residual = knn->by->residual(n, d, ref);
+        .n = n, .d = d, .ref = ref, .metric = metric, .method = num_narrow()};
+    if (knn->method)
+        knn->residual = knn->method->residual(n, d, ref);
     knn->scale = mem_array(n, sizeof *knn->scale);
     knn->shift = mem_array(n, sizeof *knn->shift);
     knn->square = mem_array(n, sizeof *knn->square);
@@ -298,7 +298,7 @@ search_exactly(const struct eval_knn *knn, const float *query, double qq,
 
 /* Computation of products of queries and a tile of references. */
 struct knn_products {
-    const struct num_narrow *by; /* NULL: in f32 */
+    const struct num_narrow *method; /* NULL: in f32 */
     uint32_t *rows, *panels;
     float *dot;      /* [QUERIES,TILE] */
     double residual; /* of queries plus references */
@@ -317,7 +317,7 @@ sort_candidates(const struct eval_knn *knn, const struct knn_products *p,
                 const struct nearest *near, struct neighbour *best)
 {
     const double product =
-        p->by ? p->by->error(knn->d) + p->residual : ldexp((double)knn->d, -24);
+        p->method ? p->method->error(knn->d) + p->residual : ldexp((double)knn->d, -24);
     double length = sqrt(qq) * knn->longest, limit;
     size_t count = 0;
 
@@ -365,14 +365,14 @@ prepare_search(struct search *s)
 {
     const struct eval_knn *knn = s->knn;
     const size_t most = 2 * s->room + GROUP;
-    const int many = knn->by == &num_scaled && s->k > knn->n / SHARE_OF_ALL;
+    const int many = knn->method == &num_scaled && s->k > knn->n / SHARE_OF_ALL;
     struct knn_products *p = &s->products;
 
-    p->by = many ? NULL : knn->by;
+    p->method = many ? NULL : knn->method;
     p->dot = mem_aligned(QUERIES * TILE, sizeof *p->dot);
-    if (p->by) {
-        p->rows = mem_aligned(p->by->words(QUERIES, knn->d), sizeof *p->rows);
-        p->panels = mem_aligned(p->by->words(TILE, knn->d), sizeof *p->panels);
+    if (p->method) {
+        p->rows = mem_aligned(p->method->words(QUERIES, knn->d), sizeof *p->rows);
+        p->panels = mem_aligned(p->method->words(TILE, knn->d), sizeof *p->panels);
     }
     s->keys = mem_array(QUERIES * most, sizeof *s->keys);
     s->ids_found = mem_array(QUERIES * most, sizeof *s->ids_found);
@@ -405,16 +405,16 @@ find_candidates(struct search *s, size_t m)
                                       .self = self_of_query(s, s->open[i]),
                                       .threshold = -INFINITY};
     }
-    if (p->by) {
-        p->by->rows(m, d, s->rows, p->rows);
-        p->residual = p->by->residual(m, d, s->rows) + knn->residual;
+    if (p->method) {
+        p->method->rows(m, d, s->rows, p->rows);
+        p->residual = p->method->residual(m, d, s->rows) + knn->residual;
     }
     for (size_t first = 0; first < knn->n; first += TILE) {
         const size_t n = knn->n - first < TILE ? knn->n - first : TILE;
 
-        if (p->by) {
-            p->by->panels(n, d, knn->ref + first * d, p->panels);
-            p->by->product(m, n, d, p->rows, p->panels, p->dot);
+        if (p->method) {
+            p->method->panels(n, d, knn->ref + first * d, p->panels);
+            p->method->product(m, n, d, p->rows, p->panels, p->dot);
         } else {
             num_gemm_nt(m, n, d, 1, s->rows, knn->ref + first * d, 0, p->dot);
         }
@@ -474,7 +474,7 @@ answer_queries(struct search *s, size_t m, int exactly)
 static void
 search_block(struct search *s, size_t start, size_t m)
 {
-    const struct num_narrow *by = s->products.by;
+    const struct num_narrow *by = s->products.method;
     size_t left;
 
     for (size_t i = 0; i < m; i++)
@@ -484,10 +484,10 @@ search_block(struct search *s, size_t start, size_t m)
     if (left && by) {
         const int many = left > m / SHARE_OF_BLOCK;
 
-        s->products.by = NULL;
+        s->products.method = NULL;
         find_candidates(s, left);
         left = answer_queries(s, left, 0);
-        s->products.by = many ? NULL : by;
+        s->products.method = many ? NULL : by;
     }
     answer_queries(s, left, 1);
 }
@@ -508,8 +508,8 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
     REQUIRE(k >= 1 && k <= knn->n - (self != EVAL_NO_SELF));
     prepare_search(&s);
     for (size_t start = 0; start < m; start += size) {
-        size = k > MANY ? QUERIES / 2 : QUERIES;
-        if (!start && m > size && s.products.by == &num_scaled)
+        size = k > LARGE_K ? QUERIES / 2 : QUERIES;
+        if (!start && m > size && s.products.method == &num_scaled)
             size = FIRST;
         size = m - start < size ? m - start : size;
         search_block(&s, start, size);

@@ -29,7 +29,7 @@ eval_views_same_group(const struct eval_views *rows, size_t r, size_t c)
 }
 
 void
-eval_views_compare(const struct eval_views *rows, size_t m, const size_t *row,
+eval_views_cosines(const struct eval_views *rows, size_t m, const size_t *row,
                    float *s)
 {
     const size_t n = eval_views_count(rows), d = rows->d;

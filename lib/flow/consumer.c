@@ -44,7 +44,7 @@ flow_consumer_new(const struct wire_place *at, size_t window, int64_t serial)
     c->window = window;
     c->serial = serial - 1;
     c->urgent = 1;
-    flow_window_init(&c->newest);
+    flow_snapshot_init(&c->newest);
     return c;
 }
 
@@ -55,7 +55,7 @@ flow_consumer_free(struct flow_consumer *c)
         return;
     REQUIRE(!c->n);
     flow_peers_release(&c->peers);
-    flow_window_release(&c->newest);
+    flow_snapshot_release(&c->newest);
     mem_free(c->held, c);
 }
 
@@ -279,7 +279,7 @@ make_snapshot(struct flow_consumer *c, double now)
     for (size_t i = count_before(c, &c->at);
          i < c->n && want.n_have < c->window; i++)
         add_place(have, &want.n_have, &c->held[i].at);
-    flow_window_set(&c->newest, &want);
+    flow_snapshot_set(&c->newest, &want);
     free(have);
     c->made = now;
     c->urgent = c->changed = 0;

@@ -25,7 +25,7 @@ enum { FOREIGN = 5 };
 static const double notify_every_s = 1, recheck_s = 0.1;
 
 /* First suspension of a peer, in leases; how often it is doubled at most. */
-enum { ASIDE = 4, DOUBLED_MAX = 8 };
+enum { SUSPENSION = 4, DOUBLED_MAX = 8 };
 
 enum lease_state {
     FREE,     /* no peer has it */
@@ -51,9 +51,9 @@ struct flow_producer {
     double confirmed; /* when a peer last sent the newest snapshot */
     double older;     /* since when only older ones are sent; 0: they are not */
     double moved;     /* last change of the place, or first report of the end */
-    struct wire_place fresh; /* first place after the leases */
-    int closed;              /* the plan ends there */
-    uint64_t turn;           /* items sent so far */
+    struct wire_place next_new; /* first place after the leases */
+    int closed;                 /* the plan ends there */
+    uint64_t sent;              /* items sent so far */
 };
 
 /* Returns the lease of a place, or NULL. */
@@ -88,8 +88,8 @@ flow_producer_new(double lease)
 
     REQUIRE(lease > 0);
     p->lease_s = lease;
-    flow_window_init(&p->newest);
-    p->fresh.session = -1;
+    flow_snapshot_init(&p->newest);
+    p->next_new.session = -1;
     return p;
 }
 
@@ -100,7 +100,7 @@ flow_producer_free(struct flow_producer *p)
         return;
     flow_peers_release(&p->peers);
     free(p->lease);
-    flow_window_release(&p->newest);
+    flow_snapshot_release(&p->newest);
     free(p);
 }
 
@@ -201,7 +201,7 @@ update_leases(struct flow_producer *p)
     for (size_t i = 0; i < p->n; i++) {
         struct lease *lease = &p->lease[i];
 
-        if (i < trained || flow_window_has(&p->newest, &lease->at))
+        if (i < trained || flow_snapshot_has(&p->newest, &lease->at))
             complete_lease(p, lease);
         else if (lease->state == DELIVERED)
             lease->state = FREE;
@@ -209,19 +209,19 @@ update_leases(struct flow_producer *p)
     p->n -= trained;
     if (trained && p->n)
         memmove(p->lease, p->lease + trained, p->n * sizeof *p->lease);
-    if (wire_place_cmp(&p->newest.at, &p->fresh) > 0)
-        p->fresh = p->newest.at;
+    if (wire_place_cmp(&p->newest.at, &p->next_new) > 0)
+        p->next_new = p->newest.at;
 }
 
 static enum flow_news_kind
 adopt_snapshot(struct flow_producer *p, const struct wire_want *want,
                double now)
 {
-    const int newer = flow_window_order(&p->newest, want) > 0,
+    const int newer = flow_snapshot_order(&p->newest, want) > 0,
               new_session = want->at.session != p->newest.at.session,
               order = wire_place_cmp(&want->at, &p->newest.at);
 
-    flow_window_set(&p->newest, want);
+    flow_snapshot_set(&p->newest, want);
     p->confirmed = now;
     p->older = 0;
     if (newer && !new_session && order == 0) {
@@ -238,7 +238,7 @@ adopt_snapshot(struct flow_producer *p, const struct wire_want *want,
         p->peers.peer[i].out = 0;
     p->n = 0;
     p->closed = 0;
-    p->fresh = p->newest.at;
+    p->next_new = p->newest.at;
     if (new_session)
         reset_peers(p);
     return newer && new_session ? FLOW_NEW_SESSION : FLOW_REWOUND;
@@ -274,7 +274,7 @@ flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
                           const struct wire_want *want, double now)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
-    const int order = flow_window_order(&p->newest, want);
+    const int order = flow_snapshot_order(&p->newest, want);
     int is_new;
 
     if (!peer)
@@ -314,7 +314,7 @@ flow_producer_on_end(struct flow_producer *p, uint64_t number,
 }
 
 int
-flow_producer_short(const struct flow_producer *p)
+flow_producer_needs_place(const struct flow_producer *p)
 {
     return p->newest.at.session >= 0 && !p->closed &&
            p->n < (size_t)p->newest.window;
@@ -328,15 +328,16 @@ flow_producer_add(struct flow_producer *p, const struct wire_place *at,
             (!p->n || wire_place_cmp(&p->lease[p->n - 1].at, at) < 0));
     mem_grow(&p->lease, &p->room, p->n + 1, sizeof *p->lease);
     p->lease[p->n++] = (struct lease){
-        .at = *at, .state = flow_window_has(&p->newest, at) ? DELIVERED : FREE};
-    p->fresh = *after;
+        .at = *at,
+        .state = flow_snapshot_has(&p->newest, at) ? DELIVERED : FREE};
+    p->next_new = *after;
 }
 
 void
 flow_producer_close(struct flow_producer *p, const struct wire_place *end)
 {
-    if (wire_place_cmp(end, &p->fresh) > 0)
-        p->fresh = *end;
+    if (wire_place_cmp(end, &p->next_new) > 0)
+        p->next_new = *end;
     p->closed = 1;
 }
 
@@ -345,7 +346,7 @@ flow_producer_close(struct flow_producer *p, const struct wire_place *end)
 static int
 all_trained(const struct flow_producer *p, double now)
 {
-    return p->closed && wire_place_cmp(&p->newest.at, &p->fresh) >= 0 &&
+    return p->closed && wire_place_cmp(&p->newest.at, &p->next_new) >= 0 &&
            now - p->moved >= FLOW_TRAINED;
 }
 
@@ -376,7 +377,7 @@ flow_producer_newest(const struct flow_producer *p)
 struct wire_place
 flow_producer_fresh(const struct flow_producer *p)
 {
-    return p->fresh;
+    return p->next_new;
 }
 
 uint64_t
@@ -388,7 +389,7 @@ flow_producer_holder(const struct flow_producer *p, const struct wire_place *at)
 }
 
 uint64_t
-flow_producer_missing(const struct flow_producer *p, double now)
+flow_producer_awaited_peer(const struct flow_producer *p, double now)
 {
     const struct lease *lease = find_lease(p, &p->newest.at);
 
@@ -398,7 +399,7 @@ flow_producer_missing(const struct flow_producer *p, double now)
 }
 
 size_t
-flow_producer_out(const struct flow_producer *p)
+flow_producer_leases(const struct flow_producer *p)
 {
     size_t out = 0;
 
@@ -503,7 +504,7 @@ flow_producer_mark_sent(struct flow_producer *p,
         flow_peers_busy(peer, now);
         return;
     }
-    peer->served = ++p->turn;
+    peer->served = ++p->sent;
     peer->out++;
     lease->state = LEASED;
     lease->peer = peer->number;
@@ -544,7 +545,7 @@ flow_producer_late(struct flow_producer *p, double now, struct flow_late *late)
     late->peer = peer->number;
     late->at = lease->at;
     late->lease = p->lease_s;
-    late->aside = ASIDE * ldexp(p->lease_s, (int)peer->late);
+    late->aside = SUSPENSION * ldexp(p->lease_s, (int)peer->late);
     late->taken = revoke_leases(p, peer->number);
     peer->suspended = now + late->aside;
     if (peer->late <= DOUBLED_MAX)

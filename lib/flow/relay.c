@@ -34,7 +34,7 @@ flow_relay_new(size_t room)
 
     REQUIRE(room && room <= WIRE_WINDOW_MAX);
     r->room = room;
-    flow_window_init(&r->newest);
+    flow_snapshot_init(&r->newest);
     r->sent_at = -resend_s;
     return r;
 }
@@ -45,7 +45,7 @@ flow_relay_free(struct flow_relay *r)
     if (!r)
         return;
     REQUIRE(!r->n);
-    flow_window_release(&r->newest);
+    flow_snapshot_release(&r->newest);
     mem_free(r->entry, r);
 }
 
@@ -68,7 +68,7 @@ find_lowest(const struct flow_relay *r, enum state state)
     for (size_t i = 0; i < r->n; i++) {
         struct entry *e = &r->entry[i];
 
-        if (e->state == state && flow_window_wants(&r->newest, &e->at) &&
+        if (e->state == state && flow_snapshot_wants(&r->newest, &e->at) &&
             (!best || wire_place_cmp(&e->at, &best->at) < 0))
             best = e;
     }
@@ -85,9 +85,9 @@ is_past(const struct flow_relay *r, const struct wire_place *at)
 int
 flow_relay_on_snapshot(struct flow_relay *r, const struct wire_want *want)
 {
-    if (flow_window_order(&r->newest, want) <= 0)
+    if (flow_snapshot_order(&r->newest, want) <= 0)
         return 0;
-    flow_window_set(&r->newest, want);
+    flow_snapshot_set(&r->newest, want);
     r->notified = 0;
     return 1;
 }
@@ -189,7 +189,7 @@ is_stale(const struct flow_relay *r, const struct entry *e)
 {
     if (e->state == WAITING)
         return is_past(r, &e->at);
-    return e->state != MAKING && !flow_window_wants(&r->newest, &e->at);
+    return e->state != MAKING && !flow_snapshot_wants(&r->newest, &e->at);
 }
 
 int
@@ -262,7 +262,7 @@ flow_relay_consumer_waits(const struct flow_relay *r)
 
     for (size_t i = 0; i < r->n; i++)
         has += r->entry[i].state == SENT &&
-               flow_window_wants(&r->newest, &r->entry[i].at);
+               flow_snapshot_wants(&r->newest, &r->entry[i].at);
     return r->newest.at.session >= 0 && has < 2;
 }
 

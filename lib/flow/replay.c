@@ -168,7 +168,7 @@ restamp_message(struct flow_replay *replay, size_t i, int64_t session,
 static void
 fill_book(struct flow_replay *replay, struct flow_producer *producer)
 {
-    while (flow_producer_short(producer)) {
+    while (flow_producer_needs_place(producer)) {
         struct wire_place at = flow_producer_fresh(producer), after;
         const int64_t session = at.session;
 

@@ -24,27 +24,27 @@ flow_places_before(const void *first, size_t n, size_t size,
 }
 
 void
-flow_window_init(struct wire_want *w)
+flow_snapshot_init(struct wire_want *w)
 {
     *w = (struct wire_want){.at.session = -1};
 }
 
 void
-flow_window_release(struct wire_want *w)
+flow_snapshot_release(struct wire_want *w)
 {
     free((void *)w->have);
-    flow_window_init(w);
+    flow_snapshot_init(w);
 }
 
 void
-flow_window_set(struct wire_want *w, const struct wire_want *want)
+flow_snapshot_set(struct wire_want *w, const struct wire_want *want)
 {
     const size_t n = want->have ? want->n_have : 0;
     int64_t *have = n ? mem_array(2 * n, sizeof *have) : NULL;
 
     if (n)
         memcpy(have, want->have, 2 * n * sizeof *have);
-    flow_window_release(w);
+    flow_snapshot_release(w);
     *w = *want;
     w->n_have = n;
     w->have = have;
@@ -53,11 +53,11 @@ flow_window_set(struct wire_want *w, const struct wire_want *want)
 }
 
 int
-flow_window_order(const struct wire_want *w, const struct wire_want *comes)
+flow_snapshot_order(const struct wire_want *w, const struct wire_want *received)
 {
-    if (comes->at.session != w->at.session)
-        return comes->at.session < w->at.session ? -1 : 1;
-    return (comes->serial > w->serial) - (comes->serial < w->serial);
+    if (received->at.session != w->at.session)
+        return received->at.session < w->at.session ? -1 : 1;
+    return (received->serial > w->serial) - (received->serial < w->serial);
 }
 
 static int
@@ -70,15 +70,15 @@ compare_held(const void *at, const void *have)
 }
 
 int
-flow_window_has(const struct wire_want *w, const struct wire_place *at)
+flow_snapshot_has(const struct wire_want *w, const struct wire_place *at)
 {
     return w->n_have &&
            bsearch(at, w->have, w->n_have, 2 * sizeof *w->have, compare_held);
 }
 
 int
-flow_window_wants(const struct wire_want *w, const struct wire_place *at)
+flow_snapshot_wants(const struct wire_want *w, const struct wire_place *at)
 {
     return at->session == w->at.session && wire_place_cmp(at, &w->at) >= 0 &&
-           !flow_window_has(w, at);
+           !flow_snapshot_has(w, at);
 }

@@ -19,22 +19,23 @@
 size_t flow_places_before(const void *first, size_t n, size_t size,
                           const struct wire_place *at);
 
-/* flow_window_init() makes an empty one, of session -1; flow_window_set()
+/* flow_snapshot_init() makes an empty one, of session -1; flow_snapshot_set()
  * stores a copy. */
-void flow_window_init(struct wire_want *w);
-void flow_window_release(struct wire_want *w);
-void flow_window_set(struct wire_want *w, const struct wire_want *want);
+void flow_snapshot_init(struct wire_want *w);
+void flow_snapshot_release(struct wire_want *w);
+void flow_snapshot_set(struct wire_want *w, const struct wire_want *want);
 
-/* flow_window_order() returns < 0, 0, > 0 when `comes` is older than ours, the
- * same or newer. */
-int flow_window_order(const struct wire_want *w, const struct wire_want *comes);
+/* flow_snapshot_order() returns < 0, 0, > 0 when `received` is older than ours,
+ * the same or newer. */
+int flow_snapshot_order(const struct wire_want *w,
+                        const struct wire_want *received);
 
 /*
- * flow_window_has() returns 1 for a place that is held, flow_window_wants() for
- * one of the same session that is neither held nor before the first.  The upper
- * end of the window is not checked: it depends on the plan.
+ * flow_snapshot_has() returns 1 for a place that is held, flow_snapshot_wants()
+ * for one of the same session that is neither held nor before the first.  The
+ * upper end of the window is not checked: it depends on the plan.
  */
-int flow_window_has(const struct wire_want *w, const struct wire_place *at);
-int flow_window_wants(const struct wire_want *w, const struct wire_place *at);
+int flow_snapshot_has(const struct wire_want *w, const struct wire_place *at);
+int flow_snapshot_wants(const struct wire_want *w, const struct wire_place *at);
 
 #endif

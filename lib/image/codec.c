@@ -20,7 +20,7 @@ read_webp(struct image_source *from, struct err *err)
         return err_set(err, "is an animation");
     from->width = (size_t)found.width;
     from->height = (size_t)found.height;
-    if (image_opaque_check(from->width, from->height, from->max_pixels, err))
+    if (image_check_size(from->width, from->height, from->max_pixels, err))
         return -1;
     if (!from->image)
         return 0;

@@ -247,8 +247,8 @@ struct hues {
  * meaningless.
  */
 static inline void
-to_order(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
-         struct hues *h)
+split_hue(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
+          struct hues *h)
 {
     for (size_t i = 0; i < CHUNK; i++) {
         uint8_t r = red[i], g = green[i], b = blue[i];
@@ -348,7 +348,7 @@ static UTIL_CLONES(void, turn_hue, (size_t n, int shift, uint8_t *plane),
 
         for (size_t c = 0; c < 3 && m < CHUNK; c++)
             memcpy(last + c * CHUNK, from + c * n, m);
-        to_order(at, at + apart, at + 2 * apart, &hues);
+        split_hue(at, at + apart, at + 2 * apart, &hues);
         to_hsv(&hues);
         to_sixth(shift, &hues);
         to_mid(&hues);

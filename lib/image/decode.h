@@ -20,10 +20,10 @@ int image_png_read(struct image_source *from, struct err *err);
 
 enum { OPAQUE_SIDE_MAX = 65535 };
 
-/* image_opaque_check() refuses images with a side above OPAQUE_SIDE_MAX or with
+/* image_check_size() refuses images with a side above OPAQUE_SIDE_MAX or with
  * more than max_pixels pixels. */
-int image_opaque_check(size_t width, size_t height, size_t max_pixels,
-                       struct err *err);
+int image_check_size(size_t width, size_t height, size_t max_pixels,
+                     struct err *err);
 
 /*
  * image_opaque_on_white() blends n pixels with white: c a / 255 + 255 - a, to

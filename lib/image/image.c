@@ -77,8 +77,8 @@ image_scratch_free(struct image_scratch *scratch)
 }
 
 int
-image_opaque_check(size_t width, size_t height, size_t max_pixels,
-                   struct err *err)
+image_check_size(size_t width, size_t height, size_t max_pixels,
+                 struct err *err)
 {
     if (width > OPAQUE_SIDE_MAX || height > OPAQUE_SIDE_MAX)
         return err_set(err, "claims %zux%zu pixels, more than %d a side", width,

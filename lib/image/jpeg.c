@@ -137,7 +137,7 @@ begin_jpeg(struct image_decoder *decoder, struct image_source *from)
     jpeg_read_header(jpeg, TRUE);
     from->width = jpeg->image_width;
     from->height = jpeg->image_height;
-    if (image_opaque_check(from->width, from->height, from->max_pixels, &why))
+    if (image_check_size(from->width, from->height, from->max_pixels, &why))
         fail_because(decoder, why.msg);
     if (jpeg->num_components == 2 || jpeg->num_components > 4)
         fail_because(decoder, "is neither grey nor RGB nor CMYK");

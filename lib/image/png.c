@@ -144,8 +144,8 @@ run_reader(struct reader *reader)
     png_read_info(reader->png, reader->info);
     from->width = png_get_image_width(reader->png, reader->info);
     from->height = png_get_image_height(reader->png, reader->info);
-    if (image_opaque_check(from->width, from->height, from->max_pixels,
-                           reader->err))
+    if (image_check_size(from->width, from->height, from->max_pixels,
+                         reader->err))
         return -1;
     if (from->image)
         read_pixels(reader);

@@ -130,8 +130,8 @@ axis_high(const struct image_axis *axis)
 /* Computes one line of n bytes from several successive ones: a constant number
  * of taps is unrolled, and sums stay in registers. */
 static inline void
-mix_known(size_t n, size_t taps, const int32_t *restrict k,
-          const uint8_t *restrict in, uint8_t *restrict out)
+mix_unrolled(size_t n, size_t taps, const int32_t *restrict k,
+             const uint8_t *restrict in, uint8_t *restrict out)
 {
     for (size_t i = 0; i < n; i++) {
         int32_t sum = HALF;
@@ -176,13 +176,13 @@ static UTIL_CLONES(void, mix_many,
                    (n, taps, k, in, out))
 {
     if (taps == 2)
-        mix_known(n, 2, k, in, out);
+        mix_unrolled(n, 2, k, in, out);
     else if (taps == 3)
-        mix_known(n, 3, k, in, out);
+        mix_unrolled(n, 3, k, in, out);
     else if (taps == 4)
-        mix_known(n, 4, k, in, out);
+        mix_unrolled(n, 4, k, in, out);
     else if (taps == 5)
-        mix_known(n, 5, k, in, out);
+        mix_unrolled(n, 5, k, in, out);
     else
         mix_any(n, taps, k, in, out);
 }

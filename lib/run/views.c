@@ -197,8 +197,8 @@ run_views_step(struct run_views *views, int64_t total,
 }
 
 void
-run_views_name(const struct run_batch_record *s, size_t row, int64_t *id,
-               int64_t *epoch, int64_t *view)
+run_views_key(const struct run_batch_record *s, size_t row, int64_t *id,
+              int64_t *epoch, int64_t *view)
 {
     const size_t batch = s->batch.v * s->batch.b, extra = row - batch;
 

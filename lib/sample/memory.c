@@ -444,7 +444,7 @@ by_step(const void *a, const void *b)
 }
 
 static const float *
-numbers_of(const struct sample_table *table, size_t slot)
+embedding_of(const struct sample_table *table, size_t slot)
 {
     const void *row = table->bytes + slot * table->width;
 
@@ -477,7 +477,7 @@ find_update(const struct sample_memory *memory,
             "row %zu of '%s' has an invalid sample or view: sample %" PRId64
             ", view %" PRId32 " of %" PRId32,
             slot, table->name, row.id, row.view, row.views);
-    if (!num_finite(dim, numbers_of(table, slot)))
+    if (!num_finite(dim, embedding_of(table, slot)))
         return err_set(err, "a number in row %zu of '%s' is not finite", slot,
                        table->name);
     *found = (struct sample_update){
@@ -541,7 +541,7 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
         sample_bank_init(bank, size, (size_t)views, dim);
     for (size_t i = 0; i < n && !rc; i++) {
         sample_bank_restore(bank, found[i],
-                            numbers_of(table, (size_t)found[i].slot));
+                            embedding_of(table, (size_t)found[i].slot));
         if (found[i].when <= due)
             sample_bank_advance(bank, due);
     }

@@ -169,15 +169,17 @@ write_guard(const char *line)
 }
 
 static void
-watch_process(const struct stage_process *p)
+send_process(const struct stage_process *p)
 {
     char line[128], target[24] = "-";
 
     if (p->pid)
-        snprintf(target, sizeof target, "%jd",
-                 (intmax_t)(p->ask == STAGE_ASK_LEADER ? p->pid : -p->pid));
+        snprintf(
+            target, sizeof target, "%jd",
+            (intmax_t)(p->ask == STAGE_TERMINATE_LEADER ? p->pid : -p->pid));
     snprintf(line, sizeof line, "%s %s %d %.0f\n", p->mark, target,
-             p->ask == STAGE_ASK_INPUT ? 0 : p->signal, ceil(10 * p->grace_s));
+             p->ask == STAGE_TERMINATE_INPUT ? 0 : p->signal,
+             ceil(10 * p->grace_s));
     write_guard(line);
 }
 
@@ -220,7 +222,7 @@ add_process(struct stage_process *p)
     if (!rc) {
         p->next = guard.first;
         guard.first = p;
-        watch_process(p);
+        send_process(p);
     }
     pthread_mutex_unlock(&guard.lock);
     return rc;
@@ -270,7 +272,7 @@ stage_process_start(struct stage_process *p,
     }
     pthread_mutex_lock(&guard.lock);
     p->pid = pid;
-    watch_process(p);
+    send_process(p);
     pthread_mutex_unlock(&guard.lock);
     return 0;
 }
@@ -288,7 +290,7 @@ stage_process_ended(struct stage_process *p)
         close(guard.fd);
         if (!open_guard())
             for (const struct stage_process *q = guard.first; q; q = q->next)
-                watch_process(q);
+                send_process(q);
     }
     pthread_mutex_unlock(&guard.lock);
     return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
@@ -296,10 +298,10 @@ stage_process_ended(struct stage_process *p)
 }
 
 void
-stage_process_ask(const struct stage_process *p)
+stage_process_terminate(const struct stage_process *p)
 {
     if (p->pid)
-        kill(p->ask == STAGE_ASK_LEADER ? p->pid : -p->pid, p->signal);
+        kill(p->ask == STAGE_TERMINATE_LEADER ? p->pid : -p->pid, p->signal);
 }
 
 void
@@ -338,7 +340,7 @@ stage_process_wait(struct stage_process *p, int stop)
 
     while (!stage_process_ended(p))
         if (poll(&wait, 1, PAUSE_MS) > 0) {
-            stage_process_ask(p);
+            stage_process_terminate(p);
             wait.fd = -1;
         }
     stage_process_end(p, 0);

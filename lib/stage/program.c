@@ -244,7 +244,7 @@ start_shell(struct stage_program *p, const int fd[4], struct err *err)
         .argv = argv,
         .fd = fd,
         .n_fd = 4,
-        .ask = STAGE_ASK_INPUT,
+        .ask = STAGE_TERMINATE_INPUT,
         .signal = SIGTERM,
         .grace_s = killed_s,
     };
@@ -301,7 +301,7 @@ end_program(struct stage_program *p)
     close_end(&p->in);
     if (p->process.pid && !p->lost &&
         !ends_within(p, p->pending ? ask_s : close_s)) {
-        stage_process_ask(&p->process);
+        stage_process_terminate(&p->process);
         ends_within(p, ask_s);
     }
     stage_process_end(&p->process, 0);

@@ -215,10 +215,11 @@ stage_send(struct flow_client *client, struct wire_msg *msg)
 }
 
 enum flow_answer
-stage_ask(struct flow_client *service, int stop, struct wire_msg *request,
-          int64_t id, int64_t session,
-          int (*take)(void *self, struct wire_msg *answer, struct err *why),
-          void *self, struct err *err)
+stage_terminate(struct flow_client *service, int stop, struct wire_msg *request,
+                int64_t id, int64_t session,
+                int (*take)(void *self, struct wire_msg *answer,
+                            struct err *why),
+                void *self, struct err *err)
 {
     struct wire_msg *answer;
     enum flow_answer what;
@@ -251,7 +252,7 @@ stage_outlet_waits(const struct flow_outlet *outlet, double now,
                    struct err *who)
 {
     const struct wire_place at = flow_producer_place(outlet->producer);
-    const uint64_t peer = flow_producer_missing(outlet->producer, now);
+    const uint64_t peer = flow_producer_awaited_peer(outlet->producer, now);
     const struct wire_hello *hello;
 
     if (!flow_server_peers(outlet->server))

@@ -63,7 +63,8 @@ train_checkpoints_begin(struct train_checkpoints *checkpoints, int64_t step,
     if (!rc) {
         checkpoints->pending = step;
         atomic_store(&checkpoints->done, 0);
-        errno = stop_thread(&checkpoints->thread, commit_pending, checkpoints);
+        errno = stop_create_thread(&checkpoints->thread, commit_pending,
+                                   checkpoints);
         rc = errno ? err_sys(err, "cannot start a thread to save") : 0;
     }
     if (rc) {

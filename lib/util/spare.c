@@ -56,7 +56,7 @@ spare_open(struct err *err)
 
     pthread_mutex_init(&s->lock, NULL);
     clock_cond_init(&s->changed);
-    errno = stop_thread(&s->thread, run_spare_thread, s);
+    errno = stop_create_thread(&s->thread, run_spare_thread, s);
     if (!errno)
         return s;
     err_sys(err, "cannot start a thread");

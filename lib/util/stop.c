@@ -9,8 +9,8 @@
 #include "util/stop.h"
 
 static int pipe_fd[2] = {-1, -1};
-static void (*at_first)(void);
-static void (*while_busy)(void);
+static void (*on_first_signal)(void);
+static void (*if_still_running)(void);
 
 /*
  * A separate thread receives the signals, and no thread runs a handler:
@@ -27,11 +27,11 @@ watch_signals(void *signals)
     sigwait(signals, &sig);
     n = write(pipe_fd[1], "", 1);
     (void)n;
-    if (at_first)
-        at_first();
-    if (!while_busy || (sig = sigtimedwait(signals, NULL, &soon)) < 0) {
-        if (while_busy)
-            while_busy();
+    if (on_first_signal)
+        on_first_signal();
+    if (!if_still_running || (sig = sigtimedwait(signals, NULL, &soon)) < 0) {
+        if (if_still_running)
+            if_still_running();
         sigwait(signals, &sig);
     }
     signal(sig, SIG_DFL);
@@ -69,10 +69,10 @@ start_watching(struct err *err)
 }
 
 void
-stop_call(void (*first)(void), void (*busy)(void))
+stop_set_callbacks(void (*first)(void), void (*busy)(void))
 {
-    at_first = first;
-    while_busy = busy;
+    on_first_signal = first;
+    if_still_running = busy;
 }
 
 int
@@ -86,12 +86,12 @@ stop_fd(struct err *err)
 int
 stop_with_callback(void (*call)(void), struct err *err)
 {
-    at_first = call;
+    on_first_signal = call;
     return start_watching(err);
 }
 
 int
-stop_thread(pthread_t *thread, void *(*work)(void *), void *arg)
+stop_create_thread(pthread_t *thread, void *(*work)(void *), void *arg)
 {
     sigset_t all, before;
     int rc;

@@ -96,7 +96,7 @@ wire_zap_open(void *context, const struct wire_keys *keys, struct err *err)
         zmq_setsockopt(zap->socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms) ||
         zmq_bind(zap->socket, "inproc://zeromq.zap.01"))
         err_set(err, "cannot check keys: %s", zmq_strerror(errno));
-    else if ((rc = stop_thread(&zap->thread, serve_requests, zap)))
+    else if ((rc = stop_create_thread(&zap->thread, serve_requests, zap)))
         err_set(err, "cannot check keys: no thread: %s", strerror(rc));
     else
         return zap;

@@ -173,7 +173,7 @@ reads_the_version_before(void)
     memcpy(&head, bytes, sizeof head);
     parts = data_layout_parts(len - sizeof head - LAYOUT_PART / 2);
     front = parts * sizeof(struct digest);
-    head.version = LAYOUT_WHOLE;
+    head.version = LAYOUT_VERSION_ONE_DIGEST;
     head.bytes = len - front;
     head.body =
         digest_bytes(bytes + sizeof head + front, len - sizeof head - front);

@@ -315,9 +315,9 @@ book_check(struct world *w, const struct source *s)
         fail(w, "the producer is at %jd:%d, not at %jd:%d",
              (intmax_t)at.session, count(w, &at), (intmax_t)s->session,
              s->place);
-    if (flow_producer_out(s->flow) != book_count(s, 0))
+    if (flow_producer_leases(s->flow) != book_count(s, 0))
         fail(w, "%zu leases, and %zu items at peers",
-             flow_producer_out(s->flow), book_count(s, 0));
+             flow_producer_leases(s->flow), book_count(s, 0));
 }
 
 #endif

@@ -44,7 +44,7 @@ next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
 static void
 fill(struct flow_producer *p)
 {
-    while (flow_producer_short(p)) {
+    while (flow_producer_needs_place(p)) {
         const struct wire_place at = flow_producer_fresh(p);
         const struct wire_place after = step(number(at) + 1);
 

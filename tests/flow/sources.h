@@ -201,7 +201,7 @@ selector_turn(struct world *w)
 {
     struct source *s = &w->selector;
 
-    while (flow_producer_short(s->flow)) {
+    while (flow_producer_needs_place(s->flow)) {
         const struct wire_place at = flow_producer_fresh(s->flow),
                                 after = place(w, at.session, count(w, &at) + 1);
 
@@ -316,7 +316,7 @@ filter_turn(struct world *w)
         begin_weighing(w);
     if (s->session >= 0)
         may_draw(w);
-    while (s->session >= 0 && flow_producer_short(s->flow)) {
+    while (s->session >= 0 && flow_producer_needs_place(s->flow)) {
         const struct wire_place at = place(w, s->session, w->drawn),
                                 after = place(w, s->session, w->drawn + 1);
 

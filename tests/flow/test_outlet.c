@@ -43,7 +43,7 @@ sees_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
 static void
 fill(struct flow_outlet *outlet)
 {
-    while (flow_producer_short(outlet->producer)) {
+    while (flow_producer_needs_place(outlet->producer)) {
         const struct wire_place at = flow_producer_fresh(outlet->producer);
         struct wire_place after = at;
 
@@ -107,7 +107,7 @@ begins(struct plan *p)
 
     T(sees(p, FLOW_JOINED, &news), "the outlet has a peer");
     T(client_sees_news(p, FLOW_JOINED, &news), "the client joined");
-    T(!flow_producer_short(p->outlet->producer) &&
+    T(!flow_producer_needs_place(p->outlet->producer) &&
           !flow_producer_next_item(p->outlet->producer, 0, &now),
       "no window is known yet");
     T(send_to_server(p->client, next_of(77, 1, 2, 1)),
@@ -146,7 +146,7 @@ hands_out(struct plan *p)
         wire_msg_free(msg);
     }
     T(!flow_producer_next_item(p->outlet->producer, clock_now(), &now) &&
-          flow_producer_out(p->outlet->producer) == 3,
+          flow_producer_leases(p->outlet->producer) == 3,
       "then all items are sent");
     T(client_sees_news(p, FLOW_MESSAGE, &news), "an item arrives");
     T(news.item->batch.ids[2] == 2 && news.item->batch.step == 2,
@@ -164,7 +164,7 @@ passes_on(struct plan *p)
     send_to_server(p->client, next_of(77, 1, 3, 2));
     T(sees(p, FLOW_PROGRESS, &news) && news.at.step == 3,
       "the new place is news");
-    T(flow_producer_out(p->outlet->producer) == 2,
+    T(flow_producer_leases(p->outlet->producer) == 2,
       "a trained item has no lease");
     send_to_server(p->client, next_of(77, 1, 2, 3));
     T(sees(p, FLOW_REWOUND, &news) && news.at.step == 2,

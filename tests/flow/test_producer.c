@@ -11,7 +11,7 @@ shares(uint64_t peers)
     const size_t n = peers < WINDOW / 2 ? 2 * peers : WINDOW;
     int even = 1;
 
-    T(hand_out(p, 0) == n && flow_producer_out(p) == n,
+    T(hand_out(p, 0) == n && flow_producer_leases(p) == n,
       "%ju peers get %zu items: two each, of a window of eight",
       (uintmax_t)peers, n);
     for (int64_t k = 0; k < (int64_t)n; k++)
@@ -67,7 +67,7 @@ snapshots(void)
       "without room it is the window");
     T(next(p, 1, 6, 3, "56789", 0, 0) == FLOW_NOTHING &&
           next(p, 1, 7, 3, "678", 0, 0) == FLOW_NOTHING &&
-          hand_out(p, 0) == 2 && flow_producer_out(p) == 5,
+          hand_out(p, 0) == 2 && flow_producer_leases(p) == 5,
       "[producer: place no longer in have] a dropped item is sent "
       "again");
     flow_producer_free(p);
@@ -81,7 +81,7 @@ sessions(void)
 
     hand_out(p, 0);
     T(flow_producer_on_snapshot(p, 1, &later, 1) == FLOW_NEW_SESSION &&
-          !flow_producer_out(p) && flow_producer_place(p).session == 8,
+          !flow_producer_leases(p) && flow_producer_place(p).session == 8,
       "[producer: want, of a newer session] a later session: all leases are "
       "void");
     T(hand_out(p, 1) == 8 && holder(p, 4) == 1 && holder(p, 11) == 1,
@@ -218,15 +218,15 @@ missing(void)
 {
     struct flow_producer *p = with_peers(1, 2);
 
-    T(!flow_producer_missing(p, 0), "no peer has an item");
+    T(!flow_producer_awaited_peer(p, 0), "no peer has an item");
     next(p, 1, 2, 0, "", 2, 1);
     hand_out(p, 1);
-    T(flow_producer_missing(p, 2) == 1,
+    T(flow_producer_awaited_peer(p, 2) == 1,
       "one has the item that the consumer waits for");
-    T(!flow_producer_missing(p, 6),
+    T(!flow_producer_awaited_peer(p, 6),
       "a consumer that waits would send a snapshot");
     next(p, 1, 3, 0, "0", 2, 7);
-    T(!flow_producer_missing(p, 7), "and here the consumer has it");
+    T(!flow_producer_awaited_peer(p, 7), "and here the consumer has it");
     flow_producer_free(p);
 }
 
@@ -237,8 +237,9 @@ goes_back(void)
 
     next(p, 1, 2, 6, "", 2, 0);
     hand_out(p, 0);
-    T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_REWOUND && !flow_producer_out(p) &&
-          hand_out(p, 0) == 2 && holder(p, 4) == 1 && holder(p, 5) == 1,
+    T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_REWOUND &&
+          !flow_producer_leases(p) && hand_out(p, 0) == 2 &&
+          holder(p, 4) == 1 && holder(p, 5) == 1,
       "[producer: want, newer, of a place before] a consumer that goes back "
       "gets earlier items, not those that it has");
     flow_producer_free(p);
@@ -270,10 +271,11 @@ refuses(void)
 
     hand_out(p, 0);
     flow_producer_on_refusal(p, 1, &one, 0);
-    T(flow_producer_out(p) == 1, "an item that it does not have");
+    T(flow_producer_leases(p) == 1, "an item that it does not have");
     flow_producer_on_refusal(p, 1, &zero, 0);
-    T(!flow_producer_out(p), "[producer: error of an item] one that it has is "
-                             "free then");
+    T(!flow_producer_leases(p),
+      "[producer: error of an item] one that it has is "
+      "free then");
     T(!hand_out(p, 0.9) && hand_out(p, 1) == 1, "for a second");
     flow_producer_on_refusal(p, 1, &zero, 1);
     T(!hand_out(p, 2.9) && hand_out(p, 3) == 1, "then for two");

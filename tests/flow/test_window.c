@@ -27,16 +27,16 @@ order(void)
     } rows[] = {{7, 4, -1}, {7, 5, 0}, {7, 6, 1}, {6, 99, -1}, {8, 1, 1}};
     struct wire_want next = snapshot(7, 5), w;
 
-    flow_window_init(&w);
-    T(flow_window_order(&w, &next) > 0, "any is newer than none");
-    flow_window_set(&w, &next);
+    flow_snapshot_init(&w);
+    T(flow_snapshot_order(&w, &next) > 0, "any is newer than none");
+    flow_snapshot_set(&w, &next);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         next = snapshot(rows[i].session, rows[i].serial);
-        T(flow_window_order(&w, &next) == rows[i].order,
+        T(flow_snapshot_order(&w, &next) == rows[i].order,
           "session %jd, serial %jd after 7, 5: %d", (intmax_t)next.at.session,
           (intmax_t)next.serial, rows[i].order);
     }
-    flow_window_release(&w);
+    flow_snapshot_release(&w);
 }
 
 /* Against a plain search, for all places around. */
@@ -48,8 +48,8 @@ places(void)
 
     memcpy(next.plan, "-b 4", sizeof "-b 4");
     memcpy(next.order, "0a", sizeof "0a");
-    flow_window_init(&w);
-    flow_window_set(&w, &next);
+    flow_snapshot_init(&w);
+    flow_snapshot_set(&w, &next);
     for (int64_t epoch = 0; epoch < 4; epoch++)
         for (int64_t step = 0; step < 12; step++) {
             const struct wire_place at = {7, epoch, step},
@@ -58,10 +58,10 @@ places(void)
 
             for (size_t i = 0; i < 4; i++)
                 has |= have[i][0] == epoch && have[i][1] == step;
-            right &= flow_window_has(&w, &at) == has;
-            right &= flow_window_wants(&w, &at) ==
+            right &= flow_snapshot_has(&w, &at) == has;
+            right &= flow_snapshot_wants(&w, &at) ==
                      (!has && (epoch > 0 || step >= 8));
-            right &= !flow_window_wants(&w, &other);
+            right &= !flow_snapshot_wants(&w, &other);
         }
     T(right, "held and wanted places");
     T(w.n_have == 4 && w.have[7] == 0 && w.have[6] == 2 && w.serial == 5 &&
@@ -70,11 +70,11 @@ places(void)
       "it returns the stored snapshot");
     next.n_have = 0;
     next.have = NULL;
-    flow_window_set(&w, &next);
+    flow_snapshot_set(&w, &next);
     T(!w.have && !w.n_have &&
-          flow_window_wants(&w, &(struct wire_place){7, 0, 9}),
+          flow_snapshot_wants(&w, &(struct wire_place){7, 0, 9}),
       "one without any replaces it");
-    flow_window_release(&w);
+    flow_snapshot_release(&w);
 }
 
 int

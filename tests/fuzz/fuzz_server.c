@@ -46,7 +46,7 @@ check_state(struct edge *edge)
     if (edge->inlet)
         REQUIRE(flow_consumer_held(edge->inlet->consumer) <= WINDOW);
     if (edge->outlet)
-        REQUIRE(flow_producer_out(edge->outlet->producer) <=
+        REQUIRE(flow_producer_leases(edge->outlet->producer) <=
                 (size_t)flow_producer_newest(edge->outlet->producer)->window);
 }
 
@@ -101,7 +101,7 @@ produce(struct flow_outlet *outlet, const struct wire_place *at, unsigned what)
     struct wire_msg *msg;
     struct err words;
 
-    while (flow_producer_short(producer)) {
+    while (flow_producer_needs_place(producer)) {
         fresh = behind = flow_producer_fresh(producer);
         if (fresh.step % 7 == 6)
             break;

@@ -153,7 +153,7 @@ check_views(struct run_views *views, int64_t total, const char *what)
         printf("# %s\n", err.msg);
     else
         for (size_t i = 0; i < VIEWS * B + EXTRA; i++) {
-            run_views_name(&record, i, &id, &epoch, &view);
+            run_views_key(&record, i, &id, &epoch, &view);
             same += !run_views_make(views, id, epoch, view, pixel, &err) &&
                     !memcmp(pixel, gather.pixel + i * AREA, AREA);
         }

@@ -11,7 +11,7 @@
 #include "t.h"
 
 static int
-start(struct stage_process *process, const char *line, enum stage_ask ask,
+start(struct stage_process *process, const char *line, enum stage_terminate ask,
       double grace_s, int out)
 {
     char sh[] = "sh", option[] = "-c", copy[512];
@@ -33,7 +33,7 @@ code_of(const char *line)
 {
     struct stage_process process;
 
-    REQUIRE(!start(&process, line, STAGE_ASK_LEADER, 1, STAGE_OURS));
+    REQUIRE(!start(&process, line, STAGE_TERMINATE_LEADER, 1, STAGE_INHERIT));
     return stage_process_code(stage_process_wait(&process, -1));
 }
 
@@ -47,7 +47,7 @@ a_command_ends(void)
     T(code_of("[ \"${FOIL_GROUP#$PPID.}\" != \"$FOIL_GROUP\" ]") == 0,
       "it has a mark");
     T(code_of("! read x") == 0, "and nothing to read");
-    T(!start(&process, "exit 5", STAGE_ASK_LEADER, 1, STAGE_OURS) &&
+    T(!start(&process, "exit 5", STAGE_TERMINATE_LEADER, 1, STAGE_INHERIT) &&
           stage_process_wait(&process, -1) == 5 << 8 &&
           stage_process_ended(&process) && !process.pid,
       "nothing runs afterwards");
@@ -80,12 +80,12 @@ a_stop_asks(void)
 
     REQUIRE(!pipe(fd) && !pipe(ready) && write(fd[1], "", 1) == 1);
     REQUIRE(!start(&process, "trap 'exit 9' TERM; echo; sleep 100 & wait",
-                   STAGE_ASK_LEADER, 1, ready[1]));
+                   STAGE_TERMINATE_LEADER, 1, ready[1]));
     REQUIRE(read(ready[0], &byte, 1) == 1);
     T(stage_process_code(stage_process_wait(&process, fd[0])) == 9,
       "a stop asks the command to end");
     REQUIRE(!start(&process, "trap '' TERM; echo; while :; do sleep 1; done",
-                   STAGE_ASK_GROUP, 1, ready[1]));
+                   STAGE_TERMINATE_GROUP, 1, ready[1]));
     REQUIRE(read(ready[0], &byte, 1) == 1);
     stage_process_end(&process, 0.1);
     T(stage_process_code(process.status) == 137,
@@ -99,7 +99,8 @@ a_stop_asks(void)
 /* Starts a process that owns a command and checks it until killed.  All its
  * descendants have the other end of `out`, except the guard. */
 static pid_t
-start_owner(const char *line, enum stage_ask ask, double grace_s, int *out)
+start_owner(const char *line, enum stage_terminate ask, double grace_s,
+            int *out)
 {
     struct stage_process process;
     int fd[2];
@@ -155,7 +156,7 @@ kill_owner(pid_t owner, int out, char text[64])
 }
 
 static const char *
-output_of(const char *line, enum stage_ask ask, double grace_s)
+output_of(const char *line, enum stage_terminate ask, double grace_s)
 {
     static char text[64];
     int out;
@@ -175,24 +176,24 @@ nothing_outlives_the_parent(void)
     T(!strcmp(output_of("trap 'echo asked; exit' TERM; (trap 'echo wrong' "
                         "TERM; "
                         "echo up; " WAITS ") & wait",
-                        STAGE_ASK_LEADER, 60),
+                        STAGE_TERMINATE_LEADER, 60),
               "asked\n"),
       "the leader gets the signal, and the others end with it");
     T(!strcmp(output_of("trap 'echo asked; exit' TERM; (trap 'echo asked; "
                         "exit' "
                         "TERM; echo up; " WAITS ") & wait",
-                        STAGE_ASK_GROUP, 60),
+                        STAGE_TERMINATE_GROUP, 60),
               "asked\nasked\n"),
       "all commands of a script get the signal");
     T(!strcmp(output_of("trap 'echo wrong' TERM; echo up; " WAITS,
-                        STAGE_ASK_INPUT, 0.3),
+                        STAGE_TERMINATE_INPUT, 0.3),
               ""),
       "a command with an input gets no signal, but is killed in time");
-    T(!strcmp(output_of(DEAF, STAGE_ASK_LEADER, 0.3), ""),
+    T(!strcmp(output_of(DEAF, STAGE_TERMINATE_LEADER, 0.3), ""),
       "so is one that ignores signals");
     T(!strcmp(output_of("setsid sh -c \"trap '' TERM HUP; echo up; " WAITS
                         "\" & wait",
-                        STAGE_ASK_LEADER, 60),
+                        STAGE_TERMINATE_LEADER, 60),
               ""),
       "and one with its own session");
 }
@@ -229,7 +230,7 @@ a_guard_is_replaced(void)
 {
     char text[64];
     int out;
-    const pid_t owner = start_owner(DEAF, STAGE_ASK_LEADER, 0.3, &out);
+    const pid_t owner = start_owner(DEAF, STAGE_TERMINATE_LEADER, 0.3, &out);
     pid_t first, next = 0;
 
     wait_until_up(out);

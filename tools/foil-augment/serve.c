@@ -345,7 +345,7 @@ choose_pause(void *self)
 }
 
 static int
-take_turn(void *self)
+serve_once(void *self)
 {
     struct augmenter *a = self;
 
@@ -355,7 +355,7 @@ take_turn(void *self)
     return !has_enough(a);
 }
 
-static const struct stage_handlers handlers = {choose_pause, take_turn,
+static const struct stage_handlers handlers = {choose_pause, serve_once,
                                                describe_waits};
 
 void

@@ -218,12 +218,12 @@ draw_image(struct run_views *views, const struct run_batch_record *record,
         extra ? place + (record->batch.v - 1) * record->batch.b : place;
     int64_t id, epoch, number;
 
-    run_views_name(record, row, &id, &epoch, &number);
+    run_views_key(record, row, &id, &epoch, &number);
     if (run_views_plain(views, id, view, &sheet->why))
         return -1;
     data_sheet_paste(sheet, place, 0, view);
     for (size_t v = 0; v < n; v++, row += record->batch.b) {
-        run_views_name(record, row, &id, &epoch, &number);
+        run_views_key(record, row, &id, &epoch, &number);
         if (run_views_make(views, id, epoch, number, view, &sheet->why))
             return -1;
         data_sheet_paste(sheet, place, v + 1, view);

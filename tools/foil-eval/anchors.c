@@ -263,7 +263,7 @@ fill_list(const struct anchors *a, size_t at, size_t neighbours,
     list->id = mem_array(list->n, sizeof *list->id);
     list->framed = mem_array(list->n, 1);
     list->name = mem_array(list->n, sizeof *list->name);
-    eval_views_compare(&a->in->rows, 1, &row, s);
+    eval_views_cosines(&a->in->rows, 1, &row, s);
     eval_views_nearest(n, s, neighbours, near);
     for (size_t k = 0; k <= neighbours; k++) {
         const size_t c = k ? near[k - 1] : row;
@@ -377,7 +377,7 @@ print_softmax(const struct anchors *a)
     for (enum measure i = EXACT; i <= OWN; i++)
         json_object_set_new(line, names[i], json_real(*a->of[i]));
     print(line, json_object());
-    eval_views_compare(rows, 1, a->row, s);
+    eval_views_cosines(rows, 1, a->row, s);
     eval_softmax(n, s, *a->of[TAU], p);
     eval_views_nearest(n, s, k, near);
     for (size_t c = 0; c < k; c++) {

@@ -162,7 +162,7 @@ report_bias(struct meter *m, const struct method *method, int which)
     line = method_line("bias", method);
     json_object_set_new(line, "space", json_string(spaces[which]));
     for (int k = 0; k < BIAS_FIGURES; k++)
-        json_object_set_new(line, names[k], show_figure(bias.of[k]));
+        json_object_set_new(line, names[k], figure_json(bias.of[k]));
     json_object_update_new(
         line, json_pack("{s:f s:f}", "declared_scale",
                         loss_objective_scale(method->settings.objective,

@@ -143,7 +143,7 @@ measure_chain(struct watch *w, size_t i)
     float *s = mem_array(n, sizeof *s), *p = mem_array(n, sizeof *p);
     double all = 0;
 
-    eval_views_compare(rows, 1, &w->row[i], s);
+    eval_views_cosines(rows, 1, &w->row[i], s);
     eval_softmax(n, s, tau, p);
     for (size_t r = 0; r < (size_t)replicas; r++)
         all += sample_ess(states, x + r * states);

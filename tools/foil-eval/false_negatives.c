@@ -96,8 +96,8 @@ measure_shares(void *self, const struct method *method)
                                           (json_int_t)before));
     json_object_update_new(
         line, json_pack("{s:o s:o s:o}", "same_class_weight",
-                        show_figure(mean[0]), "same_class_share",
-                        show_figure(mean[1]), "lift", show_figure(mean[2])));
+                        figure_json(mean[0]), "same_class_share",
+                        figure_json(mean[1]), "lift", figure_json(mean[2])));
     print(line, how);
     curves_add(&shares->curves, mem_text(method->name), method->settings.batch,
                mean);

@@ -619,7 +619,7 @@ start_reading(struct followed *run)
            &err);
     if (pipe2(run->end, O_CLOEXEC) || pipe2(run->news, O_CLOEXEC | O_NONBLOCK))
         die("cannot make a pipe: %s", strerror(errno));
-    rc = stop_thread(&run->reader, read_events, run);
+    rc = stop_create_thread(&run->reader, read_events, run);
     if (rc)
         die("cannot start a thread: %s", strerror(rc));
 }

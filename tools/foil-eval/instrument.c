@@ -175,7 +175,7 @@ make_folder(struct stage_process *remover, int *life)
     struct stage_process_config config = {
         .argv = argv,
         .n_fd = 2,
-        .ask = STAGE_ASK_INPUT,
+        .ask = STAGE_TERMINATE_INPUT,
         .grace_s = 20, // longer than that of foil-embed (io.c)
     };
 
@@ -330,7 +330,7 @@ spread(size_t n, const double *x)
 }
 
 json_t *
-show_figure(struct eval_figure figure)
+figure_json(struct eval_figure figure)
 {
     return json_pack("{s:f s:f}", "value", figure.value, "half_width",
                      figure.half);

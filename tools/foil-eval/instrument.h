@@ -119,8 +119,8 @@ const char *instrument_group(const struct instrument *in, size_t sample,
  * median, and the quantiles .05 and .95. */
 json_t *spread(size_t n, const double *x);
 
-/* show_figure() returns a number with its interval. */
-json_t *show_figure(struct eval_figure figure);
+/* figure_json() returns a number with its interval. */
+json_t *figure_json(struct eval_figure figure);
 
 /*
  * The methods to measure on frozen rows: each printed line is of one objective

@@ -16,7 +16,7 @@ static const double first_s = 2;
 
 /* The processor seconds of this process and its children that have ended. */
 static double
-count_own(void)
+cpu_seconds(void)
 {
     struct rusage children;
 
@@ -97,7 +97,7 @@ void
 pace_begin(struct pace *pace)
 {
     pace->before.trainer = 1e-3 * (double)pace->cpu;
-    pace->before.own = count_own();
+    pace->before.own = cpu_seconds();
     pace->before.clock = clock_now();
 }
 
@@ -111,7 +111,7 @@ round_up(double x, long every)
 void
 pace_end(struct pace *pace, long epoch, double prepared)
 {
-    const double cost = count_own() - pace->before.own;
+    const double cost = cpu_seconds() - pace->before.own;
     const double done =
         fmax((double)epoch, count_newest(pace->run)) - pace->epochs;
     // per trained epoch: the processor seconds that evaluations may use, less

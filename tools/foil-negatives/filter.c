@@ -216,7 +216,7 @@ fill_items(struct filter *filter)
 {
     struct flow_producer *producer = filter->items->producer;
 
-    while (flow_producer_short(producer)) {
+    while (flow_producer_needs_place(producer)) {
         const struct wire_place fresh = flow_producer_fresh(producer);
         struct wire_place after;
         struct passage_item *item;
@@ -285,7 +285,7 @@ describe_wait(const struct filter *filter, double now, struct err *who)
         flow_producer_place(items->producer).session)
         return err_set(who, "the trainer: it has not handed over the state of "
                             "its session") != 0;
-    if (!flow_producer_short(items->producer) ||
+    if (!flow_producer_needs_place(items->producer) ||
         flow_consumer_find(passage->consumer, &passage->next) ||
         is_at_end(filter))
         return 0;

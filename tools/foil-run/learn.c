@@ -109,7 +109,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
     stages_dry_run(p, data);
     p->stages = *data ? stages_text(p, data, test) : NULL;
     if (p->stages && (list_read(list, "stages", p->stages, &err) ||
-                      list_findable(list, "stages", &err)))
+                      list_check_commands(list, "stages", &err)))
         die("%s", err.msg);
     if (p->lists && !*data)
         pipeline_misuse(p, "--stages needs the pipeline's data");

@@ -294,7 +294,7 @@ list_process_name(const struct list_stage *stage, int copy)
 }
 
 int
-list_findable(const struct list *list, const char *name, struct err *err)
+list_check_commands(const struct list *list, const char *name, struct err *err)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct list_stage *stage = &list->stage[i];

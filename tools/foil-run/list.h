@@ -78,9 +78,10 @@ void list_resume(struct list *list);
  * name, with "-1", "-2" ... if there are several. */
 char *list_process_name(const struct list_stage *stage, int copy);
 
-/* list_findable() returns 0 if the commands of all stages exist, else -1;
+/* list_check_commands() returns 0 if the commands of all stages exist, else -1;
  * errors begin with `name`, that of the list. */
-int list_findable(const struct list *list, const char *name, struct err *err);
+int list_check_commands(const struct list *list, const char *name,
+                        struct err *err);
 
 /*
  * supervise.c: supervise() starts every process of a list, in order, and

@@ -398,7 +398,7 @@ check_command_line(struct pipeline *p, size_t operands)
     if (!p->resume && p->override.n)
         pipeline_misuse(p, "--override belongs to --resume");
     if (p->resume && !p->is_study)
-        recall_run(p);
+        load_run(p);
     if (p->lists && p->is_study)
         pipeline_misuse(p, "a study has no --stages");
     if (p->is_sweep && !*var(p, "PIPELINE"))

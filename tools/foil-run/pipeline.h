@@ -186,11 +186,11 @@ void method_apply(struct pipeline *p, const char *method);
 struct word_list pipeline_keys(const struct pipeline *p);
 int pipeline_is_key(const struct pipeline *p, const char *name);
 
-/* run_command_text() returns the text for RUN/command; recall_run() applies
+/* run_command_text() returns the text for RUN/command; load_run() applies
  * the stored settings of a run, except those of --override (is_overridden());
  * configure_run() applies --config FILE. */
 char *run_command_text(const struct pipeline *p);
-void recall_run(struct pipeline *p);
+void load_run(struct pipeline *p);
 int is_overridden(const struct pipeline *p, const char *name);
 void configure_run(struct pipeline *p);
 

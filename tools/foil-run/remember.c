@@ -213,22 +213,22 @@ respell_settings(const struct pipeline *p, struct settings *was)
 }
 
 void
-recall_run(struct pipeline *p)
+load_run(struct pipeline *p)
 {
-    const int remembers = run_has(p, "command");
+    const int has_command = run_has(p, "command");
     struct settings was = {0};
     struct err err;
 
-    if (!remembers && !run_has(p, "latest") && file_exists(var(p, "RUN")))
+    if (!has_command && !run_has(p, "latest") && file_exists(var(p, "RUN")))
         die("'%s' is no run: it has neither 'command' nor a checkpoint; "
             "correct -r, or start a run without --resume",
             var(p, "RUN"));
-    if (!remembers && run_has(p, "latest"))
+    if (!has_command && run_has(p, "latest"))
         log_message(
             "'%s' was made by an older version of foil, without its command: "
             "it continues with the options of this command line",
             var(p, "RUN"));
-    else if (remembers && run_command_read(&was, var(p, "RUN"), &err))
+    else if (has_command && run_command_read(&was, var(p, "RUN"), &err))
         die("%s", err.msg);
     respell_settings(p, &was);
     for (size_t i = 0; i < was.n; i++)

@@ -67,7 +67,7 @@ end_all(struct run *run, int code)
     run->code = code;
     for (size_t i = 0; i < run->n; i++) {
         run->process[i].due = 0;
-        stage_process_ask(&run->process[i].run);
+        stage_process_terminate(&run->process[i].run);
     }
 }
 
@@ -78,7 +78,7 @@ kill_all(struct run *run)
     const int is_script = run->process[run->main].stage->is_script;
 
     if (is_script && !(run->ending && run->until > 0)) {
-        stage_process_ask(&run->process[run->main].run);
+        stage_process_terminate(&run->process[run->main].run);
         run->ending = 1;
         run->until = clock_now() + script_pause;
         return;
@@ -96,12 +96,13 @@ static int
 open_process(struct process *process, double grace_s, struct err *err)
 {
     const struct list_stage *stage = process->stage;
-    int fd[] = {STAGE_NULL, STAGE_OURS, STAGE_OURS};
+    int fd[] = {STAGE_NULL, STAGE_INHERIT, STAGE_INHERIT};
     const struct stage_process_config config = {
         .argv = stage->argv,
         .fd = fd,
         .n_fd = 3,
-        .ask = stage->is_script ? STAGE_ASK_GROUP : STAGE_ASK_LEADER,
+        .ask =
+            stage->is_script ? STAGE_TERMINATE_GROUP : STAGE_TERMINATE_LEADER,
         .signal = stage->signal,
         .grace_s = grace_s};
     struct stat st;
@@ -274,7 +275,7 @@ on_signal(struct run *run, int signal)
             log_message(
                 "ending %s, then the other stages; a second signal kills all",
                 process->name);
-        stage_process_ask(&process->run);
+        stage_process_terminate(&process->run);
         for (size_t i = 0; i < run->n; i++)
             run->process[i].due = 0;
     } else {

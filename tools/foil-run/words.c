@@ -23,7 +23,7 @@ append_word(struct word *word, const char *text, size_t n)
 
 /* Skips blanks, a comment, and continued line ends. */
 static void
-pass_blanks(struct words *words)
+skip_blanks(struct words *words)
 {
     for (;;) {
         if (*words->at == ' ' || *words->at == '\t' || *words->at == '\r') {
@@ -106,7 +106,7 @@ words_next(struct words *words, int *failed, struct err *err)
 {
     struct word word = {0};
 
-    pass_blanks(words);
+    skip_blanks(words);
     while (*words->at && !strchr(" \t\r\n", *words->at) &&
            strncmp(words->at, "\\\n", 2)) {
         if (take_word(words, &word, err)) {

@@ -104,7 +104,7 @@ add_samples(struct board *board, const char *run, const struct board_when *when)
 }
 
 void
-runs_board(const char *dir, const char *run)
+runs_write_events(const char *dir, const char *run)
 {
     char *folder = make_folder(dir, run);
     const char *name = mem_temp("%s/events.out.tfevents.foil-runs", folder);

@@ -42,12 +42,12 @@ int runs_label(const json_t *result, char label[64], double *figure);
 void runs_show(const json_t *runs, int all, int width);
 
 /*
- * runs_board() writes DIR/RUN/events.out.tfevents.foil-runs (util/board.h),
- * replacing an older file: metrics of all steps, figures of results, and
- * histograms of per-sample values in the newest checkpoint.  RUN is the run's
- * path without "..".
+ * runs_write_events() writes DIR/RUN/events.out.tfevents.foil-runs
+ * (util/board.h), replacing an older file: metrics of all steps, figures of
+ * results, and histograms of per-sample values in the newest checkpoint.  RUN
+ * is the run's path without "..".
  */
-void runs_board(const char *dir, const char *run);
+void runs_write_events(const char *dir, const char *run);
 
 /*
  * runs_draw() draws curves of all runs, an array of their paths, as a picture

@@ -20,7 +20,7 @@ select_history_release(struct select_history *history)
     *history = (struct select_history){0};
 }
 
-/* Asks as stage_ask(), and adds a hint if nobody answers. */
+/* Asks as stage_terminate(), and adds a hint if nobody answers. */
 static enum flow_answer
 ask_trainer(struct flow_client *service, int stop, struct wire_msg *request,
             int64_t id,
@@ -28,7 +28,7 @@ ask_trainer(struct flow_client *service, int stop, struct wire_msg *request,
             void *self, struct err *why)
 {
     const enum flow_answer what =
-        stage_ask(service, stop, request, id, -1, take, self, why);
+        stage_terminate(service, stop, request, id, -1, take, self, why);
     struct err was;
 
     if (what == FLOW_UNREACHED) {

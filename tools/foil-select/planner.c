@@ -24,7 +24,7 @@ struct job {
 /*
  * One lock protects all shared state.  The first thread fetches features and
  * sends reports on plans to the trainer; it sleeps on `work`, waits for the
- * trainer, or computes.  planner_forget() increments `turn`, so a thread sees
+ * trainer, or computes.  planner_cancel() increments `turn`, so a thread sees
  * that its job was cancelled.
  *
  * While the trainer does not wait for a plan, the second thread computes it at
@@ -438,7 +438,7 @@ planner_reported(struct planner *p)
 }
 
 void
-planner_forget(struct planner *p)
+planner_cancel(struct planner *p)
 {
     pthread_mutex_lock(&p->lock);
     p->turn++;

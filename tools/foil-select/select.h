@@ -220,8 +220,8 @@ int planner_take(struct planner *planner, struct planner_plan *planned);
 void planner_report(struct planner *planner, const struct wire_plan *about);
 int planner_reported(struct planner *planner);
 
-/* planner_forget() drops requests, plans and reports. */
-void planner_forget(struct planner *planner);
+/* planner_cancel() drops requests, plans and reports. */
+void planner_cancel(struct planner *planner);
 
 /*
  * planner_trouble() returns -1 with the reason if the planner has given up, 1

@@ -238,7 +238,7 @@ handle_news(struct selector *s, struct flow_news *news)
         break;
     case FLOW_NEW_SESSION: // all earlier items are void
         if (s->planner) {
-            planner_forget(s->planner);
+            planner_cancel(s->planner);
             select_plan_clear(s->plan);
             s->asked = 0;
         }
@@ -249,7 +249,7 @@ handle_news(struct selector *s, struct flow_news *news)
         // the place moved back, or was wrong: the planner may work for a
         // later epoch
         if (s->planner)
-            planner_forget(s->planner);
+            planner_cancel(s->planner);
         s->asked = 0;
         break;
     default:
@@ -390,7 +390,7 @@ add_items(struct selector *s)
     struct flow_producer *producer = s->outlet->producer;
 
     s->starved = 0;
-    while (flow_producer_short(producer)) {
+    while (flow_producer_needs_place(producer)) {
         const struct wire_place at = flow_producer_fresh(producer);
         struct wire_place next = at;
 
@@ -400,7 +400,7 @@ add_items(struct selector *s)
         }
         if (!is_planned(s, at.epoch)) {
             // all peers wait for this plan
-            s->starved = !flow_producer_out(producer);
+            s->starved = !flow_producer_leases(producer);
             return;
         }
         if (++next.step == count_steps(s, at.epoch))
@@ -439,7 +439,7 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
     if (stage_waiting_moved(waiting, &at, now))
         return 0;
     if (!stage_outlet_waits(s->outlet, now, who)) {
-        if (flow_producer_short(s->outlet->producer))
+        if (flow_producer_needs_place(s->outlet->producer))
             return 0;
         err_set(who,
                 "the trainer, which reports no progress and is at epoch "
@@ -476,7 +476,8 @@ take_turn(void *self)
     if (done.session >= 0) {
         peers = flow_server_peers(s->outlet->server);
         snprintf(more, sizeof more, "%zu planned ahead, %zu augmenter%s",
-                 flow_producer_out(s->outlet->producer), peers, plural(peers));
+                 flow_producer_leases(s->outlet->producer), peers,
+                 plural(peers));
         progress_show(&s->progress, steps_before(s, &done), more);
     }
     return !s->over;

@@ -90,8 +90,8 @@ send_state(struct train *t, struct err *err)
         state.from = (int64_t)piece.from;
         state.id = flow_client_next_id(service);
         sample_store_piece(store, &piece, tables);
-        what = stage_ask(service, t->stage.stop, wire_state_put(&state),
-                         state.id, t->session, take_ok, &state, err);
+        what = stage_terminate(service, t->stage.stop, wire_state_put(&state),
+                               state.id, t->session, take_ok, &state, err);
     } while (!state.last && what == FLOW_ANSWERED);
     return what;
 }
@@ -145,8 +145,9 @@ ask_weights(struct train *t, const struct batch *step, struct weights *weights,
         batch_captions_undo(&request.batch);
     }
     t->service.asked = step;
-    what = stage_ask(service, t->stage.stop, wire_weights_request_put(&request),
-                     request.id, t->session, take_weights, t, err);
+    what = stage_terminate(service, t->stage.stop,
+                           wire_weights_request_put(&request), request.id,
+                           t->session, take_weights, t, err);
     if (what == FLOW_ANSWERED) {
         *weights = t->service.answer.weights;
         weights->sampler = flow_client_binder_hello(service)->sampler;

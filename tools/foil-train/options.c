@@ -187,7 +187,7 @@ static const struct opt_parameter parameters[] = {
 };
 
 /* Options that do not decide the result. */
-static const struct opt conduct_opts[] = {
+static const struct opt control_opts[] = {
     {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
      "stop after N steps in all; 0: after the plan"},
     {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
@@ -244,7 +244,7 @@ static const struct opt_group groups[] = {
     {"Optimisation", &o.optim, 0},
     {"Optimisation, more", &o.optimiser.accumulate, 1},
     {"Sampler of emc2 in the trainer", &o.sampler, 1},
-    {"Conduct", &o.steps, 0},
+    {"Control", &o.steps, 0},
     {"Conduct, more", &o.override, 1},
     {0},
 };
@@ -284,7 +284,7 @@ make_table(void)
     end = param_set_opts(&params, opts, end);
     end = opt_append(opts, end, arch);
     end = opt_append(opts, end, encoder_opts);
-    opt_append(opts, end, conduct_opts);
+    opt_append(opts, end, control_opts);
     opt_parameters(parameters);
     run_settings_init(&settings, opts + first, end - first, others,
                       sizeof others / sizeof *others, &o.override);

@@ -493,7 +493,7 @@ is_plan_over(struct train *t, double now)
 /* Describes what the augmenters wait for, or the augmenter that the trainer
  * waits for. */
 static void
-describe_feeders(const struct flow_server *server, struct err *text)
+describe_augmenters(const struct flow_server *server, struct err *text)
 {
     const size_t n = flow_server_peers(server);
     const char *source = "";
@@ -536,7 +536,7 @@ train_source_waits_for(void *self, struct stage_waiting *waiting, double now,
 
     if (lasted < STAGE_REPORT_EVERY_S)
         return -1;
-    describe_feeders(inlet->server, &feeders);
+    describe_augmenters(inlet->server, &feeders);
     if (!peers)
         err_set(who, "augmenters: none has been connected for %.0f seconds%s",
                 lasted, again);

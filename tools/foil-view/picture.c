@@ -130,8 +130,8 @@ picture_rows(struct pictures *pictures, const struct batch_view *b)
         name[row] = (struct picture_name){b->ids[row % b->n], b->epoch,
                                           (int64_t)(row / b->n)};
         if (known && row / b->n < record.batch.v)
-            run_views_name(&record, row, &name[row].id, &name[row].epoch,
-                           &name[row].view);
+            run_views_key(&record, row, &name[row].id, &name[row].epoch,
+                          &name[row].view);
     }
     return name;
 }

@@ -127,7 +127,7 @@ try_pipeline(void *guess, const char *path, const char *name)
 
 /* Returns the name or path in RUN/command; dies if there is none. */
 static const char *
-remembered_pipeline(const char *run)
+saved_pipeline(const char *run)
 {
     const char *path = mem_keep_format("%s/command", run);
     static struct settings was; // static, as the result points into it
@@ -148,7 +148,7 @@ remembered_pipeline(const char *run)
 
 /* Returns RUN/list if the run is of a list of stages; or NULL. */
 static char *
-remembered_list(const char *run)
+saved_list(const char *run)
 {
     char *list = mem_keep_format("%s/list", run);
 
@@ -306,10 +306,10 @@ run_pipeline(const char *folder, char **argv)
         die("no pipeline '%s': no such file", argv[1]);
     if (named && run_is_path(argv[1]))
         run_file(folder, argv[1], argv + 1);
-    path = named ? NULL : remembered_list(run);
+    path = named ? NULL : saved_list(run);
     if (path)
         run_file(folder, path, argv);
-    name = named ? argv[1] : remembered_pipeline(run);
+    name = named ? argv[1] : saved_pipeline(run);
     path = pipelines_find(folder, name);
     if (path)
         run_file(folder, path, argv + named);

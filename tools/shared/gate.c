@@ -36,7 +36,7 @@
  * disconnected: a peer that sends its message without delay stays.
  *
  * send() detects peers that do not read: a peer is stuck if it has data to
- * read, and reads less than TAKES bytes a second.
+ * read, and reads less than READS_MIN bytes a second.
  *
  * Only connections accepted by a bound socket are limited.
  *
@@ -50,7 +50,7 @@ enum {
     SPARE = 64,
     RATE = 32,
     SMALL = 64 << 10,
-    TAKES = 64 << 10,
+    READS_MIN = 64 << 10,
     FRAME = 48 /* bytes added to a part: 2 or 9 of ZMTP, 33 of CURVE */
 };
 
@@ -260,7 +260,7 @@ is_stuck(int fd, double now)
     }
     if (peer->has_unsent && seconds < 1)
         return 0;
-    stuck = peer->has_unsent && (double)peer->took < seconds * TAKES;
+    stuck = peer->has_unsent && (double)peer->took < seconds * READS_MIN;
     peer->has_unsent = 1;
     peer->checked = now;
     peer->took = 0;
@@ -424,7 +424,7 @@ accept(int fd, struct sockaddr *restrict at, socklen_t *restrict len)
 /* The connection to end because it, or all together, exceed the limit of
  * unread bytes; or -1. */
 static int
-find_greedy(int fd)
+find_over_limit(int fd)
 {
     const struct slot *peer = &slots[fd], *gate = slot_of(peer->gate, GATE);
     const double spent = (clock_now() - peer->since) * RATE;
@@ -459,7 +459,7 @@ count_got(int fd, size_t came)
         peer->got += came;
         if (peer->admitted)
             gate->held += came;
-        greedy = find_greedy(fd);
+        greedy = find_over_limit(fd);
     }
     if (greedy >= 0)
         hang_up(greedy, WIRE_GATE_GREEDY);
