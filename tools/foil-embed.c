@@ -107,8 +107,7 @@ embed_texts(char **operand)
     if (o->captions + !!o->lines + !!o->classes > 1 ||
         (o->raw && !o->captions) || o->descriptor ||
         (o->untrained && (!o->captions || o->raw)) || o->recipe)
-        opt_misuse("--captions, --lines and --classes exclude each other and "
-                   "the options of images");
+        opt_misuse("give --captions, --lines or --classes alone");
     if ((operand[1] == NULL) == (o->captions && whole))
         opt_misuse(!whole        ? "needs DATA alone"
                    : o->captions ? "needs CHECKPOINT and DATA"

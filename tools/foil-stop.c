@@ -34,8 +34,7 @@ static const struct opt opts[] = {
 };
 
 static const struct opt_tool tool = {
-    "foil-stop", "end a run after its current step, and save it", "[RUN]", 0, 1,
-    opts,
+    "foil-stop", "end a run after its step, and save it", "[RUN]", 0, 1, opts,
 };
 
 /* The state of a lock of the run; dies if that cannot be read. */

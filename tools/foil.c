@@ -29,7 +29,7 @@ static const struct {
     {"runs", "list and compare runs"},
     {"top", "watch a run: stages, rates, queues, curves"},
     {"view", "show a run as a page in a browser"},
-    {"stop", "end a run after its current step, and save it"},
+    {"stop", "end a run after its step, and save it"},
     {"data", "make, import, index, split, corrupt and list data sets"},
     {"sweep", "train a pipeline with several values of options, and compare"},
     {"doctor", "check whether a run can start here, and time an epoch of DATA"},

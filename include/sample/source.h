@@ -31,10 +31,9 @@ enum sample_score_source {
     SAMPLE_FROM_BATCH_EXTRA,
     /* The same for captions only: the states of images' chains become extra
      * captions.  A caption's chain starts cold if its image is not in the
-     * batch, so its negatives are easier than samples of the softmax: their
-     * total variation distance is .17 for b = 8 of 100 samples at beta 5, .33
-     * for b = 4.  For two views of two kinds: view 0 is an image, view 1 a
-     * caption. */
+     * batch, and its negatives are easier than the softmax's: their total
+     * variation distance is .17 for b = 8 of 100 at beta 5, .33 for b = 4.  For
+     * two views of two kinds: view 0 is an image, view 1 a caption. */
     SAMPLE_FROM_BATCH_EXTRA_TEXTS,
     /* By its features from the last step that trained on it, as a constant: no
      * extra samples, and both kinds of chains have the softmax.  For two

@@ -86,9 +86,8 @@ struct train_encoder_ops {
     int prefetches_early;
     void (*announce)(void *self, const struct batch *batch);
 
-    /* Encodes rows [from,to) of the batch, as nn_net_forward(), to z
-     * [to - from,dim].  z is NULL when the rows are encoded again for
-     * backward. */
+    /* Encodes rows [from,to) of the batch, as nn_net_forward(), to z [to -
+     * from,dim].  z is NULL when the rows are encoded again for backward. */
     int (*forward)(void *self, size_t from, size_t to, enum nn_mode mode,
                    float *z, struct err *err);
 

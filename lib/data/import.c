@@ -122,8 +122,7 @@ read_npy_head(struct gzFile_s *file, const char *path, size_t size[4],
     return data_gz_seek(file, path, place, err);
 }
 
-/* Reads all labels of a file, without allocating by the count in its
- * header. */
+/* Reads all labels of a file, without allocating by the count in its header. */
 static int
 read_gz_labels(struct data_import *import, const char *path, struct err *err)
 {

@@ -18,11 +18,10 @@ enum { QUERIES = 2048, TILE = 256, LARGE_K = 50, GROUP = 8 };
 enum { AHEAD = 4, LINE = 64 };
 
 /*
- * If k is above 1 / SHARE_OF_ALL of the references, products are in f32: scaled
- * products (num_scaled) would leave too many candidates to compare in double.
- * If more than 1 / SHARE_OF_BLOCK of a block's queries have no answer after the
- * scaled products, later blocks use f32, too; so the first block has only FIRST
- * queries.
+ * For k above 1 / SHARE_OF_ALL of the references, products are in f32: scaled
+ * ones (num_scaled) would leave too many candidates.  If they leave more than 1
+ * / SHARE_OF_BLOCK of a block's queries without an answer, later blocks use
+ * f32, too; so the first block has only FIRST queries.
  */
 enum { SHARE_OF_ALL = 128, SHARE_OF_BLOCK = 8, FIRST = 64 };
 
@@ -34,11 +33,11 @@ struct eval_knn {
     size_t n, d;
     const float *ref;
     enum eval_metric metric;
-    float *scale, *shift;        /* [n] */
-    double *square;              /* [n] |r|^2 */
-    double longest;              /* largest |r| scale */
+    float *scale, *shift;            /* [n] */
+    double *square;                  /* [n] |r|^2 */
+    double longest;                  /* largest |r| scale */
     const struct num_narrow *method; /* method of products; NULL: f32 */
-    double residual;             /* its bound for all references */
+    double residual;                 /* its bound for all references */
 };
 
 /* State of one query: candidates in no order, each an id and its f32 rank; they
@@ -168,10 +167,9 @@ static UTIL_CLONES(void, limits_of_keys,
 }
 
 /*
- * Finds by bisection a bound such that k to `most` of n keys are at least the
- * bound; if there is none, returns the k-th largest key.  Counting is
- * vectorised and cheaper than moving keys: to move 2 room keys costs about ten
- * counts.
+ * Finds by bisection a bound that k to `most` of n keys reach; if there is
+ * none, returns the k-th largest key.  Counting is vectorised and cheaper than
+ * moving keys: to move 2 room keys costs about ten counts.
  */
 static int32_t
 find_bound(size_t n, const int32_t *keys, size_t k, size_t most)
@@ -316,8 +314,8 @@ sort_candidates(const struct eval_knn *knn, const struct knn_products *p,
                 const float *query, double qq, size_t k,
                 const struct nearest *near, struct neighbour *best)
 {
-    const double product =
-        p->method ? p->method->error(knn->d) + p->residual : ldexp((double)knn->d, -24);
+    const double product = p->method ? p->method->error(knn->d) + p->residual
+                                     : ldexp((double)knn->d, -24);
     double length = sqrt(qq) * knn->longest, limit;
     size_t count = 0;
 
@@ -371,8 +369,10 @@ prepare_search(struct search *s)
     p->method = many ? NULL : knn->method;
     p->dot = mem_aligned(QUERIES * TILE, sizeof *p->dot);
     if (p->method) {
-        p->rows = mem_aligned(p->method->words(QUERIES, knn->d), sizeof *p->rows);
-        p->panels = mem_aligned(p->method->words(TILE, knn->d), sizeof *p->panels);
+        p->rows =
+            mem_aligned(p->method->words(QUERIES, knn->d), sizeof *p->rows);
+        p->panels =
+            mem_aligned(p->method->words(TILE, knn->d), sizeof *p->panels);
     }
     s->keys = mem_array(QUERIES * most, sizeof *s->keys);
     s->ids_found = mem_array(QUERIES * most, sizeof *s->ids_found);

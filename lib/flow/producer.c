@@ -8,9 +8,9 @@
 #include "peers.h"
 #include "window.h"
 
-/* older_wait_s: after FLOW_LAPSE, peers must repeat an older snapshot for so
- * long before it is accepted.  A peer that refused an item gets none for
- * refusal_pause_s, doubled each time up to refusal_pause_max_s.
+/* older_wait_s: peers must repeat an older snapshot for so long after
+ * FLOW_LAPSE. A peer that refuses an item gets none for refusal_pause_s, then
+ * twice that ..
  */
 static const double older_wait_s = 1, refusal_pause_s = 1,
                     refusal_pause_max_s = 32;
@@ -20,8 +20,9 @@ static const double older_wait_s = 1, refusal_pause_s = 1,
 enum { FOREIGN = 5 };
 
 /* notify_every_s: between two notices that the plan ends.  recheck_s: a lease
- * is overdue only if a snapshot arrives so long after its end was noticed;
- * earlier ones may be old, if this process was stopped. */
+ * is overdue if a snapshot comes so long after its end: earlier ones may be
+ * old.
+ */
 static const double notify_every_s = 1, recheck_s = 0.1;
 
 /* First suspension of a peer, in leases; how often it is doubled at most. */
@@ -512,8 +513,7 @@ flow_producer_mark_sent(struct flow_producer *p,
     lease->over = 0;
 }
 
-/* The lowest lease that has ended, if a snapshot received since still lacks its
- * item. */
+/* The lowest lease that has ended, if a later snapshot still lacks its item. */
 static const struct lease *
 find_overdue(struct flow_producer *p, double now)
 {

@@ -4,10 +4,10 @@
 #include "wire/progress.h"
 
 /*
- * A stored copy of a consumer's snapshot (struct wire_want), the places that it
- * has and wants; a place is (session, epoch, step).  A consumer makes it;
- * producer and relay store the newest that they received.  Its `have` is a
- * copy; its `msg` is NULL, its `room` 0.
+ * A copy of a consumer's snapshot (struct wire_want): the places, (session,
+ * epoch, step), that it has and wants.  A consumer makes it; producer and relay
+ * store the newest that they received.  Its `have` is a copy; its `msg` is
+ * NULL, its `room` 0.
  */
 
 /*

@@ -49,8 +49,7 @@ static UTIL_CLONES(void, blend_each, (size_t n, int from, float f, uint8_t *x),
         x[i] = image_color_mix(from, x[i], f);
 }
 
-/* With fewer values, blend_each() is faster than split_factor() and
- * blend_fixed_each(). */
+/* With fewer values, blend_each() is faster than blend_fixed_each(). */
 enum { FIXED_FROM = 2048 };
 
 /* A factor in fixed point: `high` has 6 fractional bits, `low` the next 16. */

@@ -47,9 +47,8 @@ struct winograd_sink {
     int add, relu;
 };
 
-/* An image's pixels as rows (taps.h), `step` floats apart.  Of the vectors of a
- * pixel's channels, `side` are adjacent, and the next ones `plane` floats
- * further. */
+/* An image's pixels as rows (taps.h), `step` floats apart.  A pixel has `side`
+ * adjacent vectors of channels, and the next ones `plane` floats further. */
 struct taps_map {
     size_t h, w, groups, stride; /* groups: c / lanes */
     int bf16;
@@ -66,9 +65,9 @@ struct taps_weights {
 /* The transforms of the forward pass; back_data and norms only with stride 1.
  */
 struct winograd_transforms {
-    /* u(p, phase n + c - from, .) = G g G' with n = to - from, for w
-     * [out,in,3,3].  Columns are outputs (inputs if `back`), rows from .. to -
-     * 1 the others; from and to are multiples of `lanes`.
+    /* u(p, phase n + c - from, .) = G g G' with n = to - from and w
+     * [out,in,3,3].  Columns are outputs (inputs if `back`), rows the others;
+     * from, to: multiples of `lanes`.
      */
     void (*weights)(const float *w, size_t out, size_t in, int back,
                     size_t panel, size_t from, size_t to, float *u,

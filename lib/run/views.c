@@ -98,8 +98,7 @@ open_data(struct run_views *views, const json_t *view_options, struct err *err)
     return 0;
 }
 
-/* Reads which caption of an image was used; without the member, captions were
- * not used. */
+/* Reads which caption of an image was used; without the member, none was. */
 static int
 read_caption(struct run_views *views, const json_t *view_options,
              struct err *err)

@@ -105,9 +105,8 @@ sample_chains_set(struct sample_chains *chains, size_t index,
 
     if (!is_valid(chains, state))
         return err_set(err,
-                       "the chain of sample %zu, view %zu has a state that "
-                       "does not exist: sample %" PRId64 ", view %" PRId64
-                       ", epoch %" PRId64,
+                       "sample %zu, view %zu has an invalid state: sample "
+                       "%" PRId64 ", view %" PRId64 ", epoch %" PRId64,
                        id, view, state.id, state.view, state.epoch);
     if (!isfinite(score))
         return err_set(err, "the chain of sample %zu, view %zu has no score",
@@ -566,10 +565,8 @@ load_betas(struct sample_memory *memory, const struct sample_table *table,
 
         if (row.step_1 < 0 || row.step_1 > memory->total ||
             !(row.beta >= 0 && row.beta <= 1e9))
-            return err_set(err,
-                           "row %zu of '%s' has an invalid beta, or a step "
-                           "that is not one of %" PRId64,
-                           i, table->name, memory->total);
+            return err_set(err, "row %zu of '%s' has an invalid beta or step",
+                           i, table->name);
     }
     return 0;
 }

@@ -55,8 +55,7 @@ text_merges_count(struct text_merges *merges, const char *text, size_t len)
         count_in(&merges->words, &merges->count, &merges->room, word, n, 1);
 }
 
-/* Two adjacent symbols, and the pieces that contain them or contained them
- * before. */
+/* Two adjacent symbols, and the pieces that contain or contained them. */
 struct pair {
     int32_t left, right;
     size_t count;

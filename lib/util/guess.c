@@ -59,8 +59,7 @@ guess_try(struct guess *guess, const char *word)
 
 /*
  * Options of other programs, and the suggestion: the first of our options that
- * the tool has, else the last entry.  An entry of more than one word is printed
- * as it is.
+ * the tool has, else the last entry; one of more than one word is a text.
  */
 static const struct {
     const char *theirs, *ours;

@@ -157,7 +157,7 @@ train|hides error 1|outside of the data set
 train|hides error 2|a batch with an id twice
 train|hides error 3|a batch without
 train|since error 3 sets want step 3|no batch with an error is trained
-train|since error 4 hides error|images of another size
+train|since error 4 hides error|a batch of another size
 train|since error 4 hides hello|reconnects is greeted
 train|since error 4 hides want|reconnects gets a snapshot
 train|hides error 5|with another recipe is refused

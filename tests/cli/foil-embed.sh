@@ -172,7 +172,7 @@ ok 'they differ from those of the checkpoint' exits 1 cmp -s c.npy u.npy
 ok '--untrained --captions of the same seed are the same' bash -c "'$embed' --untrained \
     --captions -o v.npy pairs captions.foil && cmp u.npy v.npy"
 ok 'u.json says so' jq -e .encoder.untrained u.json
-ok '--untrained --lines exits with 2' refuses 2 'exclude each other' \
+ok '--untrained --lines exits with 2' refuses 2 'or --classes alone' \
     "$embed" --untrained --lines captions.tsv -o u.npy pairs
 ok '--captions with another batch size succeeds' "$embed" --captions -b 3 -o d.npy \
     pairs captions.foil
@@ -383,7 +383,7 @@ ok 'temperature --plot of two columns exits with 2' \
 ok 'temperature --column takes one column' \
     "$BIN/foil-eval" temperature --column view1.tau warm \
     captions.foil
-ok '--captions with --lines exits with 2' refuses 2 'exclude each other' \
+ok '--captions with --lines exits with 2' refuses 2 'or --classes alone' \
     "$embed" --captions --lines names -o c.npy pairs captions.foil
 
 

@@ -229,8 +229,7 @@ embed_all(struct work *work, struct data_features *f)
     progress_clear(&progress);
     free(pixels);
     if (!f->n)
-        die(all ? "no image could be decoded: 'foil-data index --decode' "
-                  "prints why"
+        die(all ? "no image could be decoded: see foil-data index --decode"
                 : "the part is empty: there are fewer images than parts");
     return all - f->n;
 }

@@ -114,8 +114,7 @@ pace_end(struct pace *pace, long epoch, double prepared)
     const double cost = cpu_seconds() - pace->before.own;
     const double done =
         fmax((double)epoch, count_newest(pace->run)) - pace->epochs;
-    // per trained epoch: the processor seconds that evaluations may use, less
-    // those spent on waiting; and its duration
+    // per trained epoch: processor seconds for evaluations, and its duration
     const double allowed =
         fmax(1e-9, pace->share * pace->before.trainer - pace->before.own) /
         done;

@@ -182,8 +182,8 @@ describe_direction(const struct eval_answers *answers,
     return line;
 }
 
-/* Prints a line by one rule.  By `equal`, equal captions count as one caption,
- * and all of their images are right answers. */
+/* Prints a line by one rule.  By `equal`, equal captions count as one, and all
+ * their images are right answers. */
 static void
 report_captions(const char *measure, const char *rule, char **path,
                 struct both *b, json_t *how)
@@ -358,8 +358,7 @@ run_cca(char **path)
     load_both(&new, path + 2, 0);
     for (size_t i = 0; i < 2; i++)
         if (old[i]->d != later[i]->d)
-            die("'%s' has %zu columns and '%s' has %zu: they must be of one "
-                "encoder",
+            die("'%s' has %zu columns and '%s' has %zu: use one encoder",
                 path[i], old[i]->d, path[2 + i], later[i]->d);
     learn_maps(path, &b, &image, &text);
     map_rows(&image, &new.image);

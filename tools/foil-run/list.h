@@ -16,8 +16,8 @@
  * Not thread-safe.
  */
 
-/* When a stage that has ended is restarted; each value includes the one before.
- * If an optional stage ends, the run continues. */
+/* When an ended stage is restarted; each includes the one before.  If an
+ * optional stage ends, the run continues. */
 enum list_restart {
     LIST_OPTIONAL,
     LIST_NEVER,

@@ -125,8 +125,7 @@ const char *pipeline_arguments(struct pipeline *p, char **argv);
 char *pipeline_absolute(const char *path);
 
 /* pipeline_row_add() adds an option of texts that are never freed, a flag if
- * `arg` is ""; pipeline_row_find()
- * returns one by name, or NULL. */
+ * `arg` is ""; pipeline_row_find() returns one by name, or NULL. */
 void pipeline_row_add(struct pipeline *p, const char *name, const char *arg,
                       const char *what);
 const struct pipeline_row *pipeline_row_find(const struct pipeline *p,

@@ -286,8 +286,8 @@ ask_plan(struct selector *s)
 }
 
 /*
- * Starts an epoch without its plan.  In the first epochs, which have no
- * features, the planner would make the same shuffle, only later.
+ * Starts an epoch without its plan.  In the first epochs, without features, the
+ * planner would make the same shuffle, later.
  */
 static void
 use_fallback(struct selector *s, int64_t epoch)

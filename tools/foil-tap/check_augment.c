@@ -171,10 +171,10 @@ refuses_with_a_reason(struct checked *s)
     check_refusal(
         &s->plan,
         check_spoil(item_of(s, session, 3), "ids", outside, sizeof outside), 3,
-        "an item with an id outside of the data set is answered with an error");
+        "an item with an id outside of the data set is refused");
     check_refusal(&s->plan,
                   check_rename(item_of(s, session, 3), "steps", "stepz"), 3,
-                  "an item without `steps` is answered with an error");
+                  "an item without `steps` is refused");
     s->plan.errors = 0;
     check_count(&s->plan, WIRE_ITEM, 2);
     check_rule(check, s->plan.errors < 5,

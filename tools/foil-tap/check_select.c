@@ -107,7 +107,7 @@ sends_wanted_items(struct check *check, struct check_actor *a)
     check_send(a, check_want(check, 4, 4, WINDOW, ROOM, 0, NULL));
     got = await_items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 4),
-               "trained steps make room for the next places");
+               "trained steps make room for others");
 }
 
 /* Another peer gets the next places, and those of a lost peer. */
@@ -173,7 +173,7 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
                   "names the kind");
     check->session = (int64_t)clock_wall() + (int64_t)2 * 86400 * 1000000000;
     check_refusal(b, check_want(check, 0, 1, WINDOW, ROOM, 0, NULL), 3,
-                  "a session two days ahead is answered with an error");
+                  "a session two days ahead is refused");
     check->session = session;
     check_count(b, WIRE_ITEM, 2);
     check_rule(check, b->errors < 5, "each is answered once: no busy loop");

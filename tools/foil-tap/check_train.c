@@ -172,7 +172,7 @@ trains_in_order(struct checked *s)
                "a repeated batch, or one of another session, changes nothing");
     check_send(&s->a, batch_of(session, 0, SIDE));
     check_rule(check, await_state(s, is_at, 2, 60),
-               "with the batch before it, both are trained in order");
+               "after the missing one both are trained in order");
 }
 
 static void
@@ -192,17 +192,16 @@ refuses_with_a_reason(struct checked *s)
     check_refusal(
         &s->a,
         check_spoil(batch_of(session, 2, SIDE), "ids", twice, sizeof twice), 5,
-        "a batch with an id twice is answered with an error");
+        "a batch with an id twice is refused");
     check_refusal(&s->a,
                   check_rename(batch_of(session, 2, SIDE), "steps", "stepz"), 5,
-                  "a batch without `steps` is answered with an error");
+                  "a batch without `steps` is refused");
     check_rule(check, stays_before(s, 3), "no batch with an error is trained");
     s->a.errors = 0;
     check_send(&s->a, batch_of(session, 2, SIDE / 2));
     wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
-    check_rule(
-        check, s->a.errors,
-        "a batch with images of another size, or its sender, is refused");
+    check_rule(check, s->a.errors,
+               "a batch of another size, or its sender, is refused");
 }
 
 /* The same augmenter on another connection, then a second one. */
