@@ -9,9 +9,8 @@
 #include "window.h"
 
 /* older_wait_s: peers must repeat an older snapshot for so long after
- * FLOW_LAPSE. A peer that refuses an item gets none for refusal_pause_s, then
- * twice that ..
- */
+ * FLOW_LAPSE.  A peer gets no item for refusal_pause_s after it refused one,
+ * and for twice as long after each further one. */
 static const double older_wait_s = 1, refusal_pause_s = 1,
                     refusal_pause_max_s = 32;
 
@@ -20,9 +19,7 @@ static const double older_wait_s = 1, refusal_pause_s = 1,
 enum { FOREIGN = 5 };
 
 /* notify_every_s: between two notices that the plan ends.  recheck_s: a lease
- * is overdue if a snapshot comes so long after its end: earlier ones may be
- * old.
- */
+ * is overdue if a snapshot comes so long after its end: it may be delayed. */
 static const double notify_every_s = 1, recheck_s = 0.1;
 
 /* First suspension of a peer, in leases; how often it is doubled at most. */
