@@ -156,12 +156,13 @@ int data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
               struct err *err);
 
 /*
- * data_shared() counts the samples of a set that are in another set, too, byte
- * for byte and under any name: the overlap of TRAIN and TEST, for example.  It
- * compares digests, O(n log m) for n and m samples, and uses 16 bytes for each
- * sample of both.
+ * data_count_common() counts the samples of a set that are in another set, too,
+ * byte for byte and under any name: the overlap of TRAIN and TEST, for example.
+ * It compares digests, O(n log m) for n and m samples, and uses 16 bytes for
+ * each sample of both.
  */
-size_t data_shared(const struct data_set *set, const struct data_set *other);
+size_t data_count_common(const struct data_set *set,
+                         const struct data_set *other);
 
 /*
  * data_open_or_die() is data_open() and data_stale(), only for main(), as

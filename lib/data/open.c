@@ -48,8 +48,8 @@ explain_no_index(const char *path, size_t n, struct err *err)
                 path, path);
 }
 
-/* Returns the path of the index: `path`, or the index of the data `path`; NULL
- * if there is none. */
+/* Returns `path` if it is an index, else the index of the data `path`; NULL if
+ * there is none. */
 static char *
 find_index(const char *path, struct err *err)
 {

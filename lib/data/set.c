@@ -252,8 +252,7 @@ read_own(const struct data_set *set, const struct layout_sample *sample,
     if (rc == -1 && !file_exists(path))
         add_advice(set, err);
     else if (rc == -1 && access(path, R_OK))
-        rc = DATA_UNREAD; // only without permission: it was readable when
-                          // indexed
+        rc = DATA_UNREAD; // permission denied: it was readable when indexed
     free(path);
     return rc;
 }
@@ -336,7 +335,7 @@ digests_of(const struct data_set *set)
 }
 
 size_t
-data_shared(const struct data_set *set, const struct data_set *other)
+data_count_common(const struct data_set *set, const struct data_set *other)
 {
     struct digest *some = digests_of(set), *others = digests_of(other);
     const size_t shared =
@@ -379,5 +378,5 @@ void
 data_protect_or_die(const struct data_set *set, const char *output)
 {
     if (data_reads(set, output))
-        opt_misuse("'%s' is read from: it would be lost", output);
+        opt_misuse("'%s' is an input and would be overwritten", output);
 }

@@ -7,7 +7,7 @@
 
 /* ---- rows of a batch ----------------------------------------------------- */
 
-/* The bound of |G|. */
+/* Bound of |G|, the gradient of a temperature (isogclr, below). */
 static const double steepest = 3;
 
 const char *const loss_running_column[] = {"log_u", "seen", "momentum", "tau"};
@@ -337,8 +337,8 @@ const struct loss_objective loss_isogclr = {
 /* The margin of a row's partner over the others. */
 static const double margin = 0.8;
 
-/* One row: its scores, its partner's score, and the temperatures: of the
- * columns (by_column), in state[c mod b], or of the row's image. */
+/* One row: its scores and its partner's.  With by_column a column has the
+ * temperature of its own image, state[c mod b], else of the row's. */
 struct hinge {
     size_t b, r;
     const float *row, *state;

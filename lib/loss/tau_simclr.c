@@ -41,9 +41,9 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
     const struct loss_views views = loss_views_of(batch);
     const size_t b = batch->b, n = 2 * b, d = batch->dim;
     const size_t partner = loss_partner(b, r);
-    const size_t t_row = set->reference ? r % b : r; // row of t at the partner
+    const size_t t_row = set->reference ? r % b : r; // its t scales the partner
     const double t = certainty_of(batch, z, r),
-                 at = certainty_of(batch, z, t_row);
+                 t_partner = certainty_of(batch, z, t_row);
     const double score = row[partner],
                  scale = 1 / (set->value[LOSS_TAU] * (double)n);
     const struct loss_row q = loss_row_partition(
@@ -53,10 +53,10 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
     const double share = exp(q.log_z - log_z);
 
     num_scale(n, (float)(scale * share * t), row);
-    row[partner] = -(float)(scale * at);
+    row[partner] = -(float)(scale * t_partner);
     dz[(r + 1) * d - 1] += (float)(scale * share * q.mean);
     dz[(t_row + 1) * d - 1] -= (float)(scale * score);
-    return log_z - score * at / set->value[LOSS_TAU];
+    return log_z - score * t_partner / set->value[LOSS_TAU];
 }
 
 static void

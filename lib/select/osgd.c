@@ -41,7 +41,7 @@
  * for osgd-full more than 2^20 batches or fewer than `top`.
  */
 
-/* Most batches that osgd-full evaluates in an epoch. */
+/* Maximum batches that osgd-full evaluates in an epoch. */
 static const double most_batches = 1 << 20;
 
 /* C(n, b), or more than 1e15. */

@@ -18,13 +18,13 @@
  * one batch, by spectral clustering (Cho et al. 2023, arXiv:2307.05906;
  * lib/algorithms.md 5.2).
  *
- * An epoch begins as a shuffle and is cut into blocks of equal size up to one,
- * of at most `block` batches.  For each block of k batches, its n samples are
- * mapped to points, k-means finds k centres, and points are assigned to centres
- * with the least sum of distances such that each batch is full (num/assign.h).
- * Which centre becomes which batch is random.  k-means and assignment are
- * repeated `restarts` times; the largest mean batch loss wins.  The points,
- * with D the row sums of a matrix with zero diagonal:
+ * An epoch begins as a shuffle and is cut into blocks of at most `block`
+ * batches; their sizes differ by at most one.  For each block of k batches, its
+ * n samples are mapped to points, k-means finds k centres, and points are
+ * assigned to centres with the least sum of distances such that each batch is
+ * full (num/assign.h).  Which centre becomes which batch is random.  k-means
+ * and assignment are repeated `restarts` times; the largest mean batch loss
+ * wins.  The points, with D the row sums of a matrix with zero diagonal:
  *
  *     NJW      eigenvectors of the k largest eigenvalues of
  *              D^-1/2 W D^-1/2, rows scaled to unit length
@@ -49,12 +49,13 @@
 
 /* Samples in a block; points and centres that are compared at a time; lanes of
  * a sum. */
-enum { MOST = 20000, ROWS = 4, LANES = 8, SUMS = 32 };
+enum { MAX_SAMPLES = 20000, ROWS = 4, LANES = 8, SUMS = 32 };
 typedef float lanes __attribute__((vector_size(LANES * 4)));
 
 /* ---- points of samples --------------------------------------------------- */
 
-/* Residuals of eigenvectors: smaller ones do not make better batches. */
+/* Tolerance of residuals of eigenvectors: smaller makes no better batches.
+ */
 static const double loose = 4e-3;
 
 /* w_ij scale_i scale_j - q_i q_j, where scale_i is D_i^-1/2. */
@@ -143,8 +144,8 @@ make_njw(size_t n, float *w, float *q, float *scale)
     normalise_weights(n, scale, q, w);
 }
 
-/* The same for exp(W).  D^1/2 is divided by its largest, D^-1/2 by its largest
- * value; scale [n] gets D^-1/2. */
+/* The same for exp(W).  D^1/2 and D^-1/2 are each divided by their largest
+ * element; scale [n] gets D^-1/2. */
 static void
 make_code(size_t n, float *w, float *q, float *scale)
 {
@@ -460,7 +461,7 @@ spectral_fit(struct select_layout *layout, const double *value, struct err *err)
     if (block < 2)
         return err_set(err, "spectral plans at least two batches together: "
                             "want block=2 or more");
-    if (k > MOST / most)
+    if (k > MAX_SAMPLES / most)
         return err_set(err,
                        "%zu batches of %zu are too many to plan together by "
                        "spectral: want a smaller block",

@@ -35,12 +35,12 @@
  * double the time. */
 enum { KICKS = 2 };
 
-/* A region is a group of batches with near features, rearranged as a block: its
- * number of samples, and of batches at least. */
+/* A region is a group of batches with similar features, rearranged as a block:
+ * its samples, and its least number of batches. */
 enum { REGION = 1280, BATCHES = 4 };
 
-/* Most rounds of forming regions, and the least gain of a round, as a share of
- * the weight, for another. */
+/* Maximum rounds, and the gain of a round, as a share of the weight, below
+ * which no other follows. */
 enum { ROUNDS = 20 };
 static const double least_gain = 1e-3;
 
@@ -101,8 +101,8 @@ is_known(const struct select_features *features, int64_t id)
 }
 
 /* Reorders an epoch so that near neighbours are together.  Samples without
- * features do not move, nor with wrap the last batch, which contains samples
- * twice. */
+ * features do not move, nor does, with wrap, the last batch, which has repeated
+ * samples. */
 static void
 gather_neighbours(const struct select_task *task, int64_t *ids)
 {

@@ -94,7 +94,7 @@ refuses_map() {
 ok 'map without an output exits with 2' refuses_map 2 'needs an output' one.npy
 ok '--thumbnails without --images exits with 2' \
     refuses_map 2 'need each other' --thumbnails x.png one.npy
-ok 'map -o on its input exits with 2' refuses_map 2 'would be lost' -o one.npy one.npy
+ok 'map -o on its input exits with 2' refuses_map 2 'would be overwritten' -o one.npy one.npy
 ok '--thumbnails of two files exits with 2' \
     refuses_map 2 'draws one file' --thumbnails x.png \
     --images set.tar one.npy two.npy

@@ -257,7 +257,7 @@ ok 'split with the same file for both parts exits with 2' \
 sum=$(cat a.tar a.tar.foil | cksum)
 ok 'index -o on its data exits with 2' refuses 2 "'a.tar' exists and is no index" \
     "$data" index -o a.tar a.tar
-ok 'split on its data exits with 2' refuses 2 "'./a.tar' is read from: it would be lost" \
+ok 'split on its data exits with 2' refuses 2 "'./a.tar' is an input and would be overwritten" \
     "$data" split -n 1 a.tar ./a.tar /dev/null
 ok 'longtail on the index of its data exits with 2' \
     refuses 2 "'a.tar.foil' is read from" \

@@ -90,7 +90,7 @@ printf '%s\n' "$PWD/1.jpg" >list.csv
 "$BIN/foil-data" cat set.tar 0 >1.jpg
 "$BIN/foil-data" index list.csv
 ok '-o on the list of data exits with 2' refuses 2 \
-    "'list.csv' is read from: it would be lost" \
+    "'list.csv' is an input and would be overwritten" \
     "$embed" --raw -o list.csv list.csv
 ok '-o in a missing folder exits with 1' \
     refuses 1 'no/z' "$embed" --raw -o no/z.npy set.tar

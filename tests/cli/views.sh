@@ -155,7 +155,7 @@ ok 'it is the same' cmp here.png again.png
 rm again.png
 ok 'another data set: 1' refuses 1 "'other.tar' is not the data set of the run" \
     "${views[@]}" --data other.tar cifar
-ok 'the data set as output: 2' refuses 2 'it would be lost' \
+ok 'the data set as output: 2' refuses 2 'would be overwritten' \
     "$BIN/foil-data" views -o moved/set.tar --data moved/set.tar cifar
 ok 'no such step: 1' refuses 1 'no step 500: the newest is' \
     "${views[@]}" --step 500 --data moved/set.tar cifar

@@ -105,7 +105,7 @@ classes_are_joined_by_name(void)
     for (size_t i = 0; i < 6; i++)
         right += labels[i] == label[i];
     T(right == 6, "each has the label of its class's name");
-    T(data_shared(list, flat) == 6 && !data_stale(list, &err),
+    T(data_count_common(list, flat) == 6 && !data_stale(list, &err),
       "all samples are shared, and none has changed");
     T(!data_subset(list, keep, 1, "part.foil", &err) &&
           !data_subset(flat, keep, 1, "flat_part.foil", &err),

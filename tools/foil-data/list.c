@@ -83,7 +83,7 @@ run_info(char **operand)
     if (operand[1]) {
         other = data_open_or_die(operand[1], 0);
         or_die(data_check(set, &err), &err);
-        printf("shared\t%zu\n", data_shared(set, other));
+        printf("shared\t%zu\n", data_count_common(set, other));
         data_close(other);
     }
     data_close(set);

@@ -73,7 +73,7 @@ static void
 refuse_input(const char *made, const char *path)
 {
     if (made && file_same(made, path))
-        opt_misuse("'%s' is read from: it would be lost", made);
+        opt_misuse("'%s' is an input and would be overwritten", made);
 }
 
 /* Returns <e_i, x - m> of a row for a basis of k directions [k,d], followed by
