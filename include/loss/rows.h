@@ -59,7 +59,7 @@ struct loss_row {
     double score; /* mean s of the positives */
 };
 
-/* What an objective makes of the softmax p of a row. */
+/* An objective's part of a row, from its softmax p. */
 struct loss_term {
     double scale, pull;              /* W_c = scale p_c - pull [c in P] / |P| */
     double value;                    /* its part of L */

@@ -8,8 +8,8 @@
 #include "wire/sock.h"
 
 /*
- * What both ends of an edge, the connecting one (client.c) and the binding one
- * (server.c), do with the messages of the other end.
+ * How both ends of an edge, the connecting one (client.c) and the binding one
+ * (server.c), handle the messages of the other end.
  *
  * A refused message changes nothing and is counted.  Its sender receives an
  * `error` that names it, FLOW_REFUSALS_RATE a second at most.  The tool prints

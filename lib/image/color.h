@@ -21,8 +21,8 @@
 
 /*
  * image_color_mix() is PIL's blend from a to b by f, extrapolating for f > 1.
- * It truncates first and clips the whole number, with the same result: clipping
- * as floats, which is then extended to bytes, takes four times as long.
+ * It truncates first and clips the whole number, with the same result: if
+ * floats are clipped and then converted to bytes, it takes four times as long.
  */
 static inline uint8_t
 image_color_mix(int a, int b, float f)

@@ -14,8 +14,8 @@
 
 /* ---- regions ------------------------------------------------------------- */
 
-/* Groups of one division, sample points for each group's centre, points that
- * are compared at a time. */
+/* WAYS: groups of a division; SAMPLES: points that give a group its centre;
+ * TILE: points compared at a time. */
 enum { WAYS = 32, SAMPLES = 32, TILE = 256 };
 
 struct sort {

@@ -274,7 +274,7 @@ merge_pair(struct training *t, size_t number)
         queue_pair(t, i);
 }
 
-/* Adds the symbols of the next pairs, until there are enough. */
+/* Adds symbols of the most frequent pairs, until the vocabulary has `size`. */
 static void
 add_symbols(struct training *t, size_t size, size_t min)
 {
