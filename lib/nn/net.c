@@ -117,8 +117,7 @@ check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
 {
     const struct nn_encoder *encoder = nn_encoder_find(spec->arch, err);
 
-    if (!encoder ||
-        check_choice(spec->stem, "stem", "imagenet small", err) ||
+    if (!encoder || check_choice(spec->stem, "stem", "imagenet small", err) ||
         check_choice(spec->norm, "norm", "batch group none", err) ||
         nn_head_check(spec->head, err) ||
         check_range(spec->width, "width", 0, 1024, err) ||

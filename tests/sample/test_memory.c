@@ -327,8 +327,7 @@ wrong_tables(void)
            store.table[BANK].rows * store.table[BANK].width);
     refuses("an empty bank", "no row that was written", &memory, &store, 2);
     begin(&memory, &store);
-    refuses("fewer steps than rows say", "not one of 1", &memory, &store,
-            1);
+    refuses("fewer steps than rows say", "not one of 1", &memory, &store, 1);
     begin(&memory, &store);
     refuses("steps below 0", "-1 steps", &memory, &store, -1);
 }
@@ -348,16 +347,14 @@ strangers_are_judged(void)
     wrong_number("a chain at a view that is not there", "sample 4, view 2",
                  CHAIN, 4 * A + 2, 8, A + 1, 4);
     wrong_number("a view of no sample", "sample 0, view 0", CHAIN, 0, 8, 1, 4);
-    wrong_number("an update of no sample", "sample 6, view", BANK, 0, 8, N,
-                 8);
+    wrong_number("an update of no sample", "sample 6, view", BANK, 0, 8, N, 8);
     wrong_number("and of one below 0", "sample -1, view", BANK, 0, 8, -1, 8);
     wrong_number("an update of no view", "view 3 of 3", BANK, 0, 16, A, 4);
     wrong_number("of other views than the first", "of 4", BANK, 1, 20, A + 1,
                  4);
-    wrong_number("of a step that was not yet", "not one of 2", BANK, 0, 0,
-                 3, 8);
-    wrong_number("of one below 0", "not one of 2", BANK, 0, 0, INT64_MIN,
+    wrong_number("of a step that was not yet", "not one of 2", BANK, 0, 0, 3,
                  8);
+    wrong_number("of one below 0", "not one of 2", BANK, 0, 0, INT64_MIN, 8);
     wrong_number("a beta of no step", "invalid beta", BETA, 1, 0, 3, 8);
     wrong_number("a beta that is none", "invalid beta", BETA, 1, 8, -1, 8);
     begin(&memory, &store);

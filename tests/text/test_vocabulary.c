@@ -235,7 +235,8 @@ bad_files_are_refused(void)
       "a repeated merge");
     T(refuses("a b\nb c\nab c\na bc\n", "line 4 makes a symbol"),
       "a symbol of two merges");
-    T(refuses("#version\na b\n#version\n", "line 3 is not two"), "a second comment");
+    T(refuses("#version\na b\n#version\n", "line 3 is not two"),
+      "a second comment");
     T(refuses("[UNK]\n[CLS]\n", "no line is [SEP]"), "WordPiece without [SEP]");
     T(refuses("[UNK]\n[SEP]\na\n", "no line is [CLS]"), "without [CLS]");
     T(refuses("[UNK]\na\n\nb\n", "line 3 is empty"), "with an empty line");
