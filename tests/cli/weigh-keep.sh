@@ -57,7 +57,7 @@ again() {
 ok 'another size of the table ends the run' \
     exits 1 again --keep 1000 --weigh-command "$program"
 ok 'the message names both sizes' \
-    grep -q "foil-train: .*table 'kept' in rows of 1024 bytes, --keep 1000 has" "$work/calm/log"
+    grep -q "foil-train: .*table 'kept' in rows of 1024 bytes, not that of --keep 1000" "$work/calm/log"
 ok '--keep without --weigh-command exits with 2' refuses 2 'belongs to --weigh-command' \
     "$BIN/foil-negatives" -r "$work/x" --keep 3
 done_testing
