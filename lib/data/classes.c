@@ -34,8 +34,7 @@ data_classes_of(const struct data_set *set)
 void
 data_classes_release(struct data_classes *classes)
 {
-    free(classes->name);
-    free(classes->text);
+    mem_free(classes->name, classes->text);
     *classes = (struct data_classes){0};
 }
 

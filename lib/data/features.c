@@ -90,8 +90,7 @@ read_about(const char *path, json_t **about, struct err *err)
             *about = json_parse(text, len, about_path, err);
         rc = *about ? 0 : -1;
     }
-    free(text);
-    free(about_path);
+    mem_free(text, about_path);
     return rc;
 }
 
@@ -109,8 +108,7 @@ read_classes(const char *path, struct data_classes *classes, struct err *err)
         if (text && rc)
             err_set(err, "'%s': %s", classes_path, why.msg);
     }
-    free(text);
-    free(classes_path);
+    mem_free(text, classes_path);
     return rc;
 }
 
@@ -315,8 +313,7 @@ data_features_write(const char *path, const struct data_features *f,
     if (!rc)
         rc = file_draft_keep(&rows, err);
     file_draft_drop(&rows);
-    free(classes);
-    free(about);
+    mem_free(classes, about);
     return rc ? -1 : 0;
 }
 
@@ -374,10 +371,7 @@ data_features_match(const char *train_path, const struct data_features *train,
 void
 data_features_release(struct data_features *features)
 {
-    free(features->x);
-    free(features->ids);
-    free(features->labels);
-    free(features->same);
+    mem_free(features->x, features->ids, features->labels, features->same);
     json_decref(features->about);
     data_classes_release(&features->classes);
     *features = (struct data_features){0};

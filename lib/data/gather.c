@@ -179,9 +179,7 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
 void
 data_gather_release(struct data_gather *g)
 {
-    free(g->ids);
-    free(g->pixel);
-    free(g->batch.substituted);
+    mem_free(g->ids, g->pixel, g->batch.substituted);
     image_scratch_free(g->scratch);
     *g = (struct data_gather){0};
 }

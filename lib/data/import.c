@@ -335,9 +335,7 @@ data_import_close(struct data_import *import)
         free(import->class[i]);
     free(import->class);
     data_bytes_release(&import->labels);
-    free(import->raw);
-    free(import->pixel);
-    free(import);
+    mem_free(import->raw, import->pixel, import);
 }
 
 size_t

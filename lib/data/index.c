@@ -68,9 +68,7 @@ data_index_free(struct data_index *index)
         free(index->complaint[i]);
     data_columns_release(&index->columns);
     data_notes_release(&index->notes);
-    free(index->class);
-    free(index->first);
-    free(index);
+    mem_free(index->class, index->first, index);
 }
 
 int

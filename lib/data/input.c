@@ -140,10 +140,7 @@ data_input_close(struct input *input)
     data_tar_close(input->tar);
     data_tree_release(&input->tree);
     data_cells_release(&input->rows.cells);
-    free(input->list);
-    free(input->list_path);
-    free(input->root);
-    free(input);
+    mem_free(input->list, input->list_path, input->root, input);
 }
 
 /* Reads the sample of a record; 0 if it names none. */

@@ -56,20 +56,6 @@ add_range(uint64_t range[2], const uint64_t other[2])
     range[1] = other[1] > range[1] ? other[1] : range[1];
 }
 
-static void
-add_facts(struct data_facts *facts, const struct data_facts *other)
-{
-    facts->captioned += other->captioned;
-    facts->captions += other->captions;
-    if (other->most_captions > facts->most_captions)
-        facts->most_captions = other->most_captions;
-    facts->bytes += other->bytes;
-    for (size_t i = 0; i < IMAGE_CODECS; i++)
-        facts->codec[i] += other->codec[i];
-    add_range(facts->width, other->width);
-    add_range(facts->height, other->height);
-}
-
 /* Returns 1 if the names are "0", "1", ..., as an index has them whose labels
  * are whole numbers. */
 static int
@@ -122,7 +108,15 @@ add_index(struct data_join *join, const struct data_set *set, const char *place,
         free(absolute);
         return -1;
     }
-    add_facts(&join->facts, &facts);
+    join->facts.captioned += facts.captioned;
+    join->facts.captions += facts.captions;
+    if (facts.most_captions > join->facts.most_captions)
+        join->facts.most_captions = facts.most_captions;
+    join->facts.bytes += facts.bytes;
+    for (size_t i = 0; i < IMAGE_CODECS; i++)
+        join->facts.codec[i] += facts.codec[i];
+    add_range(join->facts.width, facts.width);
+    add_range(join->facts.height, facts.height);
     mem_grow(&join->shard, &join->room, join->shards + 1, sizeof *join->shard);
     join->shard[join->shards++] = (struct layout_shard){
         .first = join->samples,
@@ -181,14 +175,6 @@ add_class(struct all_classes *all, const char *name)
     all->text[parts->samples++] = data_layout_text(parts, name, strlen(name));
 }
 
-/* Replaces the numbers of tables by offsets in the labels of all. */
-static void
-set_offsets(struct data_join *join, const size_t *start)
-{
-    for (size_t i = 0; i < join->shards; i++)
-        join->shard[i].classes = start[join->shard[i].classes];
-}
-
 /* Joins the tables: parts.class gets the classes, and parts.sample their
  * labels, table by table. */
 static int
@@ -219,13 +205,14 @@ join_classes(struct data_join *join, char **note, struct err *err)
     }
     if (!rc)
         rc = data_labels_assign(&join->parts, all.text, !tables, &notes, err);
-    set_offsets(join, start);
+    // replaces the numbers of tables by offsets in the labels of all
+    for (size_t i = 0; i < join->shards; i++)
+        join->shard[i].classes = start[join->shard[i].classes];
     if (join->numbers && tables)
         *note = mem_format("some indexes have whole numbers as labels, others "
                            "names: all are names of classes");
     data_notes_release(&notes);
-    free(all.text);
-    free(start);
+    mem_free(all.text, start);
     return rc;
 }
 
@@ -297,11 +284,9 @@ set_paths(struct data_join *join, const char *path, struct err *err)
         if (exists && file_same(path, absolute))
             rc = err_set(err, "'%s' is one of the indexes: name another list",
                          path);
-        free(relative);
-        free(absolute);
+        mem_free(relative, absolute);
     }
-    free(folder);
-    free(copy);
+    mem_free(folder, copy);
     return rc;
 }
 

@@ -32,17 +32,6 @@ data_layout_digest_add(struct digest_stream *stream,
     digest_add(stream, byte, sizeof byte);
 }
 
-static struct digest
-digest_images(const struct layout_parts *parts)
-{
-    struct digest_stream *stream = digest_new();
-
-    for (size_t i = 0; i < parts->samples; i++)
-        data_layout_digest_add(stream, &parts->sample[i],
-                               parts->sample[i].label);
-    return digest_end(stream);
-}
-
 /* Returns the digest of `images` and all captions, each followed by a zero
  * byte, or `images` if there are none. */
 static struct digest
@@ -177,8 +166,8 @@ data_layout_advice(const struct data_set *set)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
     const int suffixed = n > end && !strcmp(set->path + n - end, LAYOUT_SUFFIX);
-    char *data = mem_format("%.*s", suffixed ? (int)(n - end) : 0, set->path);
-    char *advice = NULL;
+    const char *data =
+        mem_temp("%.*s", suffixed ? (int)(n - end) : 0, set->path);
     struct stat own;
 
     // of this file alone: of a list, or of the file or folder itself
@@ -186,9 +175,8 @@ data_layout_advice(const struct data_set *set)
         (set->head->marks && set->mark[0].list
              ? !stat(data, &own) && S_ISREG(own.st_mode)
              : file_same(data, set->place[0])))
-        advice = mem_format("run 'foil data index %s'", data);
-    free(data);
-    return advice ? advice : mem_format("make the index '%s' again", set->path);
+        return mem_format("run 'foil data index %s'", data);
+    return mem_format("make the index '%s' again", set->path);
 }
 
 uint64_t
@@ -294,8 +282,7 @@ set_file_paths(struct layout_parts *parts, const char *path, struct err *err)
         // all paths together, in few parts of the index
         file->absolute = data_layout_text(parts, absolute, strlen(absolute));
         file->relative = data_layout_text(parts, relative, strlen(relative));
-        free(absolute);
-        free(relative);
+        mem_free(absolute, relative);
     }
     free(copy);
     if (!folder)
@@ -330,15 +317,21 @@ digest_parts(const struct body_table table[BODY_TABLES], size_t parts)
     return part;
 }
 
-/* Fills in the size and the last digests, and writes. */
-static void
-write_all(FILE *file, struct layout_head *head,
-          const struct body_table table[BODY_TABLES])
+int
+data_layout_save(struct layout_head *head,
+                 const struct body_table table[BODY_TABLES], const char *path,
+                 struct err *err)
 {
+    struct file_draft draft = {0};
     uint64_t bytes = 0;
     struct digest *part;
     size_t parts;
 
+    memcpy(head->magic, LAYOUT_MAGIC, sizeof head->magic);
+    head->order = LAYOUT_ORDER;
+    if (file_draft_open(&draft, path, err))
+        return -1;
+    // fills in the size and the last digests, and writes
     for (size_t i = 0; i < BODY_TABLES; i++)
         bytes += table[i].bytes;
     parts = data_layout_parts(bytes);
@@ -346,26 +339,12 @@ write_all(FILE *file, struct layout_head *head,
     head->bytes = sizeof *head + parts * sizeof *part + bytes;
     head->body = digest_bytes(part, parts * sizeof *part);
     head->head = digest_bytes(head, offsetof(struct layout_head, head));
-    fwrite(head, sizeof *head, 1, file);
-    fwrite(part, sizeof *part, parts, file);
-    for (size_t i = 0; i < BODY_TABLES && !ferror(file); i++)
+    fwrite(head, sizeof *head, 1, draft.file);
+    fwrite(part, sizeof *part, parts, draft.file);
+    for (size_t i = 0; i < BODY_TABLES && !ferror(draft.file); i++)
         if (table[i].bytes)
-            fwrite(table[i].data, table[i].bytes, 1, file);
+            fwrite(table[i].data, table[i].bytes, 1, draft.file);
     free(part);
-}
-
-int
-data_layout_save(struct layout_head *head,
-                 const struct body_table table[BODY_TABLES], const char *path,
-                 struct err *err)
-{
-    struct file_draft draft = {0};
-
-    memcpy(head->magic, LAYOUT_MAGIC, sizeof head->magic);
-    head->order = LAYOUT_ORDER;
-    if (file_draft_open(&draft, path, err))
-        return -1;
-    write_all(draft.file, head, table);
     return file_draft_keep(&draft, err);
 }
 
@@ -373,6 +352,7 @@ int
 data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
 {
     struct layout_head head = {.version = LAYOUT_VERSION};
+    struct digest_stream *stream;
 
     if (set_file_paths(parts, path, err))
         return -1;
@@ -389,7 +369,11 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
     head.samples = parts->samples;
     head.marks = parts->marks;
     head.text = parts->text_len;
-    head.images = digest_images(parts);
+    stream = digest_new();
+    for (size_t i = 0; i < parts->samples; i++)
+        data_layout_digest_add(stream, &parts->sample[i],
+                               parts->sample[i].label);
+    head.images = digest_end(stream);
     head.data = digest_data(parts, &head.images);
     return data_layout_save(&head, table, path, err);
 }
@@ -397,10 +381,7 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
 void
 data_layout_release(struct layout_parts *parts)
 {
-    free(parts->file);
-    free(parts->class);
-    free(parts->sample);
-    free(parts->mark);
-    free(parts->text);
+    mem_free(parts->file, parts->class, parts->sample, parts->mark,
+             parts->text);
     *parts = (struct layout_parts){0};
 }

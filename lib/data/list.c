@@ -39,9 +39,7 @@ data_list_end(struct data_set *set)
         return;
     for (size_t i = 0; i < OPEN_SHARDS; i++)
         close_shard(open, &open->place[i]);
-    free(open->set);
-    free(open->where);
-    free(open);
+    mem_free(open->set, open->where, open);
 }
 
 size_t
@@ -75,8 +73,7 @@ data_list_map(const struct data_set *set, size_t i, struct err *err)
         file_exists(path) || !file_exists(absolute) ? path : absolute, err);
     struct digest digest;
 
-    free(path);
-    free(copy);
+    mem_free(path, copy);
     if (!opened)
         return NULL;
     digest = data_list_digest(opened);
@@ -90,19 +87,6 @@ data_list_map(const struct data_set *set, size_t i, struct err *err)
             opened->path, i, set->path);
     data_set_unmap(opened);
     return NULL;
-}
-
-/* Returns the place of the shard that is unused for the longest time, or a free
- * one. */
-static struct place *
-find_place(struct open_shards *open)
-{
-    struct place *best = open->place;
-
-    for (size_t i = 1; best->used && i < OPEN_SHARDS; i++)
-        if (open->place[i].used < best->used)
-            best = &open->place[i];
-    return best;
 }
 
 const struct data_set *
@@ -129,7 +113,11 @@ data_list_open(const struct data_set *set, size_t i, struct err *err)
             data_set_unmap(shard);
             return NULL;
         }
-        place = find_place(open);
+        // of the shard that is unused for the longest time, or a free one
+        place = open->place;
+        for (size_t k = 1; place->used && k < OPEN_SHARDS; k++)
+            if (open->place[k].used < place->used)
+                place = &open->place[k];
         close_shard(open, place);
         place->shard = i;
         open->set[i] = shard;

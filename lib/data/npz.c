@@ -7,6 +7,7 @@
 
 #include "data/npy.h"
 #include "util/file.h"
+#include "util/mem.h"
 
 /* A zip that is being written. */
 struct zip {
@@ -75,8 +76,7 @@ add_texts(struct zip *zip, const struct data_features *f)
         (classes && add_member(zip, "classes.txt", classes, len)) ||
         (about && add_member(zip, "about.json", about, strlen(about)));
 
-    free(classes);
-    free(about);
+    mem_free(classes, about);
     return rc ? -1 : 0;
 }
 

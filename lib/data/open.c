@@ -180,11 +180,8 @@ data_set_unmap(struct data_set *set)
         munmap((void *)(uintptr_t)set->map, set->bytes);
     if (!set->list)
         free(set->archives);
-    free((void *)(uintptr_t)set->head);
-    free(set->checked);
-    free(set->place);
-    free(set->path);
-    free(set);
+    mem_free((void *)(uintptr_t)set->head, set->checked, set->place, set->path,
+             set);
 }
 
 struct data_set *

@@ -52,13 +52,19 @@ put_blocks(struct data_pack *pack, const void *bytes, size_t len,
     return 0;
 }
 
-static struct header
-header_of(const char *name, size_t len)
+int
+data_pack_add(struct data_pack *pack, const char *name, const void *bytes,
+              size_t len, struct err *err)
 {
     struct header header = {.type = '0'};
     const unsigned char *byte = (const unsigned char *)&header;
     unsigned sum = 0;
 
+    if (strlen(name) > sizeof header.name)
+        return err_set(err, "the name '%s' is longer than %zu bytes", name,
+                       sizeof header.name);
+    if (len >= (size_t)1 << 33)
+        return err_set(err, "'%s' is larger than a tar can hold", name);
     memcpy(header.name, name, strlen(name));
     memcpy(header.magic, "ustar", 6);
     memcpy(header.version, "00", 2);
@@ -71,21 +77,6 @@ header_of(const char *name, size_t len)
     for (size_t i = 0; i < sizeof header; i++)
         sum += byte[i];
     snprintf(header.sum, sizeof header.sum, "%06o", sum);
-    return header;
-}
-
-int
-data_pack_add(struct data_pack *pack, const char *name, const void *bytes,
-              size_t len, struct err *err)
-{
-    struct header header;
-
-    if (strlen(name) > sizeof header.name)
-        return err_set(err, "the name '%s' is longer than %zu bytes", name,
-                       sizeof header.name);
-    if (len >= (size_t)1 << 33)
-        return err_set(err, "'%s' is larger than a tar can hold", name);
-    header = header_of(name, len);
     if (put_blocks(pack, &header, sizeof header, err))
         return -1;
     return put_blocks(pack, bytes, len, err);
@@ -112,6 +103,5 @@ data_pack_drop(struct data_pack *pack)
     if (!pack)
         return;
     file_draft_drop(&pack->draft);
-    free(pack->path);
-    free(pack);
+    mem_free(pack->path, pack);
 }

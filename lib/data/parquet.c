@@ -138,22 +138,6 @@ put_lists(FILE *to, const struct data_features *f, size_t from, size_t n)
     free(bytes);
 }
 
-/* Writes the values of n rows of a column. */
-static void
-put_values(FILE *to, const struct data_features *f, const struct column *column,
-           size_t from, size_t n)
-{
-    if (column->type == TYPE_FLOAT)
-        put_lists(to, f, from, n);
-    else if (column->type == TYPE_TEXT)
-        put_names(to, f, from, n);
-    else if (column->whole)
-        fwrite(column->whole + from, 8, n, to);
-    else
-        for (size_t i = from; i < from + n; i++)
-            fwrite(&(int64_t){(int64_t)i}, 8, 1, to);
-}
-
 /* Position of the values of a column of a group of rows. */
 struct chunk {
     uint64_t at, bytes, values;
@@ -196,11 +180,21 @@ write_chunk(struct parquet *p, size_t group, const struct column *column)
     size_t head_len = 0, body_len = 0;
     FILE *values = open_memstream(&body, &body_len);
     FILE *page = open_memstream(&head, &head_len);
+    const size_t from = group * p->rows;
 
     REQUIRE(values && page);
     chunk->at = p->at;
     chunk->values = column->type == TYPE_FLOAT ? n * p->f->d : n;
-    put_values(values, p->f, column, group * p->rows, n);
+    // writes the values of n rows of a column
+    if (column->type == TYPE_FLOAT)
+        put_lists(values, p->f, from, n);
+    else if (column->type == TYPE_TEXT)
+        put_names(values, p->f, from, n);
+    else if (column->whole)
+        fwrite(column->whole + from, 8, n, values);
+    else
+        for (size_t i = from; i < from + n; i++)
+            fwrite(&(int64_t){(int64_t)i}, 8, 1, values);
     REQUIRE(!fflush(values));
     put_whole(page, 1, THRIFT_INT32, 0); // a page of data
     put_whole(page, 1, THRIFT_INT32, body_len);
@@ -236,19 +230,6 @@ put_element(FILE *to, const char *name, int type, int repetition, int children,
     if (converted >= 0)
         put_whole(to, children ? 1 : 2, THRIFT_INT32, (uint64_t)converted);
     end_struct(to);
-}
-
-static void
-put_schema(FILE *to, const struct parquet *p)
-{
-    put_array(to, 1, THRIFT_STRUCT, p->columns + 3);
-    put_element(to, "features", -1, -1, (int)p->columns, -1);
-    for (size_t i = 0; i + 1 < p->columns; i++)
-        put_element(to, p->column[i].name, p->column[i].type, REQUIRED, 0,
-                    p->column[i].type == TYPE_TEXT ? UTF8 : -1);
-    put_element(to, "x", -1, REQUIRED, 1, LIST);
-    put_element(to, "list", -1, REPEATED, 1, -1);
-    put_element(to, "element", TYPE_FLOAT, REQUIRED, 0, -1);
 }
 
 static void
@@ -304,7 +285,14 @@ write_foot(struct parquet *p)
 
     REQUIRE(to);
     put_whole(to, 1, THRIFT_INT32, 2);
-    put_schema(to, p);
+    put_array(to, 1, THRIFT_STRUCT, p->columns + 3);
+    put_element(to, "features", -1, -1, (int)p->columns, -1);
+    for (size_t i = 0; i + 1 < p->columns; i++)
+        put_element(to, p->column[i].name, p->column[i].type, REQUIRED, 0,
+                    p->column[i].type == TYPE_TEXT ? UTF8 : -1);
+    put_element(to, "x", -1, REQUIRED, 1, LIST);
+    put_element(to, "list", -1, REPEATED, 1, -1);
+    put_element(to, "element", TYPE_FLOAT, REQUIRED, 0, -1);
     put_whole(to, 1, THRIFT_INT64, p->f->n);
     put_array(to, 1, THRIFT_STRUCT, p->groups);
     for (size_t i = 0; i < p->groups; i++)

@@ -39,8 +39,7 @@ data_pool_free(struct data_pool *pool)
             image_release(pool->cached[i]);
         free(pool->cached[i]);
     }
-    free(pool->cached);
-    free(pool->bad);
+    mem_free(pool->cached, pool->bad);
     image_release(&pool->image);
     data_bytes_release(&pool->bytes);
     image_jpeg_free(pool->decoder);

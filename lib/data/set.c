@@ -183,12 +183,12 @@ static int
 index_reads(const struct data_set *set, const char *path)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
-    char *data = mem_format("%.*s", (int)(n > end ? n - end : 0), set->path);
+    const char *data =
+        mem_temp("%.*s", (int)(n > end ? n - end : 0), set->path);
     int same = file_same(path, set->path) || file_same(path, data);
 
     for (size_t i = 0; !same && set->place && i < set->head->files; i++)
         same = file_same(path, set->place[i]);
-    free(data);
     return same;
 }
 
@@ -341,8 +341,7 @@ data_count_common(const struct data_set *set, const struct data_set *other)
     const size_t shared =
         digest_shared(data_size(set), some, data_size(other), others);
 
-    free(others);
-    free(some);
+    mem_free(others, some);
     return shared;
 }
 

@@ -28,25 +28,6 @@ copy_suffix(const char *path, char end[16])
     end[n] = 0;
 }
 
-static void
-count_kind(struct skipped *skipped, int picture, const char *name)
-{
-    struct skipped_kind *kind = skipped->kind, *last = kind + skipped->kinds;
-    char end[16];
-
-    copy_suffix(name, end);
-    while (kind < last && (strcmp(kind->end, end) || kind->picture != picture))
-        kind++;
-    if (kind == last) {
-        mem_grow(&skipped->kind, &skipped->kind_room, skipped->kinds + 1,
-                 sizeof *kind);
-        kind = &skipped->kind[skipped->kinds++];
-        *kind = (struct skipped_kind){.picture = picture};
-        memcpy(kind->end, end, sizeof end);
-    }
-    kind->n++;
-}
-
 /* Orders by count, the most frequent first, then by name. */
 static int
 by_count(const void *a, const void *b)
@@ -69,14 +50,11 @@ data_skipped_kinds(const struct skipped *skipped, int pictures)
         if (skipped->kind[i].picture == pictures)
             kind[n++] = skipped->kind[i];
     qsort(kind, n, sizeof *kind, by_count);
-    for (size_t i = 0; i < n; i++) {
-        char *text = mem_format(
-            "%s %zu", *kind[i].end ? kind[i].end : "without an ending",
-            kind[i].n);
-
-        series_put(&kinds, text);
-        free(text);
-    }
+    for (size_t i = 0; i < n; i++)
+        series_put(&kinds,
+                   mem_temp("%s %zu",
+                            *kind[i].end ? kind[i].end : "without an ending",
+                            kind[i].n));
     free(kind);
     return series_end(&kinds);
 }
@@ -87,12 +65,24 @@ data_skipped_count(struct skipped *skipped, enum data_kind kind,
 {
     const int picture = kind == DATA_KIND_PICTURE;
     struct data_index_skipped *of = &skipped->of[picture];
+    struct skipped_kind *own = skipped->kind, *last = own + skipped->kinds;
+    char end[16];
 
     if (kind == DATA_KIND_HIDDEN)
         return;
     if (!of->n++)
         of->first = mem_text(name);
-    count_kind(skipped, picture, name);
+    copy_suffix(name, end);
+    while (own < last && (strcmp(own->end, end) || own->picture != picture))
+        own++;
+    if (own == last) {
+        mem_grow(&skipped->kind, &skipped->kind_room, skipped->kinds + 1,
+                 sizeof *own);
+        own = &skipped->kind[skipped->kinds++];
+        *own = (struct skipped_kind){.picture = picture};
+        memcpy(own->end, end, sizeof end);
+    }
+    own->n++;
     if (picture)
         data_names_add(&skipped->folders, name, data_kind_folders(name));
 }
@@ -144,8 +134,6 @@ data_skipped_release(struct skipped *skipped)
 {
     data_names_release(&skipped->folders);
     data_names_release(&skipped->classes);
-    free(skipped->kind);
-    free(skipped->of[0].first);
-    free(skipped->of[1].first);
+    mem_free(skipped->kind, skipped->of[0].first, skipped->of[1].first);
     *skipped = (struct skipped){0};
 }

@@ -20,33 +20,6 @@ label_slot_of(const struct data_set *set, size_t id)
     return (size_t)(data_label(set, id) + 1);
 }
 
-/*
- * Takes the whole part of each stratum's share, and what is missing to `total`
- * from the largest fractions, the first of equals first.
- */
-static void
-apportion_strata(struct stratum *stratum, size_t slots, double share,
-                 size_t total)
-{
-    for (size_t i = 0; i < slots; i++) {
-        double exact = share * (double)stratum[i].n;
-
-        stratum[i].take = (size_t)exact;
-        stratum[i].left = exact - floor(exact);
-        total -= stratum[i].take;
-    }
-    while (total) {
-        size_t best = 0;
-
-        for (size_t i = 1; i < slots; i++)
-            if (stratum[i].left > stratum[best].left)
-                best = i;
-        stratum[best].take++;
-        stratum[best].left = -1;
-        total--;
-    }
-}
-
 /* Counts the samples of each stratum; *slots is their number. */
 static struct stratum *
 count_strata(const struct data_set *set, size_t *slots)
@@ -82,8 +55,7 @@ draw_stratum_samples(const struct data_set *set, const struct stratum *stratum,
         for (size_t j = 0; j < stratum[i].take; j++)
             in_part[id[at + j]] = 1;
     }
-    free(id);
-    free(start);
+    mem_free(id, start);
 }
 
 void
@@ -92,10 +64,28 @@ data_split(const struct data_set *set, double share, uint64_t seed,
 {
     size_t slots;
     struct stratum *stratum = count_strata(set, &slots);
+    size_t total = (size_t)(share * (double)data_size(set) + .5);
 
     REQUIRE(share > 0 && share < 1);
-    apportion_strata(stratum, slots, share,
-                     (size_t)(share * (double)data_size(set) + .5));
+    // takes the whole part of each stratum's share, and what is missing to
+    // `total` from the largest fractions, the first of equals first
+    for (size_t i = 0; i < slots; i++) {
+        double exact = share * (double)stratum[i].n;
+
+        stratum[i].take = (size_t)exact;
+        stratum[i].left = exact - floor(exact);
+        total -= stratum[i].take;
+    }
+    while (total) {
+        size_t best = 0;
+
+        for (size_t i = 1; i < slots; i++)
+            if (stratum[i].left > stratum[best].left)
+                best = i;
+        stratum[best].take++;
+        stratum[best].left = -1;
+        total--;
+    }
     draw_stratum_samples(set, stratum, slots, seed, in_part);
     free(stratum);
 }

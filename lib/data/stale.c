@@ -70,25 +70,6 @@ has_changed(const struct data_layout_mark *mark, const char *path,
     return now.count != mark->state.count || now.sum != mark->state.sum;
 }
 
-static void
-find_changes(const struct data_set *set, struct changes *changes)
-{
-    for (size_t i = 0; i < set->head->marks; i++) {
-        const struct data_layout_mark *mark = &set->mark[i];
-        const char *name = set->text + mark->name;
-        char *path = mem_format("%s/%s", set->place[mark->file], name);
-        uint64_t count;
-
-        if (has_changed(mark, path, &count)) {
-            mem_grow(&changes->change, &changes->room, changes->n + 1,
-                     sizeof *changes->change);
-            changes->change[changes->n++] =
-                (struct change){mark, name, strlen(name), count};
-        }
-        free(path);
-    }
-}
-
 static int
 by_folder(const void *a, const void *b)
 {
@@ -119,7 +100,6 @@ list_changed_folder(struct folder_names *in, const struct data_set *set,
     const struct change want = {&key, name, data_kind_folders(name), 0};
     struct tree_state state;
     struct err err;
-    char *path;
 
     if (in->last && in->last->file == sample->file &&
         data_kind_folders(last) == want.len && !memcmp(last, name, want.len))
@@ -130,10 +110,10 @@ list_changed_folder(struct folder_names *in, const struct data_set *set,
                          sizeof *sorted->change, by_folder);
     if (!in->change)
         return;
-    path = mem_format("%s/%s", set->place[sample->file], in->change->name);
-    data_tree_list(path, &in->names, &state,
-                   &err); // a missing folder has none
-    free(path);
+    // a missing folder has none
+    data_tree_list(
+        mem_temp("%s/%s", set->place[sample->file], in->change->name),
+        &in->names, &state, &err);
 }
 
 /* Counts the missing samples of changed folders; the first goes to *first. */
@@ -194,7 +174,19 @@ index_stale(const struct data_set *set, struct err *err)
     size_t missing;
     char *advice;
 
-    find_changes(set, &changes);
+    for (size_t i = 0; i < set->head->marks; i++) {
+        const struct data_layout_mark *mark = &set->mark[i];
+        const char *name = set->text + mark->name;
+        const char *path = mem_temp("%s/%s", set->place[mark->file], name);
+        uint64_t count;
+
+        if (has_changed(mark, path, &count)) {
+            mem_grow(&changes.change, &changes.room, changes.n + 1,
+                     sizeof *changes.change);
+            changes.change[changes.n++] =
+                (struct change){mark, name, strlen(name), count};
+        }
+    }
     if (!changes.n)
         return 0;
     if (data_check(set, err)) {
@@ -211,8 +203,7 @@ index_stale(const struct data_set *set, struct err *err)
                 missing > 1 ? ", and others, too" : "", advice);
     else
         describe_change(set, &one, advice, err);
-    free(advice);
-    free(changes.change);
+    mem_free(advice, changes.change);
     return missing ? -1 : 1;
 }
 

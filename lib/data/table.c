@@ -11,13 +11,15 @@
 
 enum { MAX_TABLE = 1 << 30, UNCLEAR = -2 };
 
-/* Adds a caption as a cell, with escapes. */
 static void
-add_cell(struct data_bytes *table, const json_t *text)
+add_row(struct data_bytes *table, const json_t *name, const json_t *caption)
 {
-    const char *at = json_string_value(text);
-    const size_t n = json_string_length(text);
+    const char *at = json_string_value(caption);
+    const size_t n = json_string_length(caption);
 
+    text_append(table, json_string_value(name), json_string_length(name));
+    text_append(table, "\t", 1);
+    // adds a caption as a cell, with escapes
     for (size_t i = 0; i < n; i++)
         if (at[i] == '\\')
             text_append(table, "\\\\", 2);
@@ -25,14 +27,6 @@ add_cell(struct data_bytes *table, const json_t *text)
             text_append(table, " ", 1);
         else if (at[i])
             text_append(table, at + i, 1);
-}
-
-static void
-add_row(struct data_bytes *table, const json_t *name, const json_t *caption)
-{
-    text_append(table, json_string_value(name), json_string_length(name));
-    text_append(table, "\t", 1);
-    add_cell(table, caption);
     text_append(table, "\n", 1);
 }
 
@@ -408,7 +402,6 @@ data_table_read(struct layout_parts *parts, const char *path,
         free(table.names[way].sample);
     }
     data_cells_release(&row.cells);
-    free(table.row);
-    free(table.text);
+    mem_free(table.row, table.text);
     return rc;
 }

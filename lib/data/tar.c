@@ -82,8 +82,7 @@ take_member(struct members *members, struct archive *archive,
         char *whole = file_resolve(path);
 
         member.target = mem_text(whole + 1); // relative to the root
-        free(whole);
-        free(path);
+        mem_free(whole, path);
     } else {
         member.bytes = (uint64_t)archive_entry_size(entry);
     }
@@ -225,8 +224,7 @@ data_tar_close(struct data_tar *tar)
     archive_read_free(tar->archive);
     if (tar->fd >= 0)
         close(tar->fd);
-    free(tar->path);
-    free(tar);
+    mem_free(tar->path, tar);
 }
 
 /* Checks that a block of zeros follows the last member. */

@@ -108,23 +108,6 @@ is_folder(const char *path, const struct tree_name *entry)
     return folder;
 }
 
-static void
-sum_up(const char *path, const struct tree_names *names,
-       struct tree_state *state)
-{
-    for (size_t i = 0; i < names->n; i++) {
-        const char *name = names->entry[i].name;
-        struct digest digest;
-
-        if (data_kind_of(name) >= DATA_KIND_PICTURE &&
-            !is_folder(path, &names->entry[i]))
-            continue;
-        digest = digest_bytes(name, strlen(name));
-        state->sum += digest_word(&digest);
-        state->count++;
-    }
-}
-
 /* Reports a failure; returns -1 or DATA_UNREAD by errno. */
 static int
 fail_to(const char *verb, const char *path, struct err *err)
@@ -162,7 +145,17 @@ list_folder(DIR *dir, const char *path, struct tree_names *names,
         return fail_to("read", path, err);
     if (names->n)
         qsort(names->entry, names->n, sizeof *names->entry, in_byte_order);
-    sum_up(path, names, state);
+    for (size_t i = 0; i < names->n; i++) {
+        const char *name = names->entry[i].name;
+        struct digest digest;
+
+        if (data_kind_of(name) >= DATA_KIND_PICTURE &&
+            !is_folder(path, &names->entry[i]))
+            continue;
+        digest = digest_bytes(name, strlen(name));
+        state->sum += digest_word(&digest);
+        state->count++;
+    }
     return 0;
 }
 
@@ -172,12 +165,8 @@ data_tree_is_run(const char *path, struct err *err)
     static const char *const names[] = {"metrics.jsonl", "MANIFEST.json"};
     int found = 0;
 
-    for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++) {
-        char *file = mem_format("%s/%s", path, names[i]);
-
-        found = file_exists(file);
-        free(file);
-    }
+    for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
+        found = file_exists(mem_temp("%s/%s", path, names[i]));
     if (found)
         err_set(err,
                 "'%s' is a run or a checkpoint, not a data set: CHECKPOINT "
@@ -279,7 +268,7 @@ static int
 follow_entry(struct tree *tree, const char *root, const char *name,
              const struct level *level, struct err *err)
 {
-    char *path = mem_format("%s/%s", root, name);
+    const char *path = mem_temp("%s/%s", root, name);
     char *inside = mem_format("%s/", name);
     const char *why;
     struct err gone;
@@ -303,7 +292,6 @@ follow_entry(struct tree *tree, const char *root, const char *name,
         add_entry(tree, name, NULL);
     }
     free(inside);
-    free(path);
     return rc == DATA_UNREAD ? rc : 0;
 }
 
@@ -315,10 +303,9 @@ walk_folder(struct tree *tree, const char *root, const char *below,
 {
     struct tree_names names;
     struct tree_state state;
-    char *folder = mem_format("%s/%s", root, below);
-    int rc = data_tree_list(folder, &names, &state, err);
+    int rc =
+        data_tree_list(mem_temp("%s/%s", root, below), &names, &state, err);
 
-    free(folder);
     if (rc)
         return rc;
     mem_grow(&tree->folder, &tree->folder_room, tree->folders + 1,
@@ -356,8 +343,6 @@ data_tree_walk(struct tree *tree, const char *root, struct err *err)
 void
 data_tree_release(struct tree *tree)
 {
-    free(tree->text);
-    free(tree->entry);
-    free(tree->folder);
+    mem_free(tree->text, tree->entry, tree->folder);
     *tree = (struct tree){0};
 }
