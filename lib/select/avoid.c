@@ -129,30 +129,12 @@ separate_batch(struct epoch *epoch, size_t a)
     return found;
 }
 
-static size_t
-count_pairs(const struct epoch *epoch)
-{
-    size_t found = 0;
-
-    for (size_t step = 0; step < epoch->layout->steps; step++) {
-        const int64_t *id =
-            epoch->ids + select_layout_start(epoch->layout, step);
-        size_t b = select_layout_count(epoch->layout, step);
-
-        for (size_t i = 0; i < b; i++)
-            if (epoch->group[id[i]])
-                found += epoch->here[epoch->group[id[i]]]++;
-        tally_batch(epoch, step, epoch->here, (size_t)-1);
-    }
-    return found;
-}
-
 /* Makes at most `passes` over the epoch; returns the pairs left. */
 static size_t
 separate_groups(const struct select_layout *layout, const int64_t *group,
                 int64_t *ids, int passes)
 {
-    size_t groups, left;
+    size_t groups, left = 0;
     uint32_t *numbers = number_groups(layout->size, group, &groups);
     struct epoch epoch = {.layout = layout, .ids = ids, .group = numbers};
 
@@ -166,11 +148,15 @@ separate_groups(const struct select_layout *layout, const int64_t *group,
         for (size_t step = 0; step < layout->steps; step++)
             found += separate_batch(&epoch, step);
     }
-    left = count_pairs(&epoch);
-    free(epoch.here);
-    free(epoch.there);
-    free(epoch.all);
-    free(numbers);
+    for (size_t step = 0; step < layout->steps; step++) {
+        const int64_t *id = ids + select_layout_start(layout, step);
+
+        for (size_t i = 0; i < select_layout_count(layout, step); i++)
+            if (numbers[id[i]])
+                left += epoch.here[numbers[id[i]]]++;
+        tally_batch(&epoch, step, epoch.here, (size_t)-1);
+    }
+    mem_free(epoch.here, epoch.there, epoch.all, numbers);
     return left;
 }
 

@@ -162,26 +162,6 @@ settle_queue(struct search *s)
         visit_item(s, dequeue_item(s));
 }
 
-/* Mixes two batches: exchanges each item of a with a random one of c. */
-static void
-mix_batches(struct search *s, size_t a, size_t c, struct rng *rng)
-{
-    const struct select_exchange *task = s->task;
-    const size_t *start = task->start;
-    size_t count = start[c + 1] - start[c];
-
-    for (size_t at = start[a]; at < start[a + 1]; at++) {
-        uint32_t i = task->item[at];
-        uint32_t j = task->item[start[c] + rng_below(rng, count)];
-
-        if (task->fixed && (task->fixed[i] || task->fixed[j]))
-            continue;
-        mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
-        s->move[s->moves++] = (struct move){i, j};
-        exchange_items(s, i, j);
-    }
-}
-
 static double
 weigh_batch(const struct select_exchange *task, size_t c)
 {
@@ -212,10 +192,24 @@ static void
 kick_batches(struct search *s, double *weight, struct rng *rng)
 {
     size_t a = rng_below(rng, s->task->k), c = rng_below(rng, s->task->k - 1);
+    const struct select_exchange *task = s->task;
+    const size_t *start = task->start;
     double reached;
 
+    c += c >= a;
     s->moves = 0;
-    mix_batches(s, a, c + (c >= a), rng);
+    // mixes two batches: exchanges each item of a with a random one of c
+    for (size_t at = start[a]; at < start[a + 1]; at++) {
+        uint32_t i = task->item[at];
+        uint32_t j =
+            task->item[start[c] + rng_below(rng, start[c + 1] - start[c])];
+
+        if (task->fixed && (task->fixed[i] || task->fixed[j]))
+            continue;
+        mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
+        s->move[s->moves++] = (struct move){i, j};
+        exchange_items(s, i, j);
+    }
     settle_queue(s);
     reached = update_weight(s);
     if (reached >= *weight) {
@@ -252,64 +246,42 @@ select_exchange_weight(const struct select_exchange *task)
     return weight;
 }
 
-static void
-begin_search(struct search *s, const struct select_exchange *task,
-             double weight)
-{
-    size_t n = task->n;
-
-    *s = (struct search){.task = task};
-    s->sum = mem_aligned(task->k * n, sizeof *s->sum);
-    s->own = mem_array(n, sizeof *s->own);
-    s->within = mem_array(task->k, sizeof *s->within);
-    s->stale = mem_array(task->k, sizeof *s->stale);
-    s->batch = mem_array(n, sizeof *s->batch);
-    s->slot = mem_array(n, sizeof *s->slot);
-    s->queue = mem_array(n, sizeof *s->queue);
-    s->queued = mem_array(n, sizeof *s->queued);
-    s->least = least_share * 2 * (weight > 0 ? weight : 1) / (double)n;
-    for (size_t c = 0; c < task->k; c++)
-        for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
-            uint32_t i = task->item[at];
-
-            s->batch[i] = (uint32_t)c;
-            s->slot[i] = (uint32_t)at;
-            add_floats(n, task->w + i * n, s->sum + c * n);
-        }
-    for (size_t c = 0; c < task->k; c++)
-        touch_batch(s, c);
-}
-
-static void
-end_search(struct search *s)
-{
-    free(s->sum);
-    free(s->own);
-    free(s->within);
-    free(s->stale);
-    free(s->batch);
-    free(s->slot);
-    free(s->queue);
-    free(s->queued);
-    free(s->move);
-}
-
 double
 select_exchange_run(const struct select_exchange *task, struct rng *rng)
 {
     double weight = select_exchange_weight(task);
-    struct search s;
+    struct search s = {.task = task};
+    size_t n = task->n;
 
-    REQUIRE(task->n >= 1 && task->n < UINT32_MAX && task->k >= 1);
-    REQUIRE(task->start[task->k] == task->n);
+    REQUIRE(n >= 1 && n < UINT32_MAX && task->k >= 1);
+    REQUIRE(task->start[task->k] == n);
     if (task->k == 1)
         return weight;
-    begin_search(&s, task, weight);
+    s.sum = mem_aligned(task->k * n, sizeof *s.sum);
+    s.own = mem_array(n, sizeof *s.own);
+    s.within = mem_array(task->k, sizeof *s.within);
+    s.stale = mem_array(task->k, sizeof *s.stale);
+    s.batch = mem_array(n, sizeof *s.batch);
+    s.slot = mem_array(n, sizeof *s.slot);
+    s.queue = mem_array(n, sizeof *s.queue);
+    s.queued = mem_array(n, sizeof *s.queued);
+    s.least = least_share * 2 * (weight > 0 ? weight : 1) / (double)n;
+    for (size_t c = 0; c < task->k; c++)
+        for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
+            uint32_t i = task->item[at];
+
+            s.batch[i] = (uint32_t)c;
+            s.slot[i] = (uint32_t)at;
+            add_floats(n, task->w + i * n, s.sum + c * n);
+        }
+    for (size_t c = 0; c < task->k; c++)
+        touch_batch(&s, c);
     settle_queue(&s);
     weight = update_weight(&s);
     for (size_t i = 0; i < task->kicks; i++)
         kick_batches(&s, &weight, rng);
-    end_search(&s);
+    mem_free(s.sum, s.own, s.within, s.stale, s.batch, s.slot, s.queue,
+             s.queued, s.move);
     return weight;
 }
 
@@ -371,19 +343,6 @@ forbid_pairs(struct block *block, const struct select_task *task)
     free(tag);
 }
 
-/* Samples without features have no weight, whatever their rows contain. */
-static void
-clear_unknown(struct block *block, const uint8_t *known)
-{
-    const size_t n = block->exchange.n;
-
-    for (size_t i = 0; i < n; i++) {
-        block->exchange.fixed[i] = !known[block->id[i]];
-        for (size_t j = 0; block->exchange.fixed[i] && j < n; j++)
-            block->exchange.w[i * n + j] = block->exchange.w[j * n + i] = 0;
-    }
-}
-
 size_t
 select_block_cut(const struct select_layout *layout, size_t count)
 {
@@ -421,8 +380,12 @@ select_block_init(struct block *block, const struct select_task *task, size_t k,
     select_affinity(task->features, task->value[SELECT_TAU],
                     layout->batch + (layout->larger > 0), n, block->id,
                     block->exchange.w);
-    if (task->features->known)
-        clear_unknown(block, task->features->known);
+    // samples without features have no weight, whatever their rows contain
+    for (size_t i = 0; task->features->known && i < n; i++) {
+        block->exchange.fixed[i] = !task->features->known[block->id[i]];
+        for (size_t j = 0; block->exchange.fixed[i] && j < n; j++)
+            block->exchange.w[i * n + j] = block->exchange.w[j * n + i] = 0;
+    }
     forbid_pairs(block, task);
 }
 
@@ -443,9 +406,6 @@ select_block_store(const struct block *block, const struct select_task *task,
 void
 select_block_release(struct block *block)
 {
-    free(block->id);
-    free(block->exchange.start);
-    free(block->exchange.w);
-    free(block->exchange.fixed);
-    free(block->exchange.item);
+    mem_free(block->id, block->exchange.start, block->exchange.w,
+             block->exchange.fixed, block->exchange.item);
 }

@@ -71,27 +71,6 @@ square_distance(size_t d, const float *x, const float *y)
     return num_dot(d, x, x) - 2 * num_dot(d, x, y) + num_dot(d, y, y);
 }
 
-/* Orders the centres so that each is followed by the nearest of the rest. */
-static void
-order_centres(size_t d, size_t k, float *centre)
-{
-    float *old = mem_array(d, sizeof *old);
-
-    for (size_t c = 1; c < k; c++) {
-        const float *last = centre + (c - 1) * d;
-        size_t next = c;
-
-        for (size_t o = c + 1; o < k; o++)
-            if (square_distance(d, last, centre + o * d) <
-                square_distance(d, last, centre + next * d))
-                next = o;
-        memcpy(old, centre + c * d, d * sizeof *old);
-        memcpy(centre + c * d, centre + next * d, d * sizeof *old);
-        memcpy(centre + next * d, old, d * sizeof *old);
-    }
-    free(old);
-}
-
 /* Finds the nearest centre of each of n <= TILE points. */
 static void
 assign_centres(const struct sort *sort, const struct division *division,
@@ -115,34 +94,35 @@ assign_centres(const struct sort *sort, const struct division *division,
     free(rows);
 }
 
-/* Sorts points by group, stably. */
-static void
-regroup_points(struct division *division)
-{
-    size_t at[WAYS];
-    int64_t *sorted = mem_array(division->n, sizeof *sorted);
-
-    for (size_t i = 0; i < division->n; i++)
-        division->from[division->mine[i] + 1]++;
-    for (size_t c = 0; c < division->k; c++)
-        at[c] = division->from[c + 1] += division->from[c];
-    for (size_t i = division->n; i--;)
-        sorted[--at[division->mine[i]]] = division->point[i];
-    memcpy(division->point, sorted, division->n * sizeof *sorted);
-    free(sorted);
-}
-
 static void
 divide_points(const struct sort *sort, struct division *division, size_t first)
 {
     float half[WAYS];
     size_t n = division->n;
+    size_t at[WAYS];
+    int64_t *sorted = mem_array(division->n, sizeof *sorted);
+    float *old = mem_array(sort->d, sizeof *old);
 
     division->centre =
         mem_aligned(division->k * sort->d, sizeof *division->centre);
     division->mine = mem_array(n, 1);
     find_centres(sort, division, first);
-    order_centres(sort->d, division->k, division->centre);
+    // orders the centres so that each is followed by the nearest of the rest
+    for (size_t c = 1; c < division->k; c++) {
+        const float *last = division->centre + (c - 1) * sort->d;
+        size_t next = c;
+
+        for (size_t o = c + 1; o < division->k; o++)
+            if (square_distance(sort->d, last, division->centre + o * sort->d) <
+                square_distance(sort->d, last,
+                                division->centre + next * sort->d))
+                next = o;
+        memcpy(old, division->centre + c * sort->d, sort->d * sizeof *old);
+        memcpy(division->centre + c * sort->d,
+               division->centre + next * sort->d, sort->d * sizeof *old);
+        memcpy(division->centre + next * sort->d, old, sort->d * sizeof *old);
+    }
+    free(old);
     for (size_t c = 0; c < division->k; c++)
         half[c] = (float)num_dot(sort->d, division->centre + c * sort->d,
                                  division->centre + c * sort->d) /
@@ -151,9 +131,15 @@ divide_points(const struct sort *sort, struct division *division, size_t first)
     for (size_t i = 0; i < n; i += TILE)
         assign_centres(sort, division, half, n - i < TILE ? n - i : TILE,
                        division->point + i, division->mine + i);
-    regroup_points(division);
-    free(division->centre);
-    free(division->mine);
+    // sorts points by group, stably
+    for (size_t i = 0; i < division->n; i++)
+        division->from[division->mine[i] + 1]++;
+    for (size_t c = 0; c < division->k; c++)
+        at[c] = division->from[c + 1] += division->from[c];
+    for (size_t i = division->n; i--;)
+        sorted[--at[division->mine[i]]] = division->point[i];
+    memcpy(division->point, sorted, division->n * sizeof *sorted);
+    mem_free(sorted, division->centre, division->mine);
 }
 
 static void
@@ -259,8 +245,7 @@ compare_points(size_t d, const float *rows, size_t m, const int64_t *point,
                 !has_link(mine, place[j]))
                 insert_link(mine, product[i * m + j], place[j]);
     }
-    free(x);
-    free(product);
+    mem_free(x, product);
 }
 
 /* Compares a point with the neighbours of its neighbours; old[] has their
@@ -286,30 +271,20 @@ compare_neighbours(size_t d, const float *rows, const int64_t *point, size_t i,
     }
 }
 
-/* The place in point[] of each row that is there. */
-static uint32_t *
-places_of_rows(size_t n, const int64_t *point)
-{
-    int64_t most = 0;
-    uint32_t *place;
-
-    for (size_t i = 0; i < n; i++)
-        most = point[i] > most ? point[i] : most;
-    place = mem_array((size_t)most + 1, sizeof *place);
-    for (size_t i = 0; i < n; i++)
-        place[point[i]] = (uint32_t)i;
-    return place;
-}
-
 static void
 search_regions(size_t d, const float *rows, size_t n, size_t leaf,
                uint64_t seed, uint64_t epoch, const int64_t *point,
                struct list *list)
 {
-    uint32_t *of_row = places_of_rows(n, point),
-             *place = mem_array(n, sizeof *place);
-    int64_t *sorted = mem_array(n, sizeof *sorted);
+    uint32_t *of_row, *place = mem_array(n, sizeof *place);
+    int64_t *sorted = mem_array(n, sizeof *sorted), most = 0;
 
+    // the place in point[] of each row that is there
+    for (size_t i = 0; i < n; i++)
+        most = point[i] > most ? point[i] : most;
+    of_row = mem_array((size_t)most + 1, sizeof *of_row);
+    for (size_t i = 0; i < n; i++)
+        of_row[point[i]] = (uint32_t)i;
     for (unsigned s = 0; s < SORTS; s++) {
         memcpy(sorted, point, n * sizeof *sorted);
         select_region_sort(d, rows, n, leaf, seed, epoch, FIRST + s, sorted);
@@ -320,9 +295,7 @@ search_regions(size_t d, const float *rows, size_t n, size_t leaf,
             compare_points(d, rows, n - i < leaf ? n - i : leaf, point,
                            place + i, list);
     }
-    free(of_row);
-    free(place);
-    free(sorted);
+    mem_free(of_row, place, sorted);
 }
 
 /* Compares all points with the neighbours of their neighbours; each pass reads
@@ -440,17 +413,6 @@ best_point(struct growth *growth)
     return SELECT_NO_LINK;
 }
 
-static void
-begin_stretch(struct growth *growth)
-{
-    for (size_t i = 0; i < growth->touches; i++)
-        if (growth->links[growth->touched[i]] != TAKEN)
-            growth->links[growth->touched[i]] = 0;
-    growth->touches = 0;
-    for (size_t links = 0; links <= MOST; links++)
-        growth->with[links].n = 0;
-}
-
 void
 select_links_sort(size_t n, size_t leaf, const uint32_t *link, int64_t *point)
 {
@@ -464,8 +426,14 @@ select_links_sort(size_t n, size_t leaf, const uint32_t *link, int64_t *point)
     for (size_t i = 0; i < n; i++) {
         uint32_t next;
 
-        if (i % leaf == 0)
-            begin_stretch(&growth);
+        if (i % leaf == 0) {
+            for (size_t t = 0; t < growth.touches; t++)
+                if (growth.links[growth.touched[t]] != TAKEN)
+                    growth.links[growth.touched[t]] = 0;
+            growth.touches = 0;
+            for (size_t links = 0; links <= MOST; links++)
+                growth.with[links].n = 0;
+        }
         next = best_point(&growth);
         while (growth.links[first] == TAKEN && next == SELECT_NO_LINK)
             first++;
@@ -476,9 +444,5 @@ select_links_sort(size_t n, size_t leaf, const uint32_t *link, int64_t *point)
     memcpy(point, sorted, n * sizeof *sorted);
     for (size_t links = 0; links <= MOST; links++)
         free(growth.with[links].point);
-    free(growth.from);
-    free(growth.partner);
-    free(growth.links);
-    free(growth.touched);
-    free(sorted);
+    mem_free(growth.from, growth.partner, growth.links, growth.touched, sorted);
 }

@@ -169,10 +169,7 @@ hardest_init(struct hardest *hardest, const struct select_task *task,
 static void
 hardest_release(struct hardest *hardest)
 {
-    free(hardest->loss);
-    free(hardest->ids);
-    free(hardest->known);
-    free(hardest->work);
+    mem_free(hardest->loss, hardest->ids, hardest->known, hardest->work);
 }
 
 static double
@@ -267,8 +264,7 @@ with_replacement(const struct select_task *task, int64_t *ids)
             offer_batch(&hardest, batch + i * b);
         memcpy(ids + step * b, hardest.ids, hardest.n * b * sizeof *ids);
         hardest_release(&hardest);
-        free(taken);
-        free(batch);
+        mem_free(taken, batch);
     }
 }
 

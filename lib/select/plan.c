@@ -46,8 +46,7 @@ select_plan_free(struct select_plan *plan)
         return;
     for (int i = 0; i < 2; i++)
         free(plan->cache[i].ids);
-    free(plan->batch);
-    free(plan);
+    mem_free(plan->batch, plan);
 }
 
 /* Assigns a cache entry to an epoch and returns its ids. */

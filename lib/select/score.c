@@ -144,28 +144,6 @@ static UTIL_CLONES(void, weigh_square,
             z[(j + c) * n + i + r] = mirror[r][c];
 }
 
-/* Replaces Z by w; |Z| <= most.  own [n] is scratch. */
-static void
-weigh_pairs(size_t batch, size_t n, double most, float *own, float *z)
-{
-    int tame = most <= TAME;
-
-    REQUIRE(batch >= 2);
-    for (size_t i = 0; i < n; i++) {
-        own[i] = z[i * n + i] - (float)log((double)batch - 1);
-        // false for NaN
-        tame &= own[i] >= -TAME && most - own[i] <= TAME_APART;
-    }
-    for (size_t i = 0; tame && i < n; i++)
-        own[i] = num_exp(-own[i]);
-    for (size_t i = 0; i < n; i += SQUARE)
-        for (size_t j = i; j < n; j += SQUARE)
-            weigh_square(n, tame, own, i, j, n - i < SQUARE ? n - i : SQUARE,
-                         n - j < SQUARE ? n - j : SQUARE, z);
-    for (size_t i = 0; i < n; i++)
-        z[i * n + i] = 0;
-}
-
 static double
 longest_row(size_t n, size_t d, const float *x)
 {
@@ -182,11 +160,28 @@ weigh_samples(const struct select_features *f, double tau, size_t batch,
               size_t n, const int64_t *ids, float *rows, float *w)
 {
     double most;
+    int tame;
 
     compute_similarities(f, tau, n, ids, rows, w);
     most = longest_row(n, f->d, rows);
     most *= f->u == f->v ? most : longest_row(n, f->d, rows + n * f->d);
-    weigh_pairs(batch, n, most / tau, rows, w);
+    most /= tau;
+    tame = most <= TAME;
+    REQUIRE(batch >= 2);
+    // replaces Z by w; |Z| <= most.  rows is scratch from here on.
+    for (size_t i = 0; i < n; i++) {
+        rows[i] = w[i * n + i] - (float)log((double)batch - 1);
+        // false for NaN
+        tame &= rows[i] >= -TAME && most - rows[i] <= TAME_APART;
+    }
+    for (size_t i = 0; tame && i < n; i++)
+        rows[i] = num_exp(-rows[i]);
+    for (size_t i = 0; i < n; i += SQUARE)
+        for (size_t j = i; j < n; j += SQUARE)
+            weigh_square(n, tame, rows, i, j, n - i < SQUARE ? n - i : SQUARE,
+                         n - j < SQUARE ? n - j : SQUARE, w);
+    for (size_t i = 0; i < n; i++)
+        w[i * n + i] = 0;
 }
 
 double

@@ -197,23 +197,7 @@ embed_spectrum(const struct select_task *task, size_t n, size_t k,
                 vector[c * n + i] * (variant == SPECTRAL_CODE ? scale[i] : 1);
     if (variant != SPECTRAL_CODE)
         num_unit_rows(n, k, x, x, NULL);
-    free(w);
-    free(q);
-    free(vector);
-    free(value);
-}
-
-/* x [n,d]: the means of both views. */
-static void
-embed_means(const struct select_features *f, size_t n, const int64_t *ids,
-            float *x)
-{
-    for (size_t i = 0; i < n; i++) {
-        const size_t row = (size_t)ids[i] * f->d;
-
-        for (size_t j = 0; j < f->d; j++)
-            x[i * f->d + j] = (f->u[row + j] + f->v[row + j]) / 2;
-    }
+    mem_free(w, q, vector, value);
 }
 
 /* ---- batches of points --------------------------------------------------- */
@@ -227,31 +211,6 @@ struct spectral {
     size_t *room;  /* [k] how many of them in each batch */
     struct rng rng;
 };
-
-static void
-spectral_init(struct spectral *b, const struct select_task *task, size_t from,
-              size_t to, const int64_t *ids)
-{
-    const struct select_layout *layout = &task->layout;
-    const uint8_t *known = task->features->known;
-    const size_t first = select_layout_start(layout, from);
-    const size_t most = select_layout_start(layout, to) - first;
-
-    *b = (struct spectral){.task = task, .k = to - from};
-    b->id = mem_array(most, sizeof *b->id);
-    b->place = mem_array(most, sizeof *b->place);
-    b->room = mem_array(b->k, sizeof *b->room);
-    for (size_t c = 0; c < b->k; c++)
-        for (size_t i = 0; i < select_layout_count(layout, from + c); i++) {
-            const size_t at = select_layout_start(layout, from + c) + i;
-
-            if (at >= layout->size || (known && !known[ids[at]]))
-                continue;
-            b->id[b->n] = ids[at];
-            b->place[b->n++] = at;
-            b->room[c]++;
-        }
-}
 
 /* Squared distances of some points from LANES centres, in registers. */
 static inline __attribute__((always_inline)) void
@@ -327,10 +286,7 @@ divide_into_batches(struct spectral *b, size_t d, const float *x, uint32_t *to)
             column[j * k + c] = centre[(size_t)of_batch[c] * d + j];
     distances_to_centres(n, k, d, x, column, cost);
     num_assign(n, k, cost, b->room, to);
-    free(centre);
-    free(column);
-    free(cost);
-    free(of_batch);
+    mem_free(centre, column, cost, of_batch);
 }
 
 /* Orders samples by batch; returns the sum of the batch losses. */
@@ -353,8 +309,7 @@ arrange_samples(const struct spectral *b, const uint32_t *to, int64_t *order)
         if (b->room[c])
             loss += select_batch_loss(task->features, task->value[SELECT_TAU],
                                       b->room[c], order + from, work);
-    free(work);
-    free(next);
+    mem_free(work, next);
     return loss;
 }
 
@@ -369,10 +324,19 @@ search_best_order(struct spectral *b, int64_t *best)
     int64_t *order = mem_array(b->n, sizeof *order);
     double most = -1;
 
-    if (by_means)
-        embed_means(b->task->features, b->n, b->id, x);
-    else
+    if (by_means) {
+        const struct select_features *f = b->task->features;
+
+        // the means of both views
+        for (size_t i = 0; i < b->n; i++) {
+            const size_t row = (size_t)b->id[i] * f->d;
+
+            for (size_t j = 0; j < f->d; j++)
+                x[i * f->d + j] = (f->u[row + j] + f->v[row + j]) / 2;
+        }
+    } else {
         embed_spectrum(b->task, b->n, b->k, b->id, &b->rng, x);
+    }
     for (size_t r = 0; r < restarts; r++) {
         double loss;
 
@@ -383,18 +347,32 @@ search_best_order(struct spectral *b, int64_t *best)
         most = loss;
         memcpy(best, order, b->n * sizeof *best);
     }
-    free(x);
-    free(to);
-    free(order);
+    mem_free(x, to, order);
 }
 
 static void
 spectral_plan(const struct select_task *task, size_t number, size_t from,
               size_t to, int64_t *ids)
 {
-    struct spectral b;
+    struct spectral b = {.task = task, .k = to - from};
+    const struct select_layout *layout = &task->layout;
+    const uint8_t *known = task->features->known;
+    const size_t first = select_layout_start(layout, from);
+    const size_t most = select_layout_start(layout, to) - first;
 
-    spectral_init(&b, task, from, to, ids);
+    b.id = mem_array(most, sizeof *b.id);
+    b.place = mem_array(most, sizeof *b.place);
+    b.room = mem_array(b.k, sizeof *b.room);
+    for (size_t c = 0; c < b.k; c++)
+        for (size_t i = 0; i < select_layout_count(layout, from + c); i++) {
+            const size_t at = select_layout_start(layout, from + c) + i;
+
+            if (at >= layout->size || (known && !known[ids[at]]))
+                continue;
+            b.id[b.n] = ids[at];
+            b.place[b.n++] = at;
+            b.room[c]++;
+        }
     rng_init(&b.rng, task->seed, RNG_PLAN, task->epoch, number,
              STREAM_SPECTRAL);
     if (b.k > 1 && b.n > b.k) {
@@ -405,9 +383,7 @@ spectral_plan(const struct select_task *task, size_t number, size_t from,
             ids[b.place[i]] = order[i];
         free(order);
     }
-    free(b.id);
-    free(b.place);
-    free(b.room);
+    mem_free(b.id, b.place, b.room);
 }
 
 static int
@@ -419,27 +395,17 @@ is_among(size_t n, const int64_t *ids, int64_t id)
     return 0;
 }
 
-/* With wrap, a sample that fills the last batch may already be in it: replaces
- * it by another. */
-static void
-mend_last_batch(const struct select_layout *layout, int64_t *ids)
-{
-    const size_t n = layout->size, total = select_layout_total(layout);
-    const size_t start = select_layout_start(layout, layout->steps - 1);
-    int64_t *last = ids + start;
-
-    for (size_t at = n, next = 0; at < total; at++)
-        while (is_among(at - start, last, ids[at]) ||
-               is_among(total - at - 1, ids + at + 1, ids[at]))
-            ids[at] = ids[next++];
-}
-
 static void
 order_spectral(const struct select_task *task, int64_t *ids)
 {
     const size_t steps = task->layout.steps,
                  size = (size_t)task->value[SELECT_BLOCK];
     const size_t blocks = (steps + size - 1) / size;
+    const size_t n = task->layout.size,
+                 total = select_layout_total(&task->layout);
+    const size_t start =
+        select_layout_start(&task->layout, task->layout.steps - 1);
+    int64_t *last = ids + start;
 
     select_shuffle(task, ids);
     // blocks are independent, and one thread computes the matrix products of a
@@ -448,7 +414,12 @@ order_spectral(const struct select_task *task, int64_t *ids)
     for (size_t i = 0; i < blocks; i++)
         spectral_plan(task, i, i * steps / blocks, (i + 1) * steps / blocks,
                       ids);
-    mend_last_batch(&task->layout, ids);
+    // with wrap, a sample that fills the last batch may already be in it:
+    // replaces it by another
+    for (size_t at = n, next = 0; at < total; at++)
+        while (is_among(at - start, last, ids[at]) ||
+               is_among(total - at - 1, ids + at + 1, ids[at]))
+            ids[at] = ids[next++];
 }
 
 static int

@@ -54,13 +54,11 @@ select_windows_free(struct select_windows *windows)
     if (!windows)
         return;
     for (size_t i = 0; i < 2; i++) {
-        free(windows->epoch[i].shard);
-        free(windows->epoch[i].start);
+        mem_free(windows->epoch[i].shard, windows->epoch[i].start);
     }
     for (size_t i = 0; i < OPEN_WINDOWS; i++)
         free(windows->open[i].ids);
-    free(windows->first);
-    free(windows);
+    mem_free(windows->first, windows);
 }
 
 static uint64_t
