@@ -135,8 +135,8 @@ describe_folder(const char *folder, int written, struct err *err)
 static int
 write_manifest(const char *folder, struct err *err)
 {
-    char *path = mem_format("%s/%s", folder, MANIFEST), *line;
     json_t *files = describe_folder(folder, 1, err), *manifest;
+    char *line;
     int rc = -1;
 
     if (files) {
@@ -144,11 +144,11 @@ write_manifest(const char *folder, struct err *err)
                              "files", files);
         json_object_set_new(manifest, "self", describe_self(manifest));
         line = json_line(manifest);
-        rc = file_write(path, line, strlen(line), err);
+        rc = file_write(mem_temp("%s/%s", folder, MANIFEST), line, strlen(line),
+                        err);
         free(line);
         json_decref(manifest);
     }
-    free(path);
     return rc;
 }
 
@@ -296,27 +296,17 @@ nn_checkpoint_steps(const char *run, size_t *n, struct err *err)
     return steps;
 }
 
-/* Returns 1 if the folder has a manifest, 0 if not, -1 on error. */
-static int
-has_manifest(const char *folder, struct err *err)
-{
-    char *manifest = mem_format("%s/%s", folder, MANIFEST);
-    struct stat st;
-    int rc = !lstat(manifest, &st);
-
-    if (!rc && errno != ENOENT && errno != ENOTDIR)
-        rc = err_sys(err, "cannot look at '%s'", manifest);
-    free(manifest);
-    return rc;
-}
-
 int
 nn_checkpoint_find(const char *path, char **found, struct err *err)
 {
-    int rc = has_manifest(path, err);
+    const char *manifest = mem_temp("%s/%s", path, MANIFEST);
+    struct stat st;
+    int rc = !lstat(manifest, &st);
     long *steps;
     size_t n;
 
+    if (!rc && errno != ENOENT && errno != ENOTDIR)
+        rc = err_sys(err, "cannot look at '%s'", manifest);
     *found = NULL;
     if (rc) {
         *found = rc > 0 ? mem_text(path) : NULL;
@@ -400,15 +390,14 @@ static int
 point_link(const char *run, const char *prefix, const char *name, long step,
            struct err *err)
 {
-    char *link = mem_format("%s/%s", run, name);
-    char *next = mem_format("%s/%s%s.new", run, prefix, name);
-    char *target = mem_format("step-%08ld", step);
+    const char *link = mem_temp("%s/%s", run, name);
+    const char *next = mem_temp("%s/%s%s.new", run, prefix, name);
+    const char *target = mem_temp("step-%08ld", step);
     int rc = 0;
 
     unlink(next);
     if (symlink(target, next) || rename(next, link))
         rc = err_sys(err, "cannot point '%s' to '%s'", link, target);
-    mem_free(target, next, link);
     return rc;
 }
 
@@ -424,11 +413,11 @@ nn_checkpoint_set_link(const char *run, const char *name, long step,
 static int
 is_link_to(const char *run, const char *name, long step)
 {
-    char *path = mem_format("%s/%s", run, name), is[32];
-    const ssize_t len = readlink(path, is, sizeof is - 1);
+    char is[32];
+    const ssize_t len =
+        readlink(mem_temp("%s/%s", run, name), is, sizeof is - 1);
 
     is[len > 0 ? len : 0] = 0;
-    free(path);
     return step_of(is) == step;
 }
 
@@ -452,14 +441,14 @@ static int
 remove_step(const char *run, long step, struct err *err)
 {
     char *from = final_path(run, step);
-    char *to = mem_format("%s/%s%08ld.old", run, temporary, step);
+    const char *to = mem_temp("%s/%s%08ld.old", run, temporary, step);
     int rc;
 
     if (rename(from, to))
         rc = err_sys(err, "cannot rename '%s'", from);
     else
         rc = file_remove(to, err);
-    mem_free(from, to);
+    free(from);
     return rc;
 }
 
@@ -477,13 +466,9 @@ remove_leftovers(const char *run, struct err *err)
     const int n = list_folder(run, is_temporary, &names, err);
     int rc = n < 0 ? -1 : 0;
 
-    for (int i = 0; i < n; i++) {
-        char *path = mem_format("%s/%s", run, names[i]->d_name);
-
-        if (file_remove(path, err))
+    for (int i = 0; i < n; i++)
+        if (file_remove(mem_temp("%s/%s", run, names[i]->d_name), err))
             rc = -1; // removes the others all the same
-        free(path);
-    }
     free_list(names, n);
     return rc;
 }

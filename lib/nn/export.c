@@ -60,44 +60,34 @@ describe_model(const struct nn_model *model)
     return about;
 }
 
-/* The tensors of the net without its head, as arrays. */
-static struct nn_array *
-collect_tensors(const struct nn_model *model, size_t *n)
+int
+nn_export_safetensors(const char *path, const struct nn_model *model,
+                      struct err *err)
 {
-    const struct nn_tensor *t = nn_net_tensors(model->net, n);
-    struct nn_array *array = mem_array(*n + 1, sizeof *array);
+    struct file_draft draft = {0};
     struct err none;
     const int bare = nn_encoder_find(model->spec.arch, &none)->bare;
-    size_t count = 0;
+    struct nn_array *array;
+    json_t *about;
+    size_t tensors, n = 0;
+    const struct nn_tensor *t = nn_net_tensors(model->net, &tensors);
+    int rc;
 
-    for (size_t i = 0; i < *n; i++) {
+    if (file_draft_open(&draft, path, err))
+        return -1;
+    about = describe_model(model);
+    // the tensors of the net without its head, as arrays
+    array = mem_array(tensors + 1, sizeof *array);
+    for (size_t i = 0; i < tensors; i++) {
         const float *block = t[i].statistic
                                  ? nn_net_statistics(model->net, NULL)
                                  : nn_net_params(model->net, NULL);
 
         if (strncmp(t[i].name, "head.", 5) &&
             (!bare || strcmp(t[i].name, "text_projection")))
-            nn_array_init(&array[count++], t[i].name, "F32", t[i].rank,
-                          t[i].shape, block + t[i].offset);
+            nn_array_init(&array[n++], t[i].name, "F32", t[i].rank, t[i].shape,
+                          block + t[i].offset);
     }
-    *n = count;
-    return array;
-}
-
-int
-nn_export_safetensors(const char *path, const struct nn_model *model,
-                      struct err *err)
-{
-    struct file_draft draft = {0};
-    json_t *about;
-    struct nn_array *array;
-    size_t n;
-    int rc;
-
-    if (file_draft_open(&draft, path, err))
-        return -1;
-    about = describe_model(model);
-    array = collect_tensors(model, &n);
     rc = nn_arrays_put(draft.file, path, array, n, about, err);
     if (!rc)
         rc = file_draft_keep(&draft, err);

@@ -14,8 +14,7 @@ nn_graph_release(struct nn_graph *graph)
         free((char *)graph->tensors[i].name);
     for (size_t i = 0; i < graph->n_ops; i++)
         free(graph->ops[i].set);
-    free(graph->tensors);
-    mem_free(graph->initial, graph->values, graph->ops);
+    mem_free(graph->tensors, graph->initial, graph->values, graph->ops);
     *graph = (struct nn_graph){0};
 }
 

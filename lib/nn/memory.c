@@ -494,19 +494,6 @@ place_backward(struct places *p)
     }
 }
 
-static void
-clear_places(struct nn_step *step)
-{
-    const struct nn_sum none = {nn_none, nn_none};
-
-    step->dy = step->dy2 = step->recomputed_out = nn_none;
-    step->before = none;
-    for (size_t k = 0; k < NN_INPUTS; k++) {
-        step->in[k] = step->dx[k] = step->recomputed[k] = nn_none;
-        step->after[k] = none;
-    }
-}
-
 void
 nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
 {
@@ -514,8 +501,17 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     size_t sums = 0;
 
     p.values = mem_array(graph->n_values, sizeof *p.values);
-    for (size_t i = 0; i < graph->n_ops; i++)
-        clear_places(&plan->steps[i]);
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        const struct nn_sum none = {nn_none, nn_none};
+        struct nn_step *step = &plan->steps[i];
+
+        step->dy = step->dy2 = step->recomputed_out = nn_none;
+        step->before = none;
+        for (size_t k = 0; k < NN_INPUTS; k++) {
+            step->in[k] = step->dx[k] = step->recomputed[k] = nn_none;
+            step->after[k] = none;
+        }
+    }
     measure_values(&p);
     for (size_t v = 0; v < graph->n_values; v++)
         if (p.values[v].wanted && p.values[v].bytes >= recompute_bytes &&

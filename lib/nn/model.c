@@ -237,14 +237,10 @@ nn_optim_save(const char *folder, const struct nn_net *net,
     if (m.pending)
         list_add(&list, "pending", "I64", 0, NULL, &pending);
     for (size_t k = 0; k < m.n; k++)
-        for (size_t i = 0; i < n; i++) {
-            char *name = mem_format("%s.%s", m.name[k], t[i].name);
-
+        for (size_t i = 0; i < n; i++)
             if (!t[i].statistic)
-                list_add(&list, name, "F32", t[i].rank, t[i].shape,
-                         m.block[k] + t[i].offset);
-            free(name);
-        }
+                list_add(&list, mem_temp("%s.%s", m.name[k], t[i].name), "F32",
+                         t[i].rank, t[i].shape, m.block[k] + t[i].offset);
     rc = list_write(&list, err);
     list_release(&list);
     return rc;
@@ -282,14 +278,10 @@ nn_optim_load(const char *folder, const struct nn_net *net,
     if (!rc && m.pending)
         rc = take_count(&list, "pending", m.pending, err);
     for (size_t k = 0; k < m.n; k++)
-        for (size_t i = 0; i < n && !rc; i++) {
-            char *name = mem_format("%s.%s", m.name[k], t[i].name);
-
+        for (size_t i = 0; i < n && !rc; i++)
             if (!t[i].statistic)
-                rc = take_tensor(&list, name, t + i, m.block[k] + t[i].offset,
-                                 err);
-            free(name);
-        }
+                rc = take_tensor(&list, mem_temp("%s.%s", m.name[k], t[i].name),
+                                 t + i, m.block[k] + t[i].offset, err);
     if (!rc)
         rc = list_all_taken(&list, err);
     list_release(&list);

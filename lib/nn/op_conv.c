@@ -32,20 +32,14 @@ nn_graph_conv_tensors(struct nn_graph *graph, const char *name, size_t out,
     return first;
 }
 
-/* Whether a bias follows the weight. */
-static int
-has_bias(const struct nn_graph *graph, size_t tensor)
-{
-    return tensor + 1 < graph->n_tensors &&
-           !strcmp(strrchr(graph->tensors[tensor + 1].name, '.'), ".bias");
-}
-
 size_t
 nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
               size_t stride)
 {
     const struct nn_tensor *w = &graph->tensors[tensor];
-    const struct conv set = {stride, has_bias(graph, tensor)};
+    const int bias = tensor + 1 < graph->n_tensors &&
+                     !strcmp(strrchr(w[1].name, '.'), ".bias");
+    const struct conv set = {stride, bias};
     const struct num_conv_spec spec = {.in = graph->values[in].map,
                                        .out = w->shape[0],
                                        .block = block,

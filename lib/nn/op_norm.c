@@ -47,17 +47,6 @@ nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
                         graph->values[in].map, &set, sizeof set);
 }
 
-/* 32 groups, or the next smaller number that divides c. */
-static size_t
-groups_of(size_t c)
-{
-    size_t groups = 32;
-
-    while (c % groups)
-        groups--;
-    return groups;
-}
-
 static int
 norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
              struct nn_step *step)
@@ -71,10 +60,10 @@ norm_prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     int fusable = batch && set->relu && !add;
     struct num_norm *norm = mem_array(1, sizeof *norm);
 
-    *norm = (struct num_norm){.kind = set->kind,
-                              .map = map,
-                              .groups = groups_of(map.c),
-                              .relu = set->relu};
+    *norm = (struct num_norm){
+        .kind = set->kind, .map = map, .groups = 32, .relu = set->relu};
+    while (map.c % norm->groups)
+        norm->groups--; // or the next smaller number that divides c
     step->made = norm;
     step->needs = (struct nn_needs){
         .sums = num_norm_work(norm) * sizeof(double),

@@ -388,14 +388,8 @@ nn_optim_free(struct nn_optim *optim)
 {
     if (!optim)
         return;
-    free(optim->chunk);
-    free(optim->ratio);
-    free(optim->part);
-    free(optim->moment[0]);
-    free(optim->moment[1]);
-    free(optim->sum);
-    free(optim->work);
-    free(optim);
+    mem_free(optim->chunk, optim->ratio, optim->part, optim->moment[0],
+             optim->moment[1], optim->sum, optim->work, optim);
 }
 
 /* sum = scale (sum + x), or scale x if it begins. */

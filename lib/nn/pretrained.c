@@ -198,21 +198,6 @@ check_complete(const struct load *load, struct err *err)
     return 0;
 }
 
-static char *
-list_skipped(const struct load *load)
-{
-    struct series all = {.most = SKIPS};
-
-    for (size_t i = 0; i < SKIPS; i++) {
-        char *text = mem_format("%s (%zu)", skip[i].text, load->skipped[i]);
-
-        if (load->skipped[i])
-            series_put(&all, text);
-        free(text);
-    }
-    return series_end(&all);
-}
-
 int
 nn_pretrained_load(const char *path, struct nn_net *net, char **skipped,
                    struct err *err)
@@ -234,8 +219,15 @@ nn_pretrained_load(const char *path, struct nn_net *net, char **skipped,
         rc = place_tensor(&load, &array[i], err);
     if (!rc)
         rc = check_complete(&load, err);
-    if (!rc && skipped)
-        *skipped = list_skipped(&load);
+    if (!rc && skipped) {
+        struct series all = {.most = SKIPS};
+
+        for (size_t i = 0; i < SKIPS; i++)
+            if (load.skipped[i])
+                series_put(&all,
+                           mem_temp("%s (%zu)", skip[i].text, load.skipped[i]));
+        *skipped = series_end(&all);
+    }
     nn_arrays_free(array, n);
     free(load.done);
     return rc;

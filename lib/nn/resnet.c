@@ -81,14 +81,6 @@ add_residual_block(const struct build *b, size_t in, const char *name,
     return in;
 }
 
-static enum num_norm_kind
-norm_kind(const struct nn_spec *spec)
-{
-    if (!strcmp(spec->norm, "batch"))
-        return NUM_NORM_BATCH;
-    return strcmp(spec->norm, "group") ? NUM_NORM_NONE : NUM_NORM_GROUP;
-}
-
 size_t
 nn_resnet(struct nn_graph *graph, const struct nn_design *design, size_t in)
 {
@@ -97,8 +89,10 @@ nn_resnet(struct nn_graph *graph, const struct nn_design *design, size_t in)
     size_t width = spec->width ? (size_t)spec->width : encoder->width,
            c = graph->values[in].map.c;
     int large = !strcmp(spec->stem, "imagenet");
-    struct build b = {graph, norm_kind(spec), num_map_block(width),
-                      encoder->bottleneck};
+    enum num_norm_kind norm = !strcmp(spec->norm, "batch")   ? NUM_NORM_BATCH
+                              : !strcmp(spec->norm, "group") ? NUM_NORM_GROUP
+                                                             : NUM_NORM_NONE;
+    struct build b = {graph, norm, num_map_block(width), encoder->bottleneck};
     size_t x = add_conv_norm(&b, in,
                              add_tensors(&b, "conv1", "bn1", width, c,
                                          large ? 7 : 3, spec->basis > 0),
