@@ -118,23 +118,6 @@ eval_frozen_steps(const struct eval_frozen *f)
     return f->task.layout.steps;
 }
 
-/* Returns the ids of a batch; the first batch of an epoch makes the order. */
-static const int64_t *
-plan_batch(struct eval_frozen *f, uint64_t epoch, uint64_t step, size_t *b)
-{
-    if (f->settings.strategy->needs_features &&
-        !select_plan_has(f->plan, epoch)) {
-        int64_t *ids =
-            mem_array(select_layout_total(&f->task.layout), sizeof *ids);
-
-        f->task.epoch = epoch;
-        select_strategy_order(f->settings.strategy, &f->task, ids);
-        select_plan_put(f->plan, epoch, ids);
-        free(ids);
-    }
-    return select_plan_batch(f->plan, epoch, step, b);
-}
-
 /* Chooses two different views of each image: [2,b]. */
 static int64_t *
 draw_pairs(struct eval_frozen *f, uint64_t epoch, size_t b, const int64_t *ids)
@@ -238,7 +221,18 @@ eval_frozen_next(struct eval_frozen *f, uint64_t epoch, uint64_t number,
     size_t constants;
 
     arena_begin(&f->scratch);
-    step.ids = plan_batch(f, epoch, number, &step.b);
+    // the first batch of an epoch makes the order
+    if (f->settings.strategy->needs_features &&
+        !select_plan_has(f->plan, epoch)) {
+        int64_t *ids =
+            mem_array(select_layout_total(&f->task.layout), sizeof *ids);
+
+        f->task.epoch = epoch;
+        select_strategy_order(f->settings.strategy, &f->task, ids);
+        select_plan_put(f->plan, epoch, ids);
+        free(ids);
+    }
+    step.ids = select_plan_batch(f->plan, epoch, number, &step.b);
     step.view_of = draw_pairs(f, epoch, step.b, step.ids);
     if (f->settings.objective->needs_weights) {
         step.extra = sample_source_draw(&f->source, &step, f->total);

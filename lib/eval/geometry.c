@@ -183,6 +183,5 @@ eval_cosines(size_t n, size_t d, const float *x, const float *y, size_t bins,
         }
     if (y)
         free(w);
-    free(dot);
-    free(v);
+    mem_free(dot, v);
 }

@@ -390,8 +390,7 @@ standardise_rows(const struct standard *standard, const struct eval_rows *rows,
 static void
 release_rows(struct eval_rows *rows)
 {
-    free((void *)rows->x);
-    free((void *)rows->y);
+    mem_free((void *)rows->x, (void *)rows->y);
 }
 
 /*

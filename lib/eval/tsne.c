@@ -67,51 +67,6 @@ compare_columns(const void *a, const void *b)
     return (one->column > other->column) - (one->column < other->column);
 }
 
-/* Adds each pair to the rows of both points. */
-static void
-share_pairs(struct affinity *to, size_t n, size_t k, const uint32_t *ids,
-            const double *p)
-{
-    size_t *end = mem_array(n, sizeof *end);
-
-    for (size_t i = 0; i < n * k; i++)
-        to->start[ids[i] + 1]++;
-    for (size_t i = 0; i < n; i++) {
-        to->start[i + 1] += to->start[i] + k;
-        end[i] = to->start[i];
-    }
-    to->pair = mem_array(to->start[n], sizeof *to->pair);
-    for (size_t i = 0; i < n * k; i++) {
-        const uint32_t row = (uint32_t)(i / k);
-        const float half = (float)(p[i] / (2 * (double)n));
-
-        to->pair[end[row]++] = (struct affinity_pair){ids[i], half};
-        to->pair[end[ids[i]]++] = (struct affinity_pair){row, half};
-    }
-    free(end);
-}
-
-/* Merges equal columns of a row. */
-static void
-merge_pairs(struct affinity *affinity, size_t n)
-{
-    size_t to = 0, first = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const size_t end = affinity->start[i + 1], begin = to;
-        struct affinity_pair *pair = affinity->pair;
-
-        qsort(pair + first, end - first, sizeof *pair, compare_columns);
-        affinity->start[i] = to;
-        for (; first < end; first++)
-            if (to > begin && pair[to - 1].column == pair[first].column)
-                pair[to - 1].p += pair[first].p;
-            else
-                pair[to++] = pair[first];
-    }
-    affinity->start[n] = to;
-}
-
 void
 eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
                    const float *x, size_t k, double perplexity)
@@ -120,6 +75,8 @@ eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
     double *square = mem_array(n * k, sizeof *square);
     double *p = mem_array(k, sizeof *p);
     struct eval_knn *knn = eval_knn_new(n, d, x, EVAL_EUCLIDEAN);
+    size_t *end = mem_array(n, sizeof *end);
+    size_t to = 0, first = 0;
 
     eval_knn_find(knn, n, x, k, 0, ids, square);
     eval_knn_free(knn);
@@ -128,9 +85,36 @@ eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
     for (size_t i = 0; i < n; i++)
         choose_width(k, square + i * k, perplexity, p);
     affinity->start = mem_array(n + 1, sizeof *affinity->start);
-    share_pairs(affinity, n, k, ids, square);
-    merge_pairs(affinity, n);
-    mem_free(p, square, ids);
+    // adds each pair to the rows of both points
+    for (size_t i = 0; i < n * k; i++)
+        affinity->start[ids[i] + 1]++;
+    for (size_t i = 0; i < n; i++) {
+        affinity->start[i + 1] += affinity->start[i] + k;
+        end[i] = affinity->start[i];
+    }
+    affinity->pair = mem_array(affinity->start[n], sizeof *affinity->pair);
+    for (size_t i = 0; i < n * k; i++) {
+        const uint32_t row = (uint32_t)(i / k);
+        const float half = (float)(square[i] / (2 * (double)n));
+
+        affinity->pair[end[row]++] = (struct affinity_pair){ids[i], half};
+        affinity->pair[end[ids[i]]++] = (struct affinity_pair){row, half};
+    }
+    // merges equal columns of a row
+    for (size_t i = 0; i < n; i++) {
+        const size_t last = affinity->start[i + 1], begin = to;
+        struct affinity_pair *pair = affinity->pair;
+
+        qsort(pair + first, last - first, sizeof *pair, compare_columns);
+        affinity->start[i] = to;
+        for (; first < last; first++)
+            if (to > begin && pair[to - 1].column == pair[first].column)
+                pair[to - 1].p += pair[first].p;
+            else
+                pair[to++] = pair[first];
+    }
+    affinity->start[n] = to;
+    mem_free(end, p, square, ids);
 }
 
 void
