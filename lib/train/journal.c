@@ -70,19 +70,6 @@ add_place(json_t *line, struct values *values, const struct train_state *state,
 }
 
 static void
-add_values(json_t *line, struct values *values, const struct values *from)
-{
-    for (size_t i = 0; i < from->n; i++) {
-        const struct value *v = &from->value[i];
-
-        if (v->whole)
-            add_count(line, values, v->name, (int64_t)v->value);
-        else
-            add_value(line, values, v->name, v->value);
-    }
-}
-
-static void
 add_plan(json_t *line, struct values *values, const struct train_plan *plan)
 {
     json_t *object = json_object();
@@ -152,7 +139,14 @@ train_journal_step(struct train_journal *journal, const struct batch *batch,
     add_place(line, &values, state, batch);
     if (result->reason)
         json_object_set_new(line, "refused", json_string(result->reason));
-    add_values(line, &values, &result->values);
+    for (size_t i = 0; i < result->values.n; i++) {
+        const struct value *v = &result->values.value[i];
+
+        if (v->whole)
+            add_count(line, &values, v->name, (int64_t)v->value);
+        else
+            add_value(line, &values, v->name, v->value);
+    }
     add_place(line, &values, state, batch); // a program reports any names
     if (journal->ended_step)
         json_object_set_new(line, "ended",

@@ -72,16 +72,9 @@ train_learner_open(struct train_learner *learner,
 void
 train_learner_close(struct train_learner *learner)
 {
-    free(learner->z);
-    free(learner->v);
-    free(learner->dz);
-    free(learner->columns);
-    free(learner->work);
-    free(learner->tau);
-    free(learner->pixels);
-    free(learner->table_rows);
-    free(learner->sample);
-    free(learner->group);
+    mem_free(learner->z, learner->v, learner->dz, learner->columns,
+             learner->work, learner->tau, learner->pixels, learner->table_rows,
+             learner->sample, learner->group);
     *learner = (struct train_learner){0};
 }
 

@@ -210,34 +210,6 @@ own_clock(const struct ranks *ranks)
     return clock_now() - (ranks->seconds ? *ranks->seconds : 0);
 }
 
-/* Sends the embeddings of each rank to rank 0, with its seconds after them. */
-static void
-gather_z(struct train_shards *s, float *z)
-{
-    const size_t rank = s->ranks.rank, size = s->ranks.size,
-                 length = sizeof s->computing;
-    size_t from[TRAIN_SHARDS_MOST + 1], at[TRAIN_SHARDS_MOST + 1];
-
-    cut_rows(s, s->n, s->dim * sizeof *z, from);
-    for (size_t r = 0; r <= size; r++)
-        at[r] = from[r] + r * length;
-    if (rank)
-        memcpy((char *)z + (from[rank + 1] - from[rank]), &s->computing,
-               length);
-    else
-        s->seconds[0] += s->computing;
-    s->ranks.gather(s->ranks.self, z, at, s->received);
-    for (size_t r = 1; !rank && r < size; r++) {
-        const size_t bytes = from[r + 1] - from[r];
-        double took;
-
-        memcpy((char *)z + from[r], s->received + at[r], bytes);
-        memcpy(&took, s->received + at[r] + bytes, sizeof took);
-        s->seconds[r] += took;
-    }
-    s->computing = 0;
-}
-
 /* ------------------------------------------------------- forward and backward
  */
 
@@ -316,6 +288,10 @@ void
 train_pass_forward(struct train_shards *s, enum nn_mode mode, int sent_ahead,
                    float *z)
 {
+    const size_t rank = s->ranks.rank, size = s->ranks.size,
+                 length = sizeof s->computing;
+    size_t from[TRAIN_SHARDS_MOST + 1], at[TRAIN_SHARDS_MOST + 1];
+
     if (s->ranks.size > 1 && !sent_ahead)
         share_rows(s);
     s->started = own_clock(&s->ranks);
@@ -326,7 +302,25 @@ train_pass_forward(struct train_shards *s, enum nn_mode mode, int sent_ahead,
     s->computing += own_clock(&s->ranks) - s->started;
     if (s->ranks.size == 1)
         return;
-    gather_z(s, z);
+    // sends the embeddings of each rank to rank 0, with its seconds after them
+    cut_rows(s, s->n, s->dim * sizeof *z, from);
+    for (size_t r = 0; r <= size; r++)
+        at[r] = from[r] + r * length;
+    if (rank)
+        memcpy((char *)z + (from[rank + 1] - from[rank]), &s->computing,
+               length);
+    else
+        s->seconds[0] += s->computing;
+    s->ranks.gather(s->ranks.self, z, at, s->received);
+    for (size_t r = 1; !rank && r < size; r++) {
+        const size_t bytes = from[r + 1] - from[r];
+        double took;
+
+        memcpy((char *)z + from[r], s->received + at[r], bytes);
+        memcpy(&took, s->received + at[r] + bytes, sizeof took);
+        s->seconds[r] += took;
+    }
+    s->computing = 0;
     if (train_pass_sends_statistics(s, mode))
         share_statistics(s);
 }

@@ -127,27 +127,18 @@ drop_ahead(struct process *e)
     train_program_send(e->program, mem_format("undo %s", e->tower));
 }
 
-/* Returns 1 if the forward of that batch was sent already. */
-static int
-is_ahead(const struct process *e, const struct batch *batch)
-{
-    const struct batch *next = &e->next_batch;
-
-    return e->ahead && e->next && e->next == batch->pixels &&
-           next->b == batch->b && !batch->extra.n &&
-           next->epoch == batch->epoch && next->step == batch->step &&
-           !memcmp(memory_at(e, e->at.ids), batch->ids,
-                   batch->b * sizeof *batch->ids);
-}
-
 static void
 process_announce(void *self, const struct batch *batch)
 {
     struct process *e = self;
+    const struct batch *next = &e->next_batch;
     int64_t *ids = memory_at(e, e->at.ids);
 
-    if (is_ahead(e, batch))
-        return;
+    if (e->ahead && e->next && e->next == batch->pixels &&
+        next->b == batch->b && !batch->extra.n && next->epoch == batch->epoch &&
+        next->step == batch->step &&
+        !memcmp(ids, batch->ids, batch->b * sizeof *ids))
+        return; // the forward of that batch was sent already
     drop_ahead(e);
     memcpy(ids, batch->ids, batch->b * sizeof *ids);
     if (batch->extra.n)
@@ -186,12 +177,6 @@ process_defer(void *self)
     e->deferred = 1;
 }
 
-static const char *
-mode_name(enum nn_mode mode)
-{
-    return mode == NN_TRAIN ? "train" : mode == NN_ENCODE ? "encode" : "fixed";
-}
-
 static int
 process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
                 struct err *err)
@@ -199,7 +184,11 @@ process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
     struct process *e = self;
     char *line = mem_format(
         "forward %s slot=%d from=%zu to=%zu mode=%s again=%d sums=%d", e->tower,
-        e->slot, from, to, mode_name(mode), !z, e->deferred);
+        e->slot, from, to,
+        mode == NN_TRAIN    ? "train"
+        : mode == NN_ENCODE ? "encode"
+                            : "fixed",
+        !z, e->deferred);
 
     if (e->ahead && e->deferred) {
         e->ahead = e->deferred = 0;
@@ -222,15 +211,6 @@ process_forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
         memcpy(z, (float *)memory_at(e, e->at.z) + from * e->dim,
                (to - from) * e->dim * sizeof *z);
     return 0;
-}
-
-/* Takes all of the deferred z, which is in the memory after any answer. */
-static void
-take_late(struct process *e)
-{
-    memcpy(e->late_z, memory_at(e, e->at.z),
-           e->input.n * e->dim * sizeof *e->late_z);
-    e->late_z = NULL;
 }
 
 static int
@@ -263,7 +243,10 @@ process_sums(void *self, const struct train_sums *want,
         *sums = memory_at(e, e->at.sums);
         *coefficient = memory_at(e, e->at.coefficients);
     }
-    take_late(e);
+    // takes all of the deferred z, which is in the memory after any answer
+    memcpy(e->late_z, memory_at(e, e->at.z),
+           e->input.n * e->dim * sizeof *e->late_z);
+    e->late_z = NULL;
     return 0;
 }
 
@@ -611,8 +594,7 @@ process_close(void *self)
     struct process *e = self;
 
     train_tensors_release(&e->tensors);
-    free(e->engine);
-    free(e);
+    mem_free(e->engine, e);
 }
 
 static const struct train_encoder_ops ops = {
@@ -683,8 +665,7 @@ describe_encoder(const struct process *e, const struct train_encoder_spec *spec,
         o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay,
         spec->features ? " layer=h" : "", groups);
 
-    free(input);
-    free(groups);
+    mem_free(input, groups);
     return line;
 }
 

@@ -150,20 +150,6 @@ column_name(const struct loss_objective *o, size_t k)
                     : o->column[k];
 }
 
-static void
-list_column(const struct train_samples *samples, size_t k,
-            struct nn_array *array)
-{
-    const struct column c = column_at(samples, k);
-    float *x = mem_array(c.count, sizeof *x);
-
-    for (size_t i = 0; i < c.count; i++)
-        x[i] = c.first[i * c.stride];
-    nn_array_init(array, column_name(samples->objective, k), "F32", c.rank,
-                  c.shape, x);
-    free(x);
-}
-
 int
 train_samples_save(void *self, const char *folder, struct err *err)
 {
@@ -182,8 +168,16 @@ train_samples_save(void *self, const char *folder, struct err *err)
         about =
             json_pack("{s:s, s:s}", "sampler", store->sampler, "total", total);
     }
-    for (size_t k = 0; k < columns; k++)
-        list_column(samples, k, array + n++);
+    for (size_t k = 0; k < columns; k++) {
+        const struct column c = column_at(samples, k);
+        float *x = mem_array(c.count, sizeof *x);
+
+        for (size_t i = 0; i < c.count; i++)
+            x[i] = c.first[i * c.stride];
+        nn_array_init(array + n++, column_name(samples->objective, k), "F32",
+                      c.rank, c.shape, x);
+        free(x);
+    }
     for (size_t i = 0; i < store->n; i++) {
         const struct sample_table *table = &store->table[i];
 

@@ -280,17 +280,6 @@ train_shards_order(const struct ranks *ranks, enum train_order what)
         ranks->order(ranks->self, &order, sizeof order);
 }
 
-/* Makes the rows that were sent ahead those of the batch. */
-static void
-use_next(struct train_shards *s)
-{
-    void *rows = s->rows;
-
-    s->rows = s->next_rows;
-    s->next_rows = rows;
-    train_share_set_input(s);
-}
-
 static void
 execute_order(struct train_shards *s, const struct order *order)
 {
@@ -302,8 +291,14 @@ execute_order(struct train_shards *s, const struct order *order)
         break;
     case FORWARD:
         s->n = order->n;
-        if (order->sent_ahead)
-            use_next(s);
+        if (order->sent_ahead) {
+            void *rows = s->rows;
+
+            // makes the rows that were sent ahead those of the batch
+            s->rows = s->next_rows;
+            s->next_rows = rows;
+            train_share_set_input(s);
+        }
         train_pass_forward(s, (enum nn_mode)order->mode, order->sent_ahead,
                            s->z);
         break;
