@@ -83,45 +83,6 @@ struct training {
     size_t queued, heap_room;
 };
 
-/* Folds the words and cuts them into pieces. */
-static void
-cut_words(struct training *t, const struct text_merges *merges)
-{
-    struct data_bytes fold = {0};
-
-    for (size_t i = 0; i < merges->words.n; i++) {
-        size_t n;
-        const char *word = text_lexicon_text(&merges->words, i, &n);
-
-        text_fold(word, n, &fold);
-        for (size_t at = 0; at < fold.len;) {
-            n = text_piece(fold.data + at, fold.len - at);
-            count_in(&t->pieces, &t->count, &t->count_room, fold.data + at, n,
-                     merges->count[i]);
-            at += n;
-        }
-    }
-    data_bytes_release(&fold);
-}
-
-static void
-spell_pieces(struct training *t)
-{
-    t->symbol = mem_array(t->pieces.text_len, sizeof *t->symbol);
-    t->start = mem_array(t->pieces.n, sizeof *t->start);
-    t->n = mem_array(t->pieces.n, sizeof *t->n);
-    for (size_t i = 0, at = 0; i < t->pieces.n; i++) {
-        size_t n;
-        const char *piece = text_lexicon_text(&t->pieces, i, &n);
-
-        t->start[i] = at;
-        t->n[i] = (uint32_t)n;
-        for (size_t k = 0; k < n; k++)
-            t->symbol[at++] = t->bpe.symbols.of_byte[(uint8_t)piece[k]];
-        t->symbol[at - 1] += SYMBOLS_BYTES;
-    }
-}
-
 /* Compares the joined bytes of two pairs. */
 static int
 compare_bytes(const struct symbols *symbols, const struct pair *a,
@@ -299,12 +260,38 @@ text_merges_train(const struct text_merges *merges, size_t size, size_t min,
 {
     struct training t = {.queued = 0};
     struct data_bytes text = {0};
+    struct data_bytes fold = {0};
 
     REQUIRE(size >= SYMBOLS_FIRST + 2 && min >= 1 &&
             size <= SYMBOLS_FIRST + 2 + BPE_MERGES_MAX);
     text_bpe_init(&t.bpe);
-    cut_words(&t, merges);
-    spell_pieces(&t);
+    // folds the words and cuts them into pieces
+    for (size_t i = 0; i < merges->words.n; i++) {
+        size_t n;
+        const char *word = text_lexicon_text(&merges->words, i, &n);
+
+        text_fold(word, n, &fold);
+        for (size_t at = 0; at < fold.len;) {
+            n = text_piece(fold.data + at, fold.len - at);
+            count_in(&t.pieces, &t.count, &t.count_room, fold.data + at, n,
+                     merges->count[i]);
+            at += n;
+        }
+    }
+    data_bytes_release(&fold);
+    t.symbol = mem_array(t.pieces.text_len, sizeof *t.symbol);
+    t.start = mem_array(t.pieces.n, sizeof *t.start);
+    t.n = mem_array(t.pieces.n, sizeof *t.n);
+    for (size_t i = 0, at = 0; i < t.pieces.n; i++) {
+        size_t n;
+        const char *piece = text_lexicon_text(&t.pieces, i, &n);
+
+        t.start[i] = at;
+        t.n[i] = (uint32_t)n;
+        for (size_t k = 0; k < n; k++)
+            t.symbol[at++] = t.bpe.symbols.of_byte[(uint8_t)piece[k]];
+        t.symbol[at - 1] += SYMBOLS_BYTES;
+    }
     for (size_t i = 0; i < t.pieces.n; i++)
         for (size_t k = t.start[i]; k + 1 < t.start[i] + t.n[i]; k++)
             count_pair(&t, i, t.symbol[k], t.symbol[k + 1], 1);
