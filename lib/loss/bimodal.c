@@ -180,29 +180,21 @@ move_temperature(const struct loss_batch *batch,
 }
 
 static void
-report_floor(const struct loss_settings *set, size_t n, const float *state,
-             struct loss_report *report)
-{
-    const double least = set->value[TAU_MIN] * 1.0001;
-    size_t floor = 0;
-
-    for (size_t r = 0; r < n; r++)
-        floor += state[r * RUNNING_ISOGCLR + RUNNING_TAU] <= least;
-    values_add(&report->more, "tau_at_min", (double)floor / (double)n);
-}
-
-static void
 isogclr_bimodal_finish(const struct loss_batch *batch,
                        const struct loss_settings *set,
                        const struct loss_term *term, float *state,
                        struct loss_report *report)
 {
     const size_t n = 2 * batch->b;
+    const double least = set->value[TAU_MIN] * 1.0001;
+    size_t floor = 0;
 
     finish_bimodal(batch, set, move_temperature, term, state, report);
     values_add(&report->more, "rho", rho_of(batch->b, set));
     loss_running_temperatures_report(n, state, report);
-    report_floor(set, n, state, report);
+    for (size_t r = 0; r < n; r++)
+        floor += state[r * RUNNING_ISOGCLR + RUNNING_TAU] <= least;
+    values_add(&report->more, "tau_at_min", (double)floor / (double)n);
 }
 
 static int

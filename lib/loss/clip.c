@@ -114,29 +114,6 @@ static const struct param cyclip_params[] = {
     {0},
 };
 
-/* Adds the two terms to W, and sets sums to their values.  s is a copy of S. */
-static void
-weigh_cycles(const struct loss_batch *batch, const struct loss_settings *set,
-             const float *s, float *w, double sums[2])
-{
-    const size_t b = batch->b, rows = 2 * b + batch->extra;
-    const double within = set->value[WITHIN] / (double)b;
-    const double across = set->value[ACROSS] / (double)b;
-
-    for (size_t i = 0; i < b; i++)
-        for (size_t j = 0; j < b; j++) {
-            const double d =
-                (double)s[i * rows + j] - s[(b + i) * rows + b + j];
-            const double x = (double)s[i * rows + b + j] - s[j * rows + b + i];
-
-            w[i * rows + j] += (float)(2 * within * d);
-            w[(b + i) * rows + b + j] -= (float)(2 * within * d);
-            w[i * rows + b + j] += (float)(4 * across * x);
-            sums[0] += within * d * d;
-            sums[1] += across * x * x;
-        }
-}
-
 static void
 cyclip_run(const struct loss_batch *batch, const struct loss_settings *set,
            float *state, float *s, struct loss_report *report)
@@ -144,10 +121,26 @@ cyclip_run(const struct loss_batch *batch, const struct loss_settings *set,
     const size_t count = 2 * batch->b * (2 * batch->b + batch->extra);
     float *copy = mem_array(count, sizeof *copy);
     double sums[2] = {0};
+    const size_t b = batch->b, rows = 2 * b + batch->extra;
+    const double within = set->value[WITHIN] / (double)b;
+    const double across = set->value[ACROSS] / (double)b;
 
     memcpy(copy, s, count * sizeof *copy);
     loss_objective_weigh(&loss_clip, set, batch, state, s, report);
-    weigh_cycles(batch, set, copy, s, sums);
+    // adds the two terms, of the copy of S, to W
+    for (size_t i = 0; i < b; i++)
+        for (size_t j = 0; j < b; j++) {
+            const double d =
+                (double)copy[i * rows + j] - copy[(b + i) * rows + b + j];
+            const double x =
+                (double)copy[i * rows + b + j] - copy[j * rows + b + i];
+
+            s[i * rows + j] += (float)(2 * within * d);
+            s[(b + i) * rows + b + j] -= (float)(2 * within * d);
+            s[i * rows + b + j] += (float)(4 * across * x);
+            sums[0] += within * d * d;
+            sums[1] += across * x * x;
+        }
     report->value += sums[0] + sums[1];
     values_add(&report->more, "within", sums[0]);
     values_add(&report->more, "across", sums[1]);

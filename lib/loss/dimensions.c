@@ -90,28 +90,6 @@ standardise_view_back(size_t b, size_t d, const float *h,
     }
 }
 
-/* Replaces C by dL/dC. */
-static void
-weigh_correlations(size_t d, double lambda, float *c,
-                   struct loss_report *report)
-{
-    const double others = d > 1 ? (double)d * (double)(d - 1) : 1;
-    double diagonal = 0, on = 0, off = 0;
-
-    for (size_t k = 0; k < d; k++)
-        for (size_t l = 0; l < d; l++) {
-            float *x = c + k * d + l;
-            const double far = k == l ? *x - 1.0 : *x;
-
-            diagonal += k == l ? *x : 0;
-            *(k == l ? &on : &off) += far * far;
-            *x = (float)(2 * far * (k == l ? 1 : lambda));
-        }
-    report->value = on + lambda * off;
-    values_add(&report->more, "diagonal", diagonal / (double)d);
-    values_add(&report->more, "off_diagonal", sqrt(off / others));
-}
-
 static void
 barlow_twins_direct(const struct loss_batch *batch,
                     const struct loss_settings *set, const float *z, float *dz,
@@ -121,11 +99,25 @@ barlow_twins_direct(const struct loss_batch *batch,
     const float share = 1 / (float)b;
     float *one = work, *two = one + b * d, *deviation = two + b * d;
     float *c = deviation + 2 * d;
+    const double others = d > 1 ? (double)d * (double)(d - 1) : 1;
+    double diagonal = 0, on = 0, off = 0;
 
     standardise_view(b, d, z, one, deviation);
     standardise_view(b, d, z + b * d, two, deviation + d);
     num_gemm_tn(d, d, b, share, one, two, 0, c);
-    weigh_correlations(d, set->value[LAMBDA], c, report);
+    // replaces C by dL/dC
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < d; l++) {
+            float *x = c + k * d + l;
+            const double far = k == l ? *x - 1.0 : *x;
+
+            diagonal += k == l ? *x : 0;
+            *(k == l ? &on : &off) += far * far;
+            *x = (float)(2 * far * (k == l ? 1 : set->value[LAMBDA]));
+        }
+    report->value = on + set->value[LAMBDA] * off;
+    values_add(&report->more, "diagonal", diagonal / (double)d);
+    values_add(&report->more, "off_diagonal", sqrt(off / others));
     num_gemm_nt(b, d, d, share, two, c, 0, dz);
     num_gemm_nn(b, d, d, share, one, c, 0, dz + b * d);
     standardise_view_back(b, d, one, deviation, dz);

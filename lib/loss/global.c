@@ -35,19 +35,6 @@ loss_global_size(const struct loss_global *set)
     return count_rows(set) * (set->d + 4) + TILE * TILE;
 }
 
-static struct job
-job_of(const struct loss_global *set, float *work)
-{
-    struct job job = {.set = set, .n = count_rows(set), .v = work};
-
-    job.length = job.v + job.n * set->d;
-    job.max = job.length + job.n;
-    job.log = job.max + job.n;
-    job.share = job.log + job.n;
-    job.tile = job.share + job.n;
-    return job;
-}
-
 static size_t
 min_size(size_t a, size_t b)
 {
@@ -99,28 +86,6 @@ add_scores(const struct job *job, size_t r, size_t cols, float *s, double *sum)
     exp_scores(cols, (float)beta, job->max[r], 0, 1, s);
     for (size_t i = 0; i < cols; i++)
         *sum += s[i];
-}
-
-/* Computes max and log of all rows. */
-static void
-partition_rows(const struct job *job)
-{
-    for (size_t r = 0; r < job->n; r += TILE) {
-        size_t rows = min_size(TILE, job->n - r);
-        double sum[TILE] = {0};
-
-        for (size_t i = 0; i < rows; i++)
-            job->max[r + i] = -1;
-        for (size_t c = 0; c < job->n; c += TILE) {
-            size_t cols = min_size(TILE, job->n - c);
-
-            fill_tile(job, r, rows, c, cols);
-            for (size_t i = 0; i < rows; i++)
-                add_scores(job, r + i, cols, job->tile + i * cols, &sum[i]);
-        }
-        for (size_t i = 0; i < rows; i++)
-            job->log[r + i] = (float)log(sum[i]);
-    }
 }
 
 /*
@@ -198,12 +163,33 @@ double
 loss_global(const struct loss_global *set, const float *z, float *dz,
             float *work)
 {
-    const struct job job = job_of(set, work);
+    struct job job = {.set = set, .n = count_rows(set), .v = work};
     double value;
 
     REQUIRE(set->images >= 2 && set->views >= 2 && set->beta > 0);
+    job.length = job.v + job.n * set->d;
+    job.max = job.length + job.n;
+    job.log = job.max + job.n;
+    job.share = job.log + job.n;
+    job.tile = job.share + job.n;
     num_unit_rows(job.n, set->d, z, job.v, job.length);
-    partition_rows(&job);
+    // computes max and log of all rows
+    for (size_t r = 0; r < job.n; r += TILE) {
+        size_t rows = min_size(TILE, job.n - r);
+        double sum[TILE] = {0};
+
+        for (size_t i = 0; i < rows; i++)
+            job.max[r + i] = -1;
+        for (size_t c = 0; c < job.n; c += TILE) {
+            size_t cols = min_size(TILE, job.n - c);
+
+            fill_tile(&job, r, rows, c, cols);
+            for (size_t i = 0; i < rows; i++)
+                add_scores(&job, r + i, cols, job.tile + i * cols, &sum[i]);
+        }
+        for (size_t i = 0; i < rows; i++)
+            job.log[r + i] = (float)log(sum[i]);
+    }
     value = pull_partners(&job, dz);
     if (dz) {
         push_negatives(&job, dz);

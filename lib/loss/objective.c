@@ -102,26 +102,6 @@ loss_objective_size(const struct loss_objective *objective,
     return rows * d + rows + (rows - batch->constant + 1) * rows + own;
 }
 
-/* The mean score of positives. */
-static double
-mean_positive(const struct loss_views *views, size_t rows, const float *s)
-{
-    const size_t n = views->v * views->b;
-    double sum = 0;
-
-    for (size_t r = 0; r < n; r++)
-        sum += loss_positives_mean(views, r, s + r * rows);
-    return sum / (double)n;
-}
-
-static void
-copy_rows(size_t n, size_t rows, const float *from, float *to)
-{
-#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
-    for (size_t r = 0; r < n; r++)
-        memcpy(to + r * rows, from + r * rows, rows * sizeof *to);
-}
-
 void
 loss_objective_run(const struct loss_objective *objective,
                    const struct loss_settings *set,
@@ -134,6 +114,7 @@ loss_objective_run(const struct loss_objective *objective,
     const size_t d = batch->dim - objective->aux_columns;
     float *v = work, *length = v + rows * batch->dim, *s = length + rows;
     float *scratch = s + (moved + 1) * rows;
+    double sum = 0;
 
     REQUIRE(batch->b >= 2 && batch->dim > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
@@ -143,13 +124,19 @@ loss_objective_run(const struct loss_objective *objective,
     for (size_t r = 0; r < rows; r++) // without auxiliary columns
         memcpy(v + r * d, z + r * batch->dim, d * sizeof *z);
     num_unit_rows(rows, d, v, v, length);
-    if (batch->s)
-        copy_rows(n, rows, batch->s, s);
-    else
+    if (batch->s) {
+#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
+        for (size_t r = 0; r < n; r++)
+            memcpy(s + r * rows, batch->s + r * rows, rows * sizeof *s);
+    } else {
         num_gemm_nt(n, rows, d, 1, v, v, 0, s);
+    }
     *report = (struct loss_report){0};
     loss_report_spread(n, d, v, report);
-    report->positive = mean_positive(&views, rows, s);
+    // the mean score of positives
+    for (size_t r = 0; r < n; r++)
+        sum += loss_positives_mean(&views, r, s + r * rows);
+    report->positive = sum / (double)n;
     report->infonce = loss_simclr_value(batch, set->value[LOSS_TAU], s);
     if (objective->direct) {
         objective->direct(batch, set, z, dz, scratch, report);

@@ -91,25 +91,6 @@ add_bounds(struct runs *runs, size_t from, size_t to)
     runs->to[runs->n++] = to;
 }
 
-static void
-runs_of(const struct loss_views *views, size_t r, enum loss_mask mask,
-        struct runs *runs)
-{
-    const size_t b = views->b, n = views->v * b, own = r % b;
-    const size_t from = mask < LOSS_CROSS ? 0 : r < b ? b : 0;
-    const size_t to = mask < LOSS_CROSS ? n : from + b;
-    size_t at = from;
-
-    REQUIRE(mask < LOSS_CROSS || views->v == 2);
-    runs->n = 0;
-    for (size_t c = from + own; mask != LOSS_CROSS && c < to; c += b)
-        if (mask != LOSS_BATCH || c == r) { // leaves column c out
-            add_bounds(runs, at, c);
-            at = c + 1;
-        }
-    add_bounds(runs, at, to);
-}
-
 /* e = exp(beta (s - max)), 0 below 2e-38. */
 static UTIL_CLONES(void, take_exponentials,
                    (size_t n, double beta, float max, const float *s, float *e),
@@ -163,20 +144,6 @@ add_run(size_t n, double beta, float max, const float *s, float *p,
     }
 }
 
-/* Normalises p from exponentials to the softmax, 0 outside of the runs. */
-static void
-normalise_runs(const struct runs *runs, size_t rows, double sum, float *p)
-{
-    size_t c = 0;
-
-    for (size_t i = 0; i < runs->n; i++) {
-        memset(p + c, 0, (runs->from[i] - c) * sizeof *p);
-        c = runs->to[i];
-        num_scale(c - runs->from[i], (float)(1 / sum), p + runs->from[i]);
-    }
-    memset(p + c, 0, (rows - c) * sizeof *p);
-}
-
 static struct loss_row
 partition_runs(const struct runs *runs, size_t rows, double beta,
                const float *s, float *p)
@@ -190,8 +157,18 @@ partition_runs(const struct runs *runs, size_t rows, double beta,
     for (size_t i = 0; i < runs->n; i++)
         add_run(runs->to[i] - runs->from[i], beta, max, s + runs->from[i],
                 p ? p + runs->from[i] : NULL, sums);
-    if (p)
-        normalise_runs(runs, rows, sums[0], p);
+    if (p) {
+        size_t c = 0;
+
+        // normalises p from exponentials to the softmax, 0 outside of the runs
+        for (size_t i = 0; i < runs->n; i++) {
+            memset(p + c, 0, (runs->from[i] - c) * sizeof *p);
+            c = runs->to[i];
+            num_scale(c - runs->from[i], (float)(1 / sums[0]),
+                      p + runs->from[i]);
+        }
+        memset(p + c, 0, (rows - c) * sizeof *p);
+    }
     return (struct loss_row){log(sums[0]) + beta * (double)max,
                              sums[1] / sums[0], 0};
 }
@@ -203,8 +180,19 @@ loss_row_partition(const struct loss_views *views, size_t rows, size_t r,
     const double score = loss_positives_mean(views, r, s);
     struct loss_row row;
     struct runs runs;
+    const size_t b = views->b, n = views->v * b, own = r % b;
+    const size_t from = mask < LOSS_CROSS ? 0 : r < b ? b : 0;
+    const size_t to = mask < LOSS_CROSS ? n : from + b;
+    size_t at = from;
 
-    runs_of(views, r, mask, &runs);
+    REQUIRE(mask < LOSS_CROSS || views->v == 2);
+    runs.n = 0;
+    for (size_t c = from + own; mask != LOSS_CROSS && c < to; c += b)
+        if (mask != LOSS_BATCH || c == r) { // leaves column c out
+            add_bounds(&runs, at, c);
+            at = c + 1;
+        }
+    add_bounds(&runs, at, to);
     row = partition_runs(&runs, rows, beta, s, p);
     row.score = score;
     return row;

@@ -46,38 +46,6 @@ cap_rows(size_t n, size_t d, double most, float *x, float *length)
     return capped;
 }
 
-/* Replaces dL/dx by dL/dz: the gradient of cap_rows(). */
-static void
-cap_rows_back(size_t n, size_t d, double most, const float *x,
-              const float *length, float *dz)
-{
-    for (size_t r = 0; r < n; r++, x += d, dz += d) {
-        if (!length[r])
-            continue;
-        num_axpy(d, (float)(-num_dot(d, dz, x) / (most * most)), x, dz);
-        num_scale(d, (float)(most / length[r]), dz);
-    }
-}
-
-/* Replaces T by D; returns L. */
-static double
-weigh_pairs(size_t b, double mu, float *t)
-{
-    const double pairs = (double)b * (double)(b - 1);
-    double diagonal = 0, squares = 0;
-
-    for (size_t i = 0; i < b; i++)
-        for (size_t j = 0; j < b; j++) {
-            const double x = t[i * b + j];
-
-            diagonal += i == j ? x : 0;
-            squares += i == j ? 0 : x * x;
-            t[i * b + j] =
-                (float)(2 / mu * (i == j ? -1 / (double)b : x / pairs));
-        }
-    return (squares / pairs - 2 * diagonal / (double)b) / mu;
-}
-
 static void
 spectral_cl_direct(const struct loss_batch *batch,
                    const struct loss_settings *set, const float *z, float *dz,
@@ -87,14 +55,33 @@ spectral_cl_direct(const struct loss_batch *batch,
     const double most = sqrt(set->value[MU]);
     float *x = work, *y = x + b * d, *length = y + b * d, *t = length + n;
     size_t capped;
+    const double pairs = (double)b * (double)(b - 1);
+    double diagonal = 0, squares = 0;
 
     memcpy(x, z, n * d * sizeof *z);
     capped = cap_rows(n, d, most, x, length);
     num_gemm_nt(b, b, d, 1, x, y, 0, t);
-    report->value = weigh_pairs(b, set->value[MU], t);
+    // replaces T by D
+    for (size_t i = 0; i < b; i++)
+        for (size_t j = 0; j < b; j++) {
+            const double s = t[i * b + j];
+
+            diagonal += i == j ? s : 0;
+            squares += i == j ? 0 : s * s;
+            t[i * b + j] = (float)(2 / set->value[MU] *
+                                   (i == j ? -1 / (double)b : s / pairs));
+        }
+    report->value =
+        (squares / pairs - 2 * diagonal / (double)b) / set->value[MU];
     num_gemm_nn(b, d, b, 1, t, y, 0, dz);
     num_gemm_tn(b, d, b, 1, t, x, 0, dz + b * d);
-    cap_rows_back(n, d, most, x, length, dz);
+    // replaces dL/dx by dL/dz: the gradient of cap_rows()
+    for (size_t r = 0; r < n; r++, x += d, dz += d) {
+        if (!length[r])
+            continue;
+        num_axpy(d, (float)(-num_dot(d, dz, x) / (most * most)), x, dz);
+        num_scale(d, (float)(most / length[r]), dz);
+    }
     values_add(&report->more, "capped", (double)capped / (double)n);
 }
 

@@ -102,8 +102,7 @@ loss_objective_weigh(const struct loss_objective *objective,
             loss_positives_add(&views, r, -term[r].pull, row);
     }
     objective->finish(batch, set, term, state, report);
-    free(term);
-    free(tau);
+    mem_free(term, tau);
 }
 
 /* Adds the negatives of an anchor. */
