@@ -21,24 +21,6 @@ const struct opt deal_opts[] = {
     {0},
 };
 
-/* Returns the tar of each sample: as many samples in each, to within one. */
-static uint32_t *
-draw_tars(size_t n, size_t tars)
-{
-    int64_t *order = mem_array(n, sizeof *order);
-    uint32_t *tar = mem_array(n, sizeof *tar);
-    struct rng rng;
-
-    for (size_t i = 0; i < n; i++)
-        order[i] = (int64_t)i;
-    rng_init(&rng, (uint64_t)seed, RNG_SPLIT, 0, 0, 1);
-    rng_shuffle(&rng, n, order);
-    for (size_t i = 0; i < n; i++)
-        tar[order[i]] = (uint32_t)(i % tars);
-    free(order);
-    return tar;
-}
-
 static void
 add_member(struct data_pack *pack, size_t id, const char *suffix,
            const void *bytes, size_t len)
@@ -82,15 +64,13 @@ make_tars(struct data_set *set, const uint32_t *tar, size_t from, size_t n,
     size_t made = 0, size = data_size(set);
 
     for (size_t i = 0; i < n; i++) {
-        char *path = mem_format("%s/%05zu.tar", output, from + i);
+        const char *path = mem_temp("%s/%05zu.tar", output, from + i);
 
         if (!file_exists(path)) {
             pack[i] = data_pack_open(path, &err);
             made++;
-            if (!pack[i])
-                die("%s", err.msg);
+            or_die(!pack[i], &err);
         }
-        free(path);
     }
     for (size_t id = 0; made && id < size; id++) {
         if (tar[id] - from >= n || !pack[tar[id] - from])
@@ -99,8 +79,7 @@ make_tars(struct data_set *set, const uint32_t *tar, size_t from, size_t n,
         progress_show(progress, (double)from + (double)(n * id / size), "");
     }
     for (size_t i = 0; i < n; i++)
-        if (pack[i] && data_pack_keep(pack[i], &err))
-            die("%s", err.msg);
+        or_die(pack[i] && data_pack_keep(pack[i], &err), &err);
     data_bytes_release(&bytes);
     return made;
 }
@@ -111,16 +90,28 @@ run_deal(char **operand)
     const size_t each = (size_t)opt_whole("N", operand[0], 1, 1e9);
     struct data_set *set;
     struct progress progress;
-    size_t tars, made = 0;
+    size_t n, tars, made = 0;
     struct err err;
+    int64_t *order;
     uint32_t *tar;
+    struct rng rng;
 
     if (!output)
         opt_misuse("name the folder of the tars with -o DIR");
     set = data_open_or_die(operand[1], 0);
-    tars = (data_size(set) + each - 1) / each;
+    n = data_size(set);
+    tars = (n + each - 1) / each;
     or_die(file_mkdir(output, 0777, &err), &err);
-    tar = draw_tars(data_size(set), tars);
+    // the tar of each sample: as many samples in each, to within one
+    order = mem_array(n, sizeof *order);
+    tar = mem_array(n, sizeof *tar);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (int64_t)i;
+    rng_init(&rng, (uint64_t)seed, RNG_SPLIT, 0, 0, 1);
+    rng_shuffle(&rng, n, order);
+    for (size_t i = 0; i < n; i++)
+        tar[order[i]] = (uint32_t)(i % tars);
+    free(order);
     progress_start(&progress, "tars", 0, (double)tars);
     for (size_t from = 0; from < tars; from += OPEN_TARS)
         made += make_tars(set, tar, from,

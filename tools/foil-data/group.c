@@ -84,8 +84,7 @@ run_group(char **operand)
         members[group[i]]++;
     for (size_t i = 0; i < n; i++)
         grouped += members[group[i]] > 1;
-    if (data_npy_write(path, &npy, &err))
-        die("%s", err.msg);
+    or_die(data_npy_write(path, &npy, &err), &err);
     log_message(
         "'%s': %zu sample%s in %zu group%s, %zu of them in groups of two or "
         "more",

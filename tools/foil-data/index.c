@@ -165,34 +165,12 @@ read_captions(struct data_index *index)
     struct err err;
 
     set_columns(index);
-    if (data_index_table(index, captions, &rows, &err))
-        die("%s", err.msg);
+    or_die(data_index_table(index, captions, &rows, &err), &err);
     report_rows(rows.empty, "without a caption", rows.empty_line);
     report_rows(rows.unknown, "with a name that no sample has",
                 rows.unknown_line);
     report_rows(rows.unclear, "with a name that several samples have",
                 rows.unclear_line);
-}
-
-static void
-report_captions(const struct data_index_captions *done, size_t size)
-{
-    if (done->captioned && done->captioned < size)
-        log_message("samples without a caption: %zu of %zu",
-                    size - done->captioned, size);
-    if (done->cut)
-        log_message("captions longer than %d bytes: %zu cut",
-                    TEXT_CAPTION_BYTES, done->cut);
-    if (done->many)
-        log_message("captions beyond the first %d of a sample: %zu left out",
-                    TEXT_CAPTIONS_MAX, done->many);
-    if (done->repaired)
-        log_message(
-            "captions with bytes that are no UTF-8: %zu, replaced by U+FFFD",
-            done->repaired);
-    if (done->broken)
-        log_message("files .json that are no JSON objects: %zu not used",
-                    done->broken);
 }
 
 /* Reports the size and the classes of the index, and what it leaves out. */
@@ -205,7 +183,22 @@ report_index(const struct data_index *index, const char *to, int several)
                                    : mem_text("without labels");
 
     report_skipped(index, &report);
-    report_captions(&report.captions, n);
+    if (report.captions.captioned && report.captions.captioned < n)
+        log_message("samples without a caption: %zu of %zu",
+                    n - report.captions.captioned, n);
+    if (report.captions.cut)
+        log_message("captions longer than %d bytes: %zu cut",
+                    TEXT_CAPTION_BYTES, report.captions.cut);
+    if (report.captions.many)
+        log_message("captions beyond the first %d of a sample: %zu left out",
+                    TEXT_CAPTIONS_MAX, report.captions.many);
+    if (report.captions.repaired)
+        log_message(
+            "captions with bytes that are no UTF-8: %zu, replaced by U+FFFD",
+            report.captions.repaired);
+    if (report.captions.broken)
+        log_message("files .json that are no JSON objects: %zu not used",
+                    report.captions.broken);
     for (size_t i = 0; i < report.n_notes; i++)
         log_message("%s", report.note[i]);
     if (several && !report.classes)
@@ -243,8 +236,7 @@ make_index(char **path, const char *to, pid_t parent)
     report = data_index_report(index);
     for (size_t i = 0; i < report.n_complaints; i++)
         log_message("left out %s", report.complaint[i]);
-    if (data_index_assign_labels(index, &err))
-        die("%s", err.msg);
+    or_die(data_index_assign_labels(index, &err), &err);
     if (data_index_write(index, to, &err))
         die("%s%s", err.msg,
             output || !data_index_size(index)

@@ -15,8 +15,7 @@ run_cat(char **operand)
     struct data_bytes bytes = {0};
     struct err err;
 
-    if (data_read(set, id, &bytes, &err))
-        die("%s", err.msg);
+    or_die(data_read(set, id, &bytes, &err), &err);
     fwrite(bytes.data, 1, bytes.len, stdout);
     data_bytes_release(&bytes);
     data_close(set);

@@ -96,26 +96,6 @@ lines_of(char *text, size_t *n)
     return line;
 }
 
-static void
-draw_list(const struct sets *sets, struct data_sheet *sheet,
-          const struct data_sheet_list *list)
-{
-    const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
-                                           .max_pixels = (size_t)max_pixels};
-    struct data_pool *first = data_pool_new(sets->first, &how);
-    struct data_pool *rest = data_pool_new(sets->rest, &how);
-
-    data_sheet_measure(sheet);
-    if (sheet->width > MAX_SIDE || sheet->height > MAX_SIDE)
-        opt_misuse("the sheet would have %zu x %zu pixels", sheet->width,
-                   sheet->height);
-    data_sheet_begin(sheet);
-    data_sheet_lists(sheet, list, first, rest);
-    data_sheet_write_or_die(sheet, output);
-    data_pool_free(rest);
-    data_pool_free(first);
-}
-
 /* Reads and draws at most --rows lists. */
 static void
 draw_lines(const struct sets *sets, char **line, size_t n)
@@ -124,6 +104,10 @@ draw_lines(const struct sets *sets, char **line, size_t n)
     struct data_sheet sheet = {
         .rows = shown, .columns = 1, .views = 1, .size = (size_t)size};
     struct data_sheet_list *list = mem_array(shown, sizeof *list);
+    const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
+                                           .max_pixels = (size_t)max_pixels};
+    struct data_pool *first = data_pool_new(sets->first, &how);
+    struct data_pool *rest = data_pool_new(sets->rest, &how);
 
     for (size_t i = 0; i < shown; i++) {
         const size_t at = i * n / shown;
@@ -136,12 +120,17 @@ draw_lines(const struct sets *sets, char **line, size_t n)
         if (letters > sheet.letters)
             sheet.letters = letters;
     }
-    draw_list(sets, &sheet, list);
-    for (size_t i = 0; i < shown; i++) {
-        free(list[i].id);
-        free(list[i].framed);
-        free(list[i].name);
-    }
+    data_sheet_measure(&sheet);
+    if (sheet.width > MAX_SIDE || sheet.height > MAX_SIDE)
+        opt_misuse("the sheet would have %zu x %zu pixels", sheet.width,
+                   sheet.height);
+    data_sheet_begin(&sheet);
+    data_sheet_lists(&sheet, list, first, rest);
+    data_sheet_write_or_die(&sheet, output);
+    data_pool_free(rest);
+    data_pool_free(first);
+    for (size_t i = 0; i < shown; i++)
+        mem_free(list[i].id, list[i].framed, list[i].name);
     free(list);
 }
 
@@ -162,15 +151,13 @@ run_sheet(char **operand)
         log_message("reading lists of sample numbers, as 'foil eval "
                     "neighbours' prints them, from the terminal, up to Ctrl-D");
     text = file_read("/dev/stdin", MAX_BYTES, &len, &err);
-    if (!text)
-        die("%s", err.msg);
+    or_die(!text, &err);
     line = lines_of(text, &n);
     if (!n)
         die("there are no lists: want lines of sample numbers, such as "
             "'foil-eval neighbours' prints");
     draw_lines(&sets, line, n);
-    free(line);
-    free(text);
+    mem_free(line, text);
     if (operand[1])
         data_close(sets.first);
     data_close(sets.rest);
@@ -190,21 +177,6 @@ const struct opt views_opts[] = {
      "rows of images; 0: so many that the picture is about square"},
     {0},
 };
-
-/* Chooses rows and columns for `images` images. */
-static void
-lay_out(struct data_sheet *sheet, size_t images)
-{
-    sheet->rows = (size_t)view_rows;
-    do {
-        sheet->rows += !view_rows;
-        sheet->columns = (images + sheet->rows - 1) / sheet->rows;
-        data_sheet_measure(sheet);
-    } while (!view_rows && sheet->width > sheet->height && sheet->columns > 1);
-    if (sheet->width > MAX_SIDE || sheet->height > MAX_SIDE)
-        opt_misuse("the picture would have %zu x %zu pixels", sheet->width,
-                   sheet->height);
-}
 
 /* Draws image `place` of the batch, and its views, at that place of the sheet:
  * 0, or -1 if it stays white. */
@@ -242,13 +214,21 @@ run_views(char **operand)
     size_t images;
 
     require_output(output, "picture");
-    if (run_views_step(views, step, &record, &err))
-        die("%s", err.msg);
+    or_die(run_views_step(views, step, &record, &err), &err);
     data_protect_or_die(run_views_set(views), output);
     images = record.batch.b + record.batch.extra.n;
     sheet.views = record.batch.v;
     sheet.size = run_views_size(views);
-    lay_out(&sheet, images);
+    // chooses rows and columns for `images` images
+    sheet.rows = (size_t)view_rows;
+    do {
+        sheet.rows += !view_rows;
+        sheet.columns = (images + sheet.rows - 1) / sheet.rows;
+        data_sheet_measure(&sheet);
+    } while (!view_rows && sheet.width > sheet.height && sheet.columns > 1);
+    if (sheet.width > MAX_SIDE || sheet.height > MAX_SIDE)
+        opt_misuse("the picture would have %zu x %zu pixels", sheet.width,
+                   sheet.height);
     data_sheet_begin(&sheet);
     view = mem_array(sheet.size * sheet.size, 3);
     for (size_t i = 0; i < images; i++)

@@ -40,8 +40,7 @@ write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
 
     data_protect_or_die(set, path);
     refuse_overwriting(path);
-    if (data_subset(set, in_part, which, path, &err))
-        die("%s", err.msg);
+    or_die(data_subset(set, in_part, which, path, &err), &err);
 }
 
 void

@@ -43,8 +43,7 @@ tar_start(struct tar *tar, size_t total)
 
     *tar = (struct tar){
         .pack = data_pack_open(require_output(output, "tar"), &err)};
-    if (!tar->pack)
-        die("%s", err.msg);
+    or_die(!tar->pack, &err);
     progress_start(&tar->progress, "images", 0, (double)total);
 }
 
@@ -87,8 +86,7 @@ tar_finish(struct tar *tar)
     struct err err;
 
     progress_clear(&tar->progress);
-    if (data_pack_keep(tar->pack, &err))
-        die("%s", err.msg);
+    or_die(data_pack_keep(tar->pack, &err), &err);
     log_message("'%s': %zu image%s", output, tar->done, plural(tar->done));
     data_bytes_release(&tar->jpeg);
 }
@@ -170,8 +168,7 @@ run_import(char **operand)
         how.files++;
     require_output(output, "tar");
     import = data_import_open(&how, &err);
-    if (!import)
-        die("%s", err.msg);
+    or_die(!import, &err);
     n = data_import_size(import);
     n = n > (size_t)from ? n - (size_t)from : 0;
     tar_start(&tar, n < most ? n : most);
@@ -247,19 +244,15 @@ static void
 add_sidecar(struct tar *tar, const char *stem, const char *end,
             const char *text)
 {
-    char *name = mem_format("%s.%s", stem, end);
-
-    tar_add(tar, name, text, strlen(text));
-    free(name);
+    tar_add(tar, mem_temp("%s.%s", stem, end), text, strlen(text));
 }
 
 static void
 add_damaged(struct tar *tar, const struct data_set *set, struct data_pool *pool,
             size_t id, size_t kind, size_t strength)
 {
-    char *stem =
-        mem_format("%s/%zu/%08zu", image_corrupt_name(kind), strength, id);
-    char *name = mem_format("%s.jpg", stem);
+    const char *stem =
+        mem_temp("%s/%zu/%08zu", image_corrupt_name(kind), strength, id);
     struct image damaged = {0};
     struct err err;
     const struct image *image = data_pool_get(pool, id, NULL, &err);
@@ -270,12 +263,11 @@ add_damaged(struct tar *tar, const struct data_set *set, struct data_pool *pool,
     image_corrupt(kind, (int)strength, (uint64_t)seed, id, image, &damaged);
     if (label >= 0)
         add_sidecar(tar, stem, "cls", data_class_name(set, (size_t)label));
-    tar_add_jpeg(tar, name, damaged.pixel, damaged.width, damaged.height, 3);
+    tar_add_jpeg(tar, mem_temp("%s.jpg", stem), damaged.pixel, damaged.width,
+                 damaged.height, 3);
     if (*data_caption(set, id))
         add_sidecar(tar, stem, "txt", data_caption(set, id));
     image_release(&damaged);
-    free(name);
-    free(stem);
 }
 
 void

@@ -46,8 +46,7 @@ run_vocabulary(char **data)
         die("'%s' has no captions to learn a vocabulary from", data[0]);
     text = text_merges_train(merges, (size_t)size, (size_t)min, &len);
     vocabulary = text_vocabulary_parse(text, len, &err);
-    if (!vocabulary || file_write(path, text, len, &err))
-        die("%s", err.msg);
+    or_die(!vocabulary || file_write(path, text, len, &err), &err);
     log_message(
         "'%s': %zu tokens, from %zu distinct word%s in the captions of %zu "
         "sample%s",
