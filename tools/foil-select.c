@@ -32,9 +32,9 @@ open_data(struct selector *s)
     select_options_print(s->options, s->plan_options);
     if (s->options->features != FEATURES_EVAL)
         return;
-    if (select_layout_make(data_size(s->set), (size_t)s->options->batch,
-                           SELECT_KEEP, &s->eval_pass, &err))
-        die("%s", err.msg);
+    or_die(select_layout_make(data_size(s->set), (size_t)s->options->batch,
+                              SELECT_KEEP, &s->eval_pass, &err),
+           &err);
     s->all = mem_array(data_size(s->set), sizeof *s->all);
     for (size_t i = 0; i < data_size(s->set); i++)
         s->all[i] = (int64_t)i;
@@ -65,11 +65,9 @@ open_outlet(struct selector *s)
 
     if (!config.server.endpoint)
         opt_misuse("needs -r DIR or --plan ENDPOINT");
-    if (run && file_mkdir(run, 0700, &err))
-        die("%s", err.msg);
+    or_die(run && file_mkdir(run, 0700, &err), &err);
     s->outlet = flow_outlet_open(s->stage.wire, &config, &err);
-    if (!s->outlet)
-        die("%s", err.msg);
+    or_die(!s->outlet, &err);
 }
 
 static void
@@ -92,8 +90,7 @@ open_planner(struct selector *s)
                    "features",
                    s->options->strategy->name);
     s->planner = planner_open(&config, &err);
-    if (!s->planner)
-        die("%s", err.msg);
+    or_die(!s->planner, &err);
 }
 
 /* Returns 1 if a planner thread still works. */
@@ -112,9 +109,7 @@ release_selector(struct selector *s)
     select_windows_free(s->rest.windows);
     select_windows_free(s->task.windows);
     data_close(s->set);
-    free(s->previous);
-    free(s->all);
-    free((void *)s->task.group);
+    mem_free(s->previous, s->all, (void *)s->task.group);
     return planning;
 }
 
@@ -135,8 +130,7 @@ run_selector(struct selector *s)
     open_outlet(s);
     if (o->command) {
         s->command = select_command_open(o, make_hello(s).digest, &err);
-        if (!s->command)
-            die("%s", err.msg);
+        or_die(!s->command, &err);
     }
     if (o->command || select_options_use_features(o, o->strategy))
         open_planner(s);

@@ -216,14 +216,13 @@ static int
 load_plan(struct select_command *c, uint64_t epoch, const char *key,
           struct plan_reader *t)
 {
-    char *path = mem_format("%s/%" PRIu64, c->folder, epoch);
-    char *text, *line, *end;
     struct err why;
     size_t len;
+    char *text = file_read(mem_temp("%s/%" PRIu64, c->folder, epoch), PLAN_MOST,
+                           &len, &why);
+    char *line, *end;
     int found;
 
-    text = file_read(path, PLAN_MOST, &len, &why);
-    free(path);
     begin_plan(t);
     line = text ? text : (char *)"";
     end = strchr(line, '\n');
@@ -243,7 +242,7 @@ save_plan(struct select_command *c, uint64_t epoch, const char *key,
           const struct plan_reader *t)
 {
     struct file_draft draft = {0};
-    char *path = mem_format("%s/%" PRIu64, c->folder, epoch);
+    const char *path = mem_temp("%s/%" PRIu64, c->folder, epoch);
     struct err err;
     int rc = file_mkdir(c->folder, 0700, &err);
 
@@ -256,13 +255,11 @@ save_plan(struct select_command *c, uint64_t epoch, const char *key,
     }
     if (rc)
         log_message("%s: this plan is not saved", err.msg);
-    free(path);
     if (epoch < PLANS_SAVED)
         return;
-    path = mem_format("%s/%" PRIu64, c->folder, epoch - PLANS_SAVED);
+    path = mem_temp("%s/%" PRIu64, c->folder, epoch - PLANS_SAVED);
     if (file_exists(path))
         file_remove(path, &err);
-    free(path);
 }
 
 struct select_command *
@@ -300,9 +297,7 @@ select_command_close(struct select_command *c)
     if (!c)
         return;
     stage_program_close(c->program);
-    free(c->data);
-    free(c->folder);
-    free(c);
+    mem_free(c->data, c->folder, c);
 }
 
 int
@@ -342,7 +337,6 @@ select_command_order(struct select_command *c, const struct select_task *task,
     }
     if (!rc)
         select_strategy_finish(&select_strategy_command, task, ids);
-    free(t.seen);
-    free(t.last);
+    mem_free(t.seen, t.last);
     return rc;
 }

@@ -15,8 +15,7 @@ enum { VIEWS = 2 };
 void
 select_history_release(struct select_history *history)
 {
-    free(history->rows);
-    free(history->known);
+    mem_free(history->rows, history->known);
     *history = (struct select_history){0};
 }
 

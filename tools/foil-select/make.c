@@ -18,21 +18,6 @@ add_number(struct wire_plan *about, const char *prefix, const char *name,
     value_add(about->values, &about->n, WIRE_PLAN_MAX, all, value);
 }
 
-/* Collects the samples of a batch with known features; returns their number. */
-static size_t
-collect_known(const struct select_task *task, size_t step, const int64_t *ids,
-              int64_t *mine)
-{
-    const uint8_t *known = task->features->known;
-    const int64_t *id = ids + select_layout_start(&task->layout, step);
-    size_t n = 0;
-
-    for (size_t i = 0; i < select_layout_count(&task->layout, step); i++)
-        if (!known || known[id[i]])
-            mine[n++] = id[i];
-    return n;
-}
-
 void
 select_measure(struct wire_plan *about, const char *prefix,
                const struct select_task *task, const int64_t *ids)
@@ -45,9 +30,15 @@ select_measure(struct wire_plan *about, const char *prefix,
     size_t n = 0;
 
     for (size_t step = 0; step < task->layout.steps; step++) {
-        const size_t b = collect_known(task, step, ids, mine);
+        const uint8_t *known = task->features->known;
+        const int64_t *id = ids + select_layout_start(&task->layout, step);
+        size_t b = 0;
         double loss;
 
+        // collects the samples of the batch with known features
+        for (size_t i = 0; i < select_layout_count(&task->layout, step); i++)
+            if (!known || known[id[i]])
+                mine[b++] = id[i];
         if (b < 2)
             continue;
         loss = select_batch_loss(f, task->value[SELECT_TAU], b, mine, work);
@@ -58,8 +49,7 @@ select_measure(struct wire_plan *about, const char *prefix,
                                           mine, work);
         n++;
     }
-    free(work);
-    free(mine);
+    mem_free(work, mine);
     if (task->group)
         add_number(about, prefix, "same_group_pairs",
                    (double)select_avoid_count(&task->layout, task->group, ids));

@@ -112,30 +112,6 @@ check_windows(void)
                              : "--features eval");
 }
 
-static void
-check_options(void)
-{
-    if (!o.operands && o.list < 0)
-        opt_misuse("needs %s", tool.operands);
-    if (!o.score && o.operands > 1)
-        opt_misuse("two files are for --score");
-    if (o.plan_out && !o.score)
-        opt_misuse("--plan-out belongs to --score");
-    if (o.losses && !o.score)
-        opt_misuse("--losses belongs to --score");
-    if (o.command && opt_is_set(&strategy))
-        opt_misuse("--strategy-command and --strategy exclude each other");
-    if (!o.command && opt_is_set(&o.limit))
-        opt_misuse("--command-limit belongs to --strategy-command");
-    if (!o.command && o.partial)
-        opt_misuse("--partial belongs to --strategy-command");
-    if (o.features == FEATURES_NONE && (!o.command || o.value[SELECT_REFINE]))
-        opt_misuse(
-            "--features none is for --strategy-command without --refine");
-    check_windows();
-    opt_together(&o.stage.keys, &o.stage.allow);
-}
-
 const struct select_options *
 select_options_get(int argc, char **argv)
 {
@@ -155,7 +131,25 @@ select_options_get(int argc, char **argv)
     if (!o.strategy)
         opt_misuse("%s", err.msg);
     param_set_get(&params, o.strategy->params, o.value);
-    check_options();
+    if (!o.operands && o.list < 0)
+        opt_misuse("needs %s", tool.operands);
+    if (!o.score && o.operands > 1)
+        opt_misuse("two files are for --score");
+    if (o.plan_out && !o.score)
+        opt_misuse("--plan-out belongs to --score");
+    if (o.losses && !o.score)
+        opt_misuse("--losses belongs to --score");
+    if (o.command && opt_is_set(&strategy))
+        opt_misuse("--strategy-command and --strategy exclude each other");
+    if (!o.command && opt_is_set(&o.limit))
+        opt_misuse("--command-limit belongs to --strategy-command");
+    if (!o.command && o.partial)
+        opt_misuse("--partial belongs to --strategy-command");
+    if (o.features == FEATURES_NONE && (!o.command || o.value[SELECT_REFINE]))
+        opt_misuse(
+            "--features none is for --strategy-command without --refine");
+    check_windows();
+    opt_together(&o.stage.keys, &o.stage.allow);
     return &o;
 }
 
@@ -167,8 +161,7 @@ select_open_windows(const struct data_set *set, size_t each, uint64_t seed)
     size_t n;
     uint64_t *first = data_shards(set, &n, &err);
 
-    if (!first)
-        die("%s", err.msg);
+    or_die(!first, &err);
     if (n < LEAST_WINDOW)
         die("--windows wants a set of %d shards or more, such as indexes of "
             "foil data join or tars of one index: here is %zu",
@@ -194,8 +187,7 @@ read_groups(const char *path, size_t size)
     struct err err;
     int64_t *group;
 
-    if (data_npy_read(path, &npy, &err))
-        die("%s", err.msg);
+    or_die(data_npy_read(path, &npy, &err), &err);
     if (npy.shape[0] != size || npy.shape[1] != 1)
         die("'%s' is no vector of %zu whole numbers", path, size);
     group = data_npy_wholes(&npy, &err);
@@ -212,33 +204,14 @@ select_options_task(const struct select_options *options, size_t size)
     struct err err;
 
     memcpy(task.value, options->value, sizeof task.value);
-    if (select_layout_make(size, (size_t)options->batch, options->remainder,
-                           &task.layout, &err) ||
-        select_strategy_fit(options->strategy, &task.layout, task.value, &err))
-        die("%s", err.msg);
+    or_die(select_layout_make(size, (size_t)options->batch, options->remainder,
+                              &task.layout, &err) ||
+               select_strategy_fit(options->strategy, &task.layout, task.value,
+                                   &err),
+           &err);
     if (options->avoid)
         task.group = read_groups(options->avoid, size);
     return task;
-}
-
-/* Appends the parameters that differ from their defaults. */
-static void
-add_params(char **text, const struct param *own, const double *value)
-{
-    for (size_t i = 0; own[i].name; i++) {
-        int length;
-        const char *word;
-
-        if (value[i] == own[i].value)
-            continue;
-        mem_append(text, ",%s", own[i].name);
-        if (own[i].kind == OPT_CHOICE) {
-            word = opt_word(own[i].arg, (int)value[i], &length);
-            mem_append(text, "=%.*s", length, word);
-        } else if (own[i].kind != OPT_FLAG) {
-            mem_append(text, "=%.12g", value[i]);
-        }
-    }
 }
 
 void
@@ -250,7 +223,22 @@ select_options_print(const struct select_options *options, char text[256])
         mem_append(&all, "--strategy-command '%s'", options->command);
     else
         mem_append(&all, "--strategy %s", options->strategy->name);
-    add_params(&all, options->strategy->params, options->value);
+    // appends the parameters that differ from their defaults
+    for (size_t i = 0; options->strategy->params[i].name; i++) {
+        int length;
+        const char *word;
+
+        if (options->value[i] == options->strategy->params[i].value)
+            continue;
+        mem_append(&all, ",%s", options->strategy->params[i].name);
+        if (options->strategy->params[i].kind == OPT_CHOICE) {
+            word = opt_word(options->strategy->params[i].arg,
+                            (int)options->value[i], &length);
+            mem_append(&all, "=%.*s", length, word);
+        } else if (options->strategy->params[i].kind != OPT_FLAG) {
+            mem_append(&all, "=%.12g", options->value[i]);
+        }
+    }
     mem_append(&all, " -b %ld -s %ld", options->batch, options->seed);
     if (options->remainder != SELECT_KEEP)
         mem_append(&all, " --remainder %s", opt_choice(&o.remainder));

@@ -366,10 +366,7 @@ planner_close(struct planner *p)
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->low_work);
     pthread_mutex_destroy(&p->lock);
-    free(p->result.ids);
-    free((void *)p->config.task.group);
-    free(p->endpoint);
-    free(p);
+    mem_free(p->result.ids, (void *)p->config.task.group, p->endpoint, p);
     return 0;
 }
 

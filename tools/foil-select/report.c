@@ -68,11 +68,9 @@ select_report(const struct select_quarantine *bad, const struct data_set *set,
         log_message("... and %zu more", bad->n - LISTED);
     if (!file)
         return;
-    if (file_draft_open(&draft, file, &err))
-        die("%s", err.msg);
+    or_die(file_draft_open(&draft, file, &err), &err);
     for (size_t i = 0; i < bad->n; i++)
         fprintf(draft.file, "%" PRId64 "\t%s\t%s\n", bad->item[i].id,
                 name_of(set, (size_t)bad->item[i].id), bad->item[i].reason);
-    if (file_draft_keep(&draft, &err))
-        die("%s", err.msg);
+    or_die(file_draft_keep(&draft, &err), &err);
 }

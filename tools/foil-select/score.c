@@ -20,8 +20,7 @@ read_rows(const char *path, size_t *n, size_t *d)
     struct err err;
     float *row;
 
-    if (data_npy_read(path, &npy, &err))
-        die("%s", err.msg);
+    or_die(data_npy_read(path, &npy, &err), &err);
     *n = npy.shape[0];
     *d = npy.shape[1];
     row = npy.rank == 2 ? data_npy_reals(&npy, &err) : NULL;
@@ -46,16 +45,14 @@ write_losses(const char *path, const struct select_task *task,
     struct file_draft draft;
     struct err err;
 
-    if (file_draft_open(&draft, path, &err))
-        die("%s", err.msg);
+    or_die(file_draft_open(&draft, path, &err), &err);
     for (size_t step = 0; step < layout->steps; step++)
         fprintf(draft.file, "%.9g\n",
                 select_batch_loss(f, task->value[SELECT_TAU],
                                   select_layout_count(layout, step),
                                   ids + select_layout_start(layout, step),
                                   work));
-    if (file_draft_keep(&draft, &err))
-        die("%s", err.msg);
+    or_die(file_draft_keep(&draft, &err), &err);
     free(work);
 }
 
@@ -117,25 +114,20 @@ select_score_files(const struct select_options *o)
     start = clock_now();
     if (o->command) {
         command = select_command_open(o, "", &err);
-        if (!command || select_command_order(command, &task, ids, &err))
-            die("%s", err.msg);
+        or_die(!command || select_command_order(command, &task, ids, &err),
+               &err);
         select_command_close(command);
     } else {
         select_strategy_order(o->strategy, &task, ids);
     }
     print_score(o, &task, ids, clock_now() - start);
     if (o->plan_out) {
-        if (file_draft_open(&draft, o->plan_out, &err))
-            die("%s", err.msg);
+        or_die(file_draft_open(&draft, o->plan_out, &err), &err);
         select_print_plan(draft.file, &task.layout, ids);
-        if (file_draft_keep(&draft, &err))
-            die("%s", err.msg);
+        or_die(file_draft_keep(&draft, &err), &err);
     }
     if (o->losses)
         write_losses(o->losses, &task, ids);
-    free(ids);
-    free(u);
-    free(v);
-    free((void *)task.group);
+    mem_free(ids, u, v, (void *)task.group);
     close_stdout();
 }

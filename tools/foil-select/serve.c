@@ -286,12 +286,13 @@ ask_plan(struct selector *s)
 }
 
 /*
- * Starts an epoch without its plan.  In the first epochs, without features, the
- * planner would make the same shuffle, later.
+ * 1 if items of an epoch may be sent.  A plan is late if the trainer has
+ * reached the epoch's first step without it; --policy decides whether to wait.
  */
-static void
-use_fallback(struct selector *s, int64_t epoch)
+static int
+is_planned(struct selector *s, int64_t epoch)
 {
+    const int waits = s->options->policy == POLICY_WAIT;
     const int late = s->command || epoch > s->options->lag;
     const int previous =
         late && s->options->policy == POLICY_PREVIOUS && s->previous;
@@ -299,6 +300,14 @@ use_fallback(struct selector *s, int64_t epoch)
         .epoch = epoch, .n = 1, .values = {{"fallbacks", 0, 0}}};
     size_t n;
 
+    if (!s->planner || rest_of(s, epoch))
+        return 1;
+    if (select_plan_has(s->plan, (uint64_t)epoch))
+        return !waits || planner_reported(s->planner);
+    if (waits || epoch != place_of(s).epoch)
+        return 0;
+    // starts an epoch without its plan.  In the first epochs, without features,
+    // the planner would make the same shuffle, later.
     s->fallbacks += late;
     if (late)
         log_message("the plan of epoch %" PRId64 " is late: %s", epoch,
@@ -311,24 +320,6 @@ use_fallback(struct selector *s, int64_t epoch)
     snprintf(about.strategy, sizeof about.strategy, "%s",
              previous ? "previous" : "shuffle");
     report_plan(s, &about);
-}
-
-/*
- * 1 if items of an epoch may be sent.  A plan is late if the trainer has
- * reached the epoch's first step without it; --policy decides whether to wait.
- */
-static int
-is_planned(struct selector *s, int64_t epoch)
-{
-    const int waits = s->options->policy == POLICY_WAIT;
-
-    if (!s->planner || rest_of(s, epoch))
-        return 1;
-    if (select_plan_has(s->plan, (uint64_t)epoch))
-        return !waits || planner_reported(s->planner);
-    if (waits || epoch != place_of(s).epoch)
-        return 0;
-    use_fallback(s, epoch);
     return 1;
 }
 
@@ -342,8 +333,7 @@ poll_planner(struct selector *s)
     if (!s->planner || place_of(s).session < 0 || s->over)
         return;
     trouble = planner_trouble(s->planner, &why);
-    if (trouble < 0)
-        die("%s", why.msg);
+    or_die(trouble < 0, &why);
     if (trouble)
         log_message("%s", why.msg);
     planner_set_urgent(s->planner, s->starved);
