@@ -75,8 +75,7 @@ reserve_bytes(struct augment_command *c, size_t bytes)
         return;
     c->size = c->end + bytes + c->size / 2;
     c->memory = stage_program_memory(c->program, c->size, &err);
-    if (!c->memory)
-        die("%s", err.msg);
+    or_die(!c->memory, &err);
 }
 
 /* See data/gather.h. */

@@ -149,8 +149,8 @@ augment_maker_open(struct augment_maker *maker,
     maker->pool = data_pool_new(maker->set, &how);
     if (options->vocabulary) {
         maker->vocabulary = text_vocabulary_open(options->vocabulary, &err);
-        if (!maker->vocabulary || data_facts(maker->set, &facts, &err))
-            die("%s", err.msg);
+        or_die(!maker->vocabulary || data_facts(maker->set, &facts, &err),
+               &err);
         maker->most_captions = facts.most_captions;
         if (!maker->most_captions)
             die("'%s' has no captions", options->data);

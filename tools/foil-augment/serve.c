@@ -291,8 +291,7 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
     augment_view_options(config.hello.view_options,
                          sizeof config.hello.view_options);
     client = flow_client_open(a->stage->wire, &config, &err);
-    if (!client)
-        die("%s", err.msg);
+    or_die(!client, &err);
     return client;
 }
 
@@ -379,8 +378,7 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
                         o->plan, o->filter ? "items" : "plan");
     a.batches = connect_to(&a, WIRE_EDGE_BATCH, "train", o->batches, "batch");
     maker->spare = spare_open(&err);
-    if (!maker->spare)
-        die("%s", err.msg);
+    or_die(!maker->spare, &err);
     progress_start(&a.progress, "batches", 0, (double)o->max_items);
     stage_run(stage, &handlers, &a);
     progress_clear(&a.progress);
