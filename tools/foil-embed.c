@@ -124,13 +124,8 @@ embed_texts(char **operand)
 static int
 is_checkpoint(const char *path)
 {
-    char *manifest = mem_format("%s/MANIFEST.json", path);
-    char *latest = mem_format("%s/latest", path);
-    const int found = file_exists(manifest) || file_exists(latest);
-
-    free(manifest);
-    free(latest);
-    return found;
+    return file_exists(mem_temp("%s/MANIFEST.json", path)) ||
+           file_exists(mem_temp("%s/latest", path));
 }
 
 /* Checks operands and -o together. */
@@ -206,12 +201,12 @@ export_encoder(char **operand)
         if (!o->onnx)
             return 1;
     }
-    if (nn_model_read(&model, o->checkpoint, o->captions, &err) ||
-        nn_model_build(&model, 1, 0, o->average, &err) ||
-        (o->export && !folder &&
-         nn_export_safetensors(o->export, &model, &err)) ||
-        (o->onnx && nn_export_onnx(o->onnx, &model, &err)))
-        die("%s", err.msg);
+    or_die(nn_model_read(&model, o->checkpoint, o->captions, &err) ||
+               nn_model_build(&model, 1, 0, o->average, &err) ||
+               (o->export && !folder &&
+                nn_export_safetensors(o->export, &model, &err)) ||
+               (o->onnx && nn_export_onnx(o->onnx, &model, &err)),
+           &err);
     nn_model_release(&model);
     return 1;
 }

@@ -19,7 +19,6 @@ find_command(const struct embed_encoder *e, const struct embed_options *job)
 {
     const json_t *options = json_object_get(e->model.config, "options");
     const char *saved = json_string_value(json_object_get(options, "encoder"));
-    char *path;
     struct stat st;
 
     if (job->encoder || strcmp(e->model.spec.arch, nn_arch_program))
@@ -27,12 +26,11 @@ find_command(const struct embed_encoder *e, const struct embed_options *job)
     if (!saved)
         die("'%s' has no command of its encoder: give it by --encoder COMMAND",
             e->model.folder);
-    path = mem_format("%s/%s", e->model.folder, NN_CHECKPOINT_CONFIG);
-    if (stat(path, &st) || (st.st_uid && st.st_uid != geteuid()))
+    if (stat(mem_temp("%s/%s", e->model.folder, NN_CHECKPOINT_CONFIG), &st) ||
+        (st.st_uid && st.st_uid != geteuid()))
         die("'%s' is another user's, so its command '%.100s' is not started: "
             "give a command by --encoder COMMAND",
             e->model.folder, saved);
-    free(path);
     return saved;
 }
 

@@ -58,11 +58,11 @@ read_sizes(const char *arch, struct sizes *sizes)
 static void
 write_text(const struct work *work, const char *name, const char *text)
 {
-    char *path = mem_format("%s/%s", work->job->export, name);
     struct err err;
 
-    or_die(file_write(path, text, strlen(text), &err), &err);
-    free(path);
+    or_die(file_write(mem_temp("%s/%s", work->job->export, name), text,
+                      strlen(text), &err),
+           &err);
 }
 
 static void
@@ -140,30 +140,30 @@ add_tensors(struct tensors *to, const struct nn_model *model,
         const int of_head = !strncmp(t[i].name, "head.", 5);
         char *known =
             of_head || !prefix ? mem_text(t[i].name) : name_in_timm(t[i].name);
-        char *name = mem_format("%s%s",
-                                of_head  ? head
-                                : prefix ? prefix
-                                         : "",
-                                known);
+        const char *name = mem_temp("%s%s",
+                                    of_head  ? head
+                                    : prefix ? prefix
+                                             : "",
+                                    known);
 
         if (!of_head || head)
             add_tensor(to, name, t[i].rank, t[i].shape, block + t[i].offset);
-        mem_free(known, name);
+        free(known);
     }
 }
 
 static void
 write_tensors(const struct work *work, const char *name, struct tensors *from)
 {
-    char *path = mem_format("%s/%s", work->job->export, name);
     json_t *about =
         json_pack("{s:s s:s}", "format", "pt", "foil", FOIL_VERSION);
     struct err err;
 
-    or_die(nn_arrays_write(path, from->array, from->n, about, &err), &err);
+    or_die(nn_arrays_write(mem_temp("%s/%s", work->job->export, name),
+                           from->array, from->n, about, &err),
+           &err);
     json_decref(about);
     nn_arrays_free(from->array, from->n);
-    free(path);
 }
 
 static json_t *
@@ -238,7 +238,7 @@ find_scale(const struct work *work)
 {
     const json_t *tau =
         json_object_get(json_object_get(work->image.config, "options"), "tau");
-    char *path = mem_format("%s/objective.safetensors", work->image.folder);
+    const char *path = mem_temp("%s/objective.safetensors", work->image.folder);
     struct nn_array *array;
     const struct nn_array *found;
     float scale =
@@ -252,7 +252,6 @@ find_scale(const struct work *work)
             memcpy(&scale, found->data, sizeof scale);
         nn_arrays_free(array, n);
     }
-    free(path);
     return scale;
 }
 
@@ -286,7 +285,7 @@ write_pair(const struct work *work)
 {
     struct tensors all = {0};
     const float scale = find_scale(work);
-    char *path, *text;
+    char *text;
     struct err err;
     size_t len;
 
@@ -295,14 +294,13 @@ write_pair(const struct work *work)
     add_tensors(&all, &work->text, NULL, "");
     add_tensor(&all, "logit_scale", 0, NULL, &scale);
     write_tensors(work, of_pairs[PAIR_MODEL], &all);
-    path = mem_format("%s/vocabulary.txt", work->text.folder);
-    text = file_read(path, FILE_MOST, &len, &err);
-    if (!text)
-        die("%s", err.msg);
+    text = file_read(mem_temp("%s/vocabulary.txt", work->text.folder),
+                     FILE_MOST, &len, &err);
+    or_die(!text, &err);
     while (len && text[len - 1] == '\n')
         text[--len] = 0; // open_clip would count an empty line as a merge
     write_text(work, of_pairs[PAIR_VOCABULARY], text);
-    mem_free(text, path);
+    free(text);
 }
 
 static void
@@ -331,23 +329,19 @@ static void
 prepare_folder(const struct work *work)
 {
     const char *folder = work->job->export;
-    char *card = mem_format("%s/README.md", folder);
-    char *ours = mem_format("%s/hubconf.py", folder);
     struct err err;
 
-    if (file_exists(card) && !file_exists(ours))
+    if (file_exists(mem_temp("%s/README.md", folder)) &&
+        !file_exists(mem_temp("%s/hubconf.py", folder)))
         die("'%s' has a README.md that --export did not write: name another "
             "folder",
             folder);
     or_die(file_mkdir(folder, 0777, &err), &err);
     for (size_t i = 0; i < N_OF_PAIRS; i++) {
-        char *path = mem_format("%s/%s", folder, of_pairs[i]);
+        const char *path = mem_temp("%s/%s", folder, of_pairs[i]);
 
-        if (file_exists(path) && file_remove(path, &err))
-            die("%s", err.msg);
-        free(path);
+        or_die(file_exists(path) && file_remove(path, &err), &err);
     }
-    mem_free(card, ours);
 }
 
 static void

@@ -28,12 +28,10 @@ write_cell(FILE *to, const char *text)
 static void
 open_file(struct file_draft *draft, const char *folder, const char *name)
 {
-    char *path = mem_format("%s/%s", folder, name);
     struct err err;
 
     *draft = (struct file_draft){0};
-    or_die(file_draft_open(draft, path, &err), &err);
-    free(path);
+    or_die(file_draft_open(draft, mem_temp("%s/%s", folder, name), &err), &err);
 }
 
 static void
@@ -168,17 +166,6 @@ embed_batch(struct work *work, size_t n, const uint8_t *images, float *x)
         embed_encoder_infer(&work->encoder, &input, x);
 }
 
-/* Reports a bad image; dies unless --bad skip allows it. */
-static void
-skip_image(const struct embed_options *job, int rc, const struct err *err)
-{
-    if (rc == DATA_UNREAD)
-        die("%s", err->msg);
-    if (!job->skip)
-        die("%s (--bad skip leaves out bad images)", err->msg);
-    log_message("%s", err->msg);
-}
-
 /* The first sample of this job's part, or of the part `later` parts after
  * it. */
 static size_t
@@ -212,7 +199,12 @@ embed_all(struct work *work, struct data_features *f)
 
         if (rc) {
             progress_clear(&progress);
-            skip_image(work->job, rc, &err);
+            // reports a bad image; dies unless --bad skip allows it
+            if (rc == DATA_UNREAD)
+                die("%s", err.msg);
+            if (!work->job->skip)
+                die("%s (--bad skip leaves out bad images)", err.msg);
+            log_message("%s", err.msg);
         } else {
             f->ids[f->n + waiting] = (int64_t)id;
             if (f->labels)

@@ -40,7 +40,7 @@ static void
 open_texts(struct texts *texts, const struct embed_options *job)
 {
     const struct nn_model *model = &texts->encoder.model;
-    char *path = NULL;
+    const char *path = NULL;
     struct err err;
 
     *texts =
@@ -48,17 +48,15 @@ open_texts(struct texts *texts, const struct embed_options *job)
     if (job->checkpoint) {
         embed_encoder_open(&texts->encoder, job, 1);
         texts->context = (size_t)model->spec.context;
-        path = mem_format("%s/vocabulary.txt", model->folder);
+        path = mem_temp("%s/vocabulary.txt", model->folder);
     }
     texts->vocabulary =
         text_vocabulary_open(path ? path : job->vocabulary, &err);
-    if (!texts->vocabulary)
-        die("%s", err.msg);
+    or_die(!texts->vocabulary, &err);
     if (path && text_vocabulary_size(texts->vocabulary) !=
                     (size_t)model->spec.vocabulary)
         die("'%s' has %zu tokens, and the encoder of texts is for %ld", path,
             text_vocabulary_size(texts->vocabulary), model->spec.vocabulary);
-    free(path);
     mem_grow(&texts->offset, &texts->rooms[1], 1, sizeof *texts->offset);
     texts->offset[0] = 0;
 }
@@ -227,8 +225,7 @@ each_line(const char *path,
     size_t len = 0, from = 0, i = 0;
     char *text = file_read(path, FILE_MOST, &len, &err);
 
-    if (!text)
-        die("%s", err.msg);
+    or_die(!text, &err);
     for (; from < len; i++) {
         const char *line = &text[from];
         const char *stop = memchr(line, '\n', len - from);
@@ -355,8 +352,7 @@ make_classes(struct texts *texts, const struct embed_options *job,
     size_t len, lines = 0;
     char *text = file_read(path, FILE_MOST, &len, &err);
 
-    if (!text)
-        die("%s", err.msg);
+    or_die(!text, &err);
     naming.words = take_words(text, &len, &lines);
     if (data_classes_parse(&classes, text, len, &err))
         die("'%s': %s", path, err.msg);
