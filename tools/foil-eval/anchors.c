@@ -316,8 +316,7 @@ draw_sheet(const struct anchors *a)
     for (size_t k = 0; k < 2 * n; k++) {
         for (size_t i = 0; i < list[k].n; i++)
             free((void *)list[k].name[i]);
-        free(list[k].id);
-        mem_free(list[k].framed, list[k].name);
+        mem_free(list[k].id, list[k].framed, list[k].name);
     }
     free(show.pixel);
     data_pool_free(pool);
@@ -405,10 +404,10 @@ find_learnt(const struct instrument *in, const struct tables *tables,
             size_t view, size_t *each)
 {
     const size_t n = in->rows.samples;
-    char *side = mem_format("view%zu.%s", view, column);
-    const float *x = tables_find(tables, in->bimodal ? side : column, n, each);
+    const float *x = tables_find(
+        tables, in->bimodal ? mem_temp("view%zu.%s", view, column) : column, n,
+        each);
 
-    free(side);
     return x && (*each == 1 || in->bimodal) ? x : NULL;
 }
 

@@ -114,25 +114,6 @@ watch_step(void *self, size_t replica, struct eval_frozen *frozen,
         watch_chain(w, replica, batch, r);
 }
 
-/* The mean cosine by the recorded weights, less that by p, in standard
- * deviations of p. */
-static double
-lean_of(size_t n, const float *s, const float *p, const float *weight)
-{
-    double exact = 0, square = 0, sum = 0, got = 0;
-
-    for (size_t c = 0; c < n; c++) {
-        if (s[c] < -2)
-            continue;
-        exact += (double)p[c] * (double)s[c];
-        square += (double)p[c] * (double)s[c] * (double)s[c];
-        got += (double)weight[c] * (double)s[c];
-        sum += (double)weight[c];
-    }
-    square = sqrt(fmax(0, square - exact * exact));
-    return square > 0 ? (got / sum - exact) / square : 0;
-}
-
 static void
 measure_chain(struct watch *w, size_t i)
 {
@@ -142,6 +123,8 @@ measure_chain(struct watch *w, size_t i)
     const double tau = w->method->settings.settings.value[LOSS_TAU];
     float *s = mem_array(n, sizeof *s), *p = mem_array(n, sizeof *p);
     double all = 0;
+    const float *weight = w->weight + i * n;
+    double exact = 0, square = 0, sum = 0, got = 0;
 
     eval_views_cosines(rows, 1, &w->row[i], s);
     eval_softmax(n, s, tau, p);
@@ -151,7 +134,18 @@ measure_chain(struct watch *w, size_t i)
     w->of[RHAT][i] = eval_chains_rhat((size_t)replicas, states, x);
     w->of[DISTANCE][i] = eval_chains_distance(n, p, w->weight + i * n);
     w->of[NOISE][i] = eval_chains_noise(n, p, all);
-    w->of[LEAN][i] = lean_of(n, s, p, w->weight + i * n);
+    // the mean cosine by the recorded weights, less that by p, in standard
+    // deviations of p
+    for (size_t c = 0; c < n; c++) {
+        if (s[c] < -2)
+            continue;
+        exact += (double)p[c] * (double)s[c];
+        square += (double)p[c] * (double)s[c] * (double)s[c];
+        got += (double)weight[c] * (double)s[c];
+        sum += (double)weight[c];
+    }
+    square = sqrt(fmax(0, square - exact * exact));
+    w->of[LEAN][i] = square > 0 ? (got / sum - exact) / square : 0;
     for (size_t lag = 0; lag < LAGS && lag < states; lag++)
         w->lagged[lag] +=
             eval_chains_lagged((size_t)replicas, states, x, lag) / (double)w->m;

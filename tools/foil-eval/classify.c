@@ -485,16 +485,6 @@ logistic_protocol(const struct eval_probe *probe)
     return how;
 }
 
-static json_t *
-sgd_protocol(const struct eval_sgd *sgd, const struct eval_probe *probe)
-{
-    return json_pack("{s:s s:s s:f s:f s:I s:I s:I s:b s:b}", "protocol",
-                     sgd->name, "features", "as they are", "rate", sgd->rate,
-                     "momentum", 0.9, "batch", (json_int_t)sgd->batch, "epochs",
-                     (json_int_t)sgd->epochs, "epoch", (json_int_t)probe->epoch,
-                     "shuffled", sgd->shuffle, "best_epoch_on_test", sgd->best);
-}
-
 /* Counts passes over TRAIN; only for SGD is their number known before. */
 struct passes {
     struct progress progress;
@@ -542,7 +532,13 @@ train_probe(const struct pair *pair, size_t *count, struct eval_probe *probe)
         die("%s", err.msg);
     }
     progress_clear(&passes.progress);
-    return sgd ? sgd_protocol(sgd, probe) : logistic_protocol(probe);
+    if (!sgd)
+        return logistic_protocol(probe);
+    return json_pack("{s:s s:s s:f s:f s:I s:I s:I s:b s:b}", "protocol",
+                     sgd->name, "features", "as they are", "rate", sgd->rate,
+                     "momentum", 0.9, "batch", (json_int_t)sgd->batch, "epochs",
+                     (json_int_t)sgd->epochs, "epoch", (json_int_t)probe->epoch,
+                     "shuffled", sgd->shuffle, "best_epoch_on_test", sgd->best);
 }
 
 void

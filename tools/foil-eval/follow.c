@@ -182,8 +182,7 @@ ask_command(struct judge *judge, const char *checkpoint, long step)
     outcome = stage_program_ask_retry(judge->program, line, judge->stop,
                                       &answer, &err);
     free(answer.ok);
-    if (outcome == STAGE_LOST || outcome == STAGE_REFUSED)
-        die("%s", err.msg);
+    or_die(outcome == STAGE_LOST || outcome == STAGE_REFUSED, &err);
     free(line);
     if (outcome != STAGE_ANSWERED) {
         json_decref(result);
@@ -245,33 +244,15 @@ open_judging(struct judge *judge)
     open_command(judge);
 }
 
-static void
-close_judging(struct judge *judge)
-{
-    char *link = mem_format("%s/%s", options.run, judge->link);
-    struct err ignored;
-
-    stage_program_close(judge->program);
-    unlink(link);
-    if (!(share > 0))
-        file_remove(judge->folder, &ignored);
-    close(judge->lock);
-    mem_free(judge->folder, link);
-}
-
 /* Whether a measure applies to a checkpoint. */
 static int
 applies_to(const struct judge *judge, size_t measure, long step)
 {
-    char *texts;
-    int there;
-
     if (measures[measure].by != BY_CAPTIONS)
         return is_available(judge, measures[measure].by);
-    texts = mem_format("%s/step-%08ld/text.safetensors", options.run, step);
-    there = judge->captions && file_exists(texts);
-    free(texts);
-    return there;
+    return judge->captions &&
+           file_exists(
+               mem_temp("%s/step-%08ld/text.safetensors", options.run, step));
 }
 
 /* Whether a result is of these data, or this command, and of this checkpoint.
@@ -354,8 +335,7 @@ read_results(void)
     struct err err;
     json_t *results = run_results_read(options.run, &err);
 
-    if (!results)
-        die("%s", err.msg);
+    or_die(!results, &err);
     return results;
 }
 
@@ -365,8 +345,7 @@ list_steps(size_t *n)
     struct err err;
     long *steps = nn_checkpoint_steps(options.run, n, &err);
 
-    if (!steps)
-        die("%s", err.msg);
+    or_die(!steps, &err);
     return steps;
 }
 
@@ -597,8 +576,7 @@ read_events(void *arg)
                 !strcmp(live->event.what, "checkpoint"))
                 (void)!write(run->news[1], "", 1); // full: news enough
         }
-    if (rc < 0)
-        die("%s", err.msg);
+    or_die(rc < 0, &err);
     return NULL;
 }
 
@@ -655,6 +633,7 @@ run_follow(char **path)
     struct followed run;
     struct judge judge = {.train = path[0] && path[1] ? path[0] : NULL,
                           .test = path[0] && path[1] ? path[1] : path[0]};
+    struct err ignored;
 
     if (!options.run)
         opt_misuse("-r is missing: the run directory");
@@ -691,5 +670,10 @@ run_follow(char **path)
     run_live_close(&run.live);
     log_stopped();
     stage_close(&run.stage);
-    close_judging(&judge);
+    stage_program_close(judge.program);
+    unlink(mem_temp("%s/%s", options.run, judge.link));
+    if (!(share > 0))
+        file_remove(judge.folder, &ignored);
+    close(judge.lock);
+    free(judge.folder);
 }

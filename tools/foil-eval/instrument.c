@@ -129,8 +129,7 @@ open_checkpoint(struct instrument *in, char **path, int train)
         in->id[i] = (int64_t)i;
     if (common_options.labels[0]) {
         in->group = data_labels_read(common_options.labels[0], m->images, &err);
-        if (!in->group)
-            die("%s", err.msg);
+        or_die(!in->group, &err);
     } else if (data_classes(m->set)) {
         in->classes = data_classes_of(m->set);
         in->group = data_labels_of(m->set);
@@ -147,8 +146,7 @@ find_bimodal(const char *path)
     char *folder = nn_checkpoint_need(path, &err);
     json_t *config = folder ? nn_checkpoint_config(folder, &err) : NULL;
 
-    if (!config)
-        die("%s", err.msg);
+    or_die(!config, &err);
     if (!json_object_get(config, "text")) {
         free(folder);
         folder = NULL;

@@ -82,8 +82,7 @@ load(struct data_features *f, const char *path, const char *label_path)
     free(f->labels);
     data_classes_release(&f->classes); // names of other labels
     f->labels = data_labels_read(label_path, f->n, &err);
-    if (!f->labels)
-        die("%s", err.msg);
+    or_die(!f->labels, &err);
 }
 
 json_t *
@@ -303,8 +302,7 @@ run_tool(int stop, const char *tool, const char *const *words)
     struct stage_process process;
     int rc, status;
 
-    if (!folder)
-        die("%s", err.msg);
+    or_die(!folder, &err);
     for (int n = 1; words[n - 1]; n++) {
         REQUIRE(n < WORDS);
         argv[n] = (char *)words[n - 1];

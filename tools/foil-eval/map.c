@@ -290,19 +290,6 @@ put_points(FILE *out, const struct frame *frame, int64_t label)
     return n;
 }
 
-/* Writes a row of the legend, with larger points than on the map. */
-static void
-put_legend(FILE *out, const struct frame *frame, int64_t label)
-{
-    char number[24];
-
-    fprintf(out,
-            ", \\\n    keyentry with points pt %d ps 1.2 lc rgb \"#%s\" title ",
-            forms[label / PLOT_HUES % FORMS], plot_hue((size_t)label));
-    plot_text(out, class_name(&frame->f.classes, label, number));
-    fputs(" noenhanced", out);
-}
-
 /* Writes data blocks $p0, $p1 ..., one for each class, and the command that
  * draws them; points without class are grey. */
 static void
@@ -327,8 +314,20 @@ put_frame(FILE *out, const struct frame *frame, double radius)
                     between, (intmax_t)label + 1,
                     label < 0 ? 7 : forms[label / PLOT_HUES % FORMS], radius,
                     label < 0 ? "999999" : plot_hue((size_t)label));
-            if (label >= 0 && classes <= NAMED)
-                put_legend(command, frame, label);
+            if (label >= 0 && classes <= NAMED) {
+                char number[24];
+
+                // writes a row of the legend, with larger points than on the
+                // map
+                fprintf(command,
+                        ", \\\n    keyentry with points pt %d ps 1.2 lc rgb "
+                        "\"#%s\" title ",
+                        forms[label / PLOT_HUES % FORMS],
+                        plot_hue((size_t)label));
+                plot_text(command,
+                          class_name(&frame->f.classes, label, number));
+                fputs(" noenhanced", command);
+            }
             between = ", \\\n    ";
         }
         fputs("END\n", out);

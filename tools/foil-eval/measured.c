@@ -185,12 +185,12 @@ measured_origin(const struct measured *m, char **path)
 void
 tables_open(struct tables *tables, const char *folder)
 {
-    char *path = mem_format("%s/samples.safetensors", folder);
     struct err err;
 
     tables->folder = folder;
-    or_die(nn_arrays_read(path, &tables->array, &tables->n, NULL, &err), &err);
-    free(path);
+    or_die(nn_arrays_read(mem_temp("%s/samples.safetensors", folder),
+                          &tables->array, &tables->n, NULL, &err),
+           &err);
 }
 
 const float *

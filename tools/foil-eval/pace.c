@@ -53,12 +53,11 @@ count_newest(const char *run)
 void
 pace_open(struct pace *pace)
 {
-    char *path = mem_format("%s/compare/pace", pace->run);
     struct settings stored = {0};
     struct err ignored;
     const char *every, *from;
 
-    setting_read(&stored, path, &ignored);
+    setting_read(&stored, mem_temp("%s/compare/pace", pace->run), &ignored);
     every = setting_get(&stored, "every");
     from = setting_get(&stored, "from");
     if (every && from && atol(every) > 0) {
@@ -69,19 +68,17 @@ pace_open(struct pace *pace)
     pace->epochs = count_newest(pace->run);
     pace->started = clock_now();
     setting_release(&stored);
-    free(path);
 }
 
 long
 pace_epoch(const struct pace *pace, long step)
 {
-    char *folder = mem_format("%s/step-%08ld", pace->run, step);
     struct err ignored;
-    json_t *config = nn_checkpoint_config(folder, &ignored);
+    json_t *config = nn_checkpoint_config(
+        mem_temp("%s/step-%08ld", pace->run, step), &ignored);
     const double epochs = run_config_done(config) ? 0 : count_epochs(config);
 
     json_decref(config);
-    free(folder);
     return fmod(epochs, 1) > 0 ? 0 : (long)epochs;
 }
 
@@ -122,7 +119,7 @@ pace_end(struct pace *pace, long epoch, double prepared)
     const double least = fmax((cost - prepared) / allowed,
                               (clock_now() - pace->before.clock) / duration);
     const double next = pace->epochs + (2 * cost - prepared) / allowed;
-    char *path, *text;
+    char *text;
     struct err err;
 
     if (pace->fixed)
@@ -130,8 +127,9 @@ pace_end(struct pace *pace, long epoch, double prepared)
     pace->every = round_up(least, pace->every);
     pace->from = round_up(fmax(next, (double)epoch + 1), pace->every);
     pace->fixed = 1;
-    path = mem_format("%s/compare/pace", pace->run);
     text = mem_format("every %ld\nfrom %ld\n", pace->every, pace->from);
-    or_die(file_write(path, text, strlen(text), &err), &err);
-    mem_free(text, path);
+    or_die(file_write(mem_temp("%s/compare/pace", pace->run), text,
+                      strlen(text), &err),
+           &err);
+    free(text);
 }

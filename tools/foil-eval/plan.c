@@ -189,8 +189,7 @@ read_batch(const struct row_of_sample *samples, int64_t total, int64_t *ids,
     size_t n = 0;
 
     if (run_batches_get(run, total, record, &line, &memory, &err)) {
-        if (!total)
-            die("%s", err.msg);
+        or_die(!total, &err);
         return 0;
     }
     if (*samples->digest && !json_get_text(line, "digest", &digest, &err) &&

@@ -57,8 +57,7 @@ rank_groups(const struct data_features *u, const struct data_features *v,
 
     group = within ? data_labels_read(within, n, &err)
                    : mem_array(n, sizeof *group);
-    if (!group)
-        die("%s", err.msg);
+    or_die(!group, &err);
     order = eval_order(n, NULL, group);
     for (size_t i = 0; i < n; i++) {
         memcpy(x + i * d, u->x + order[i] * d, d * sizeof *x);

@@ -298,15 +298,14 @@ read_column(struct column *c, const struct tables *tables,
             const struct data_set *set)
 {
     const char *dot = strrchr(c->name, '.');
-    char *seen_name =
-        mem_format("%.*sseen", dot ? (int)(dot + 1 - c->name) : 0, c->name);
     size_t seen_each;
     const float *x = tables_find(tables, c->name, data_size(set), &c->each);
-    const float *seen =
-        tables_find(tables, seen_name, data_size(set), &seen_each);
+    const float *seen = tables_find(
+        tables,
+        mem_temp("%.*sseen", dot ? (int)(dot + 1 - c->name) : 0, c->name),
+        data_size(set), &seen_each);
     size_t *order;
 
-    free(seen_name);
     if (!x)
         die("'%s' has no '%s' for each sample: its objective does not learn "
             "one",
