@@ -36,14 +36,16 @@ compare_text(const char *ours, const char *theirs, size_t rank, struct err *err)
                    line_length(ours + line), ours + line);
 }
 
-/* The texts of all ranks, one after the other, on rank 0; else NULL. */
-static char *
-gather_texts(const struct ranks *ranks, const char *text, size_t *at)
+int
+train_ranks_agree(const struct ranks *ranks, const char *text, struct err *err)
 {
     const size_t size = ranks->size, own = strlen(text) + 1;
     size_t *length = mem_array(size, sizeof *length);
+    size_t *at = mem_array(size + 1, sizeof *at);
     char *all = NULL;
+    int rc = 0;
 
+    // the texts of all ranks, one after the other, on rank 0; else NULL
     for (size_t r = 0; r <= size; r++)
         at[r] = r * sizeof *length;
     ranks->gather(ranks->self, &own, at, length);
@@ -57,20 +59,9 @@ gather_texts(const struct ranks *ranks, const char *text, size_t *at)
         memcpy(all, text, own);
     }
     ranks->gather(ranks->self, text, at, all);
-    free(length);
-    return all;
-}
-
-int
-train_ranks_agree(const struct ranks *ranks, const char *text, struct err *err)
-{
-    size_t *at = mem_array(ranks->size + 1, sizeof *at);
-    char *all = gather_texts(ranks, text, at);
-    int rc = 0;
-
-    for (size_t r = 1; all && r < ranks->size && !rc; r++)
+    for (size_t r = 1; all && r < size && !rc; r++)
         rc = compare_text(all, all + at[r], r, err);
-    mem_free(all, at);
+    mem_free(all, at, length);
     return rc;
 }
 

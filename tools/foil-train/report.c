@@ -80,12 +80,19 @@ train_report_event(struct train *t, const char *what, const char *path,
     wire_feed_event(t->feed, &event);
 }
 
-static void
-take_arrays(struct train_top_negatives *d, size_t rows)
+void
+train_top_negatives_take(void *train, const struct batch *step,
+                         const struct weights *weights)
 {
+    struct train *t = train;
+    struct train_top_negatives *d = &t->top_negatives;
+    const size_t rows = step->v * step->b;
     struct heaviest *h = &d->message.heaviest;
     const size_t n = rows * TRAIN_TOP_NEGATIVES;
 
+    if (!d->wanted)
+        return;
+    d->known = 1;
     arena_begin(&d->arrays);
     h->k = TRAIN_TOP_NEGATIVES;
     h->row = arena_take(&d->arrays, n, sizeof *h->row);
@@ -96,19 +103,6 @@ take_arrays(struct train_top_negatives *d, size_t rows)
     h->cosine = arena_take(&d->arrays, n, sizeof *h->cosine);
     h->outside = arena_take(&d->arrays, rows, sizeof *h->outside);
     h->effective = arena_take(&d->arrays, rows, sizeof *h->effective);
-}
-
-void
-train_top_negatives_take(void *train, const struct batch *step,
-                         const struct weights *weights)
-{
-    struct train *t = train;
-    struct train_top_negatives *d = &t->top_negatives;
-
-    if (!d->wanted)
-        return;
-    d->known = 1;
-    take_arrays(d, step->v * step->b);
     sample_heaviest(step, weights, &d->message.heaviest);
     d->message.batch = *step;
     d->message.columns = weights->columns;

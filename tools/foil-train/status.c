@@ -29,22 +29,6 @@ send_stage(struct train *t, struct wire_status *status)
 }
 
 static void
-send_train(struct train *t, double waits)
-{
-    struct wire_status status;
-
-    begin_status(&status, "train", 1);
-    add_count(&status, "steps", t->journal.progress.total);
-    add_count(&status, "epochs", (double)t->state_before.epochs);
-    add_count(&status, "window", (double)t->options->window);
-    add_count(&status, "held",
-              (double)flow_consumer_held(t->source.inlet->consumer));
-    add_count(&status, "waits", waits);
-    add_count(&status, "cpu", clock_cpu());
-    send_stage(t, &status);
-}
-
-static void
 send_augment(struct train *t, uint64_t peer,
              const struct wire_heartbeat *heartbeat)
 {
@@ -78,17 +62,26 @@ send_feeder(struct train *t, const char *stage, size_t augmenters)
     send_stage(t, &status);
 }
 
-/* Prints the sentences of new results, and publishes the lines that fit into
- * an event. */
-static void
-send_results(struct train *t)
+void
+train_status_send(struct train *t, double waits)
 {
+    struct flow_server *server = t->source.inlet->server;
+    const double now = clock_now();
+    const char *source = "";
+    size_t augmenters = 0;
+    struct wire_status status;
     struct wire_event event = {.what = "result",
                                .epoch = t->state_before.epoch,
                                .step = t->state_before.step};
     char text[RUN_RESULTS_TEXT];
     json_t *result;
 
+    if (now - t->status_sent_at < every)
+        return;
+    t->status_sent_at = now;
+    t->stages.n = 0;
+    // prints the sentences of new results, and publishes the lines that fit
+    // into an event
     while (run_results_next(&t->results, t->options->stage.run, &result)) {
         if (run_results_text(result, text)) {
             progress_clear(&t->journal.progress);
@@ -101,22 +94,15 @@ send_results(struct train *t)
         }
         json_decref(result);
     }
-}
-
-void
-train_status_send(struct train *t, double waits)
-{
-    struct flow_server *server = t->source.inlet->server;
-    const double now = clock_now();
-    const char *source = "";
-    size_t augmenters = 0;
-
-    if (now - t->status_sent_at < every)
-        return;
-    t->status_sent_at = now;
-    t->stages.n = 0;
-    send_results(t);
-    send_train(t, waits);
+    begin_status(&status, "train", 1);
+    add_count(&status, "steps", t->journal.progress.total);
+    add_count(&status, "epochs", (double)t->state_before.epochs);
+    add_count(&status, "window", (double)t->options->window);
+    add_count(&status, "held",
+              (double)flow_consumer_held(t->source.inlet->consumer));
+    add_count(&status, "waits", waits);
+    add_count(&status, "cpu", clock_cpu());
+    send_stage(t, &status);
     for (size_t i = 0; i < flow_server_peers(server); i++) {
         const uint64_t peer = flow_server_peer(server, i);
         const struct wire_heartbeat *heartbeat =
