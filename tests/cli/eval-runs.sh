@@ -128,9 +128,9 @@ ok 'pca of more directions than rows exits with 1' refuses 1 'have no 25 compone
     "$eval" pca -k 25 -o b.npy raw.npy
 ok 'pca without -o exits with 2' refuses 2 'needs a file' "$eval" pca raw.npy
 cp raw.npy copy.npy
-ok 'pca -o on its input exits with 2' refuses 2 "'copy.npy' is read from" \
+ok 'pca -o on its input exits with 2' refuses 2 "'copy.npy' is an input" \
     "$eval" pca -k 2 -o copy.npy raw.npy ./copy.npy
-ok 'pca --coordinates on its input exits with 2' refuses 2 "'copy.npy' is read from" \
+ok 'pca --coordinates on its input exits with 2' refuses 2 "'copy.npy' is an input" \
     "$eval" pca -k 2 -o b.npy --coordinates copy.npy copy.npy
 ok 'a refused pca does not change its input' cmp copy.npy raw.npy
 ok 'pca to a full disk exits with 1' \

@@ -260,21 +260,21 @@ ok 'index -o on its data exits with 2' refuses 2 "'a.tar' exists and is no index
 ok 'split on its data exits with 2' refuses 2 "'./a.tar' is an input and would be overwritten" \
     "$data" split -n 1 a.tar ./a.tar /dev/null
 ok 'longtail on the index of its data exits with 2' \
-    refuses 2 "'a.tar.foil' is read from" \
+    refuses 2 "'a.tar.foil' is an input" \
     "$data" longtail -o a.tar.foil a.tar
-ok 'corrupt -o on its data exits with 2' refuses 2 "'a.tar' is read from" \
+ok 'corrupt -o on its data exits with 2' refuses 2 "'a.tar' is an input" \
     "$data" corrupt -k fog -o a.tar a.tar
-ok 'corrupt --sheet on its data exits with 2' refuses 2 "'a.tar' is read from" \
+ok 'corrupt --sheet on its data exits with 2' refuses 2 "'a.tar' is an input" \
     "$data" corrupt --sheet a.tar a.tar
-ok 'sheet -o on its data exits with 2' refuses 2 "'a.tar' is read from" \
+ok 'sheet -o on its data exits with 2' refuses 2 "'a.tar' is an input" \
     bash -c "echo 1 2 | '$data' sheet -o a.tar a.tar"
-ok 'foil-augment --sheet on its data exits with 2' refuses 2 "'a.tar' is read from" \
+ok 'foil-augment --sheet on its data exits with 2' refuses 2 "'a.tar' is an input" \
     "$BIN/foil-augment" --sheet a.tar a.tar
 ok 'group -o on the index of its data exits with 2' \
-    refuses 2 "'a.tar.foil' is read from" \
+    refuses 2 "'a.tar.foil' is an input" \
     "$data" group --by label -o a.tar.foil a.tar
 ok 'vocabulary -o on the index of its data exits with 2' \
-    refuses 2 "'a.tar.foil' is read from" \
+    refuses 2 "'a.tar.foil' is an input" \
     "$data" vocabulary -o a.tar.foil a.tar
 ok 'refused outputs leave data and index as before' \
     test "$(cat a.tar a.tar.foil | cksum)" = "$sum"
