@@ -12,12 +12,13 @@ const struct sample_sampler *const sample_samplers[] = {
 const struct sample_sampler *
 sample_sampler_find(const char *method, const char *proposals, struct err *err)
 {
-    char *list = mem_text("");
+    char *list;
 
     for (size_t i = 0; sample_samplers[i]; i++)
         if (!strcmp(sample_samplers[i]->method, method) &&
             (!proposals || !strcmp(sample_samplers[i]->proposals, proposals)))
             return sample_samplers[i];
+    list = mem_text("");
     for (size_t i = 0; sample_samplers[i]; i++)
         if (!strcmp(sample_samplers[i]->method, method))
             mem_append(&list, " %s", sample_samplers[i]->proposals);

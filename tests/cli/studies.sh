@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every study in its smallest form: it succeeds, prints its table, draws its plots, and
 # does not train again when it is repeated.  study-geometry.sh has that of geometry.
-# Takes a minute per study: runs in make test-studies and CI only
+# Trains a study in a minute: for make test-studies, and CI
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/studies.sh

@@ -346,6 +346,7 @@ run_index(char **path)
     if (jobs) {
         path = read_operands(path, &n);
         index_and_join(path, n, to);
+        free(path);
     } else {
         make_index(path, to, 0);
     }

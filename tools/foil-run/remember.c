@@ -78,9 +78,12 @@ study_text(const struct pipeline *p, char **value, int old)
             &all, name,
             mem_keep_format("%s%s", old && *options ? " " : "", options));
     }
-    for (size_t i = 0; old && i < all.n; i++)
+    if (!old)
+        return settings_to_text(&all);
+    for (size_t i = 0; i < all.n; i++)
         text = mem_keep_format("%s%s\n", text, all.item[i].value);
-    return old ? text : settings_to_text(&all);
+    setting_release(&all);
+    return text;
 }
 
 void
