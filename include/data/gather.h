@@ -23,7 +23,7 @@ struct data_wanted {
                          * extra's n, ids, view and epoch */
     size_t size;        /* pixels a side */
     size_t small_views; /* u, further views of a second size; 0: none */
-    const struct image_recipe *small; /* of these */
+    const struct image_recipe *small; /* recipe of the small views */
 
     /*
      * For a caller that makes the views itself: called with the image of a

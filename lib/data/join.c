@@ -13,9 +13,9 @@
 #include "layout.h"
 
 /*
- * Indexes often have the same classes: each different table is stored once, and
- * so are its labels.  Table 0 is for indexes whose classes are whole numbers 0,
- * 1, ...: the longest of these has the others' at its start.
+ * Indexes often have the same classes: each different table is stored once,
+ * with its labels.  Table 0 is for indexes whose classes are the whole numbers
+ * 0, 1, ...: the longest such table begins with the others.
  */
 struct data_join {
     struct layout_shard *shard; /* [shards]; classes: the number of a table */

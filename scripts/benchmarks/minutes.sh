@@ -3,9 +3,9 @@
 # number of EPOCHS [1 2 4 7 10], and the same run in PyTorch (accuracy.sh has both).
 # Each number is a run of its own, whose learning rate falls to 0 at its end.
 #
-# Prints a table (the last lines have processor minutes): minutes and processor minutes of training, right nearest neighbours and a
-# linear probe's right answers, of the test images.  PICTURE=FILE.svg draws them, where there
-# is gnuplot.  WORK is a folder for the runs: a complete one there is not repeated, so both
+# Prints a table: minutes and processor minutes of training, and the share of the test
+# images that the nearest neighbour and a linear probe classify correctly; the last lines
+# compare processor minutes.  PICTURE=FILE.svg draws the table with gnuplot.  WORK is a folder for the runs: a complete one there is not repeated, so both
 # sides may be made separately, ONLY=foil or ONLY=torch; IMAGES, THREADS and SEED are those
 # of accuracy.sh.
 set -eu -o pipefail
