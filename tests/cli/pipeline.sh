@@ -331,6 +331,17 @@ ok '--trace prints the commands' eval "more+=(--trace)
     script 'echo \"size \$SIZE\"' 2>'$work/messages' &&
         grep -q '+ echo size 4' '$work/messages'"
 more=(here)
+more=(here --train.lr 2)
+script 'options train -- --lr 3 --steps 5' 'options train.lr' 'options train.steps' \
+    'options train' >"$work/options"
+ok 'options prints the options of a stage, or the value of one' \
+    diff "$work/options" - <<'END'
+--lr 3 --steps 5
+2
+
+--lr 2
+END
+more=(here)
 rm -rf "$work/run"
 ok 'a script that makes nothing fails' exits 3 script 'exit 3'
 ok 'a script that makes nothing leaves no run directory' test ! -e "$work/run"

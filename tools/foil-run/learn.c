@@ -190,21 +190,35 @@ prepare_only(struct pipeline *p, char **argv)
     exit(EXIT_OK);
 }
 
-/* STAGE [--method NAME] */
+/* STAGE [--method NAME] [-- OPTION...]: with the OPTIONs in place of its own;
+ * STAGE.OPTION: the value of one option, "" if the stage does not get it */
 _Noreturn static void
 print_options(struct pipeline *p, char **argv)
 {
-    const int stage = *argv ? stage_named(*argv, strlen(*argv)) : -1;
-    struct word_list words = {0};
+    const size_t n = *argv ? strcspn(*argv, ".") : 0;
+    const int stage = *argv ? stage_named(*argv, n) : -1;
+    struct word_list own = {0}, last = {0}, all = {0};
+    const char *value;
+    char **more;
 
-    if (stage >= 0) {
-        pipeline_arguments(p, argv + 1);
-        merge_options(p, stage, &p->defaults[stage], &words);
-        puts(word_list_text(words.word, words.n));
-        close_stdout();
-        exit(EXIT_OK);
+    if (stage < 0)
+        die("options needs one of select, augment, negatives, train and embed");
+    for (more = argv + 1; *more && strcmp(*more, "--"); more++)
+        ;
+    for (char **word = *more ? more + 1 : more; *word; word++)
+        word_list_add(&last, *word);
+    *more = NULL;
+    pipeline_arguments(p, argv + 1);
+    merge_options(p, stage, &p->defaults[stage], &own);
+    merge_items(stage, &all, &own, &last);
+    if ((*argv)[n]) {
+        value = take_item(&all, mem_keep_format("--%s", *argv + n + 1));
+        puts(value ? value : "");
+    } else {
+        puts(word_list_text(all.word, all.n));
     }
-    die("options needs one of select, augment, negatives, train and embed");
+    close_stdout();
+    exit(EXIT_OK);
 }
 
 /* COMMAND... */
