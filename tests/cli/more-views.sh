@@ -7,7 +7,9 @@
 . "${0%/*}/../runs.sh"
 
 export PYTHONPATH=${0%/*}/../../pipelines/python PATH=$BIN:$PATH
-warm numpy torch foil
+modules=(numpy foil)
+! has_python torch || modules+=(torch)
+warm "${modules[@]}"
 crops=$(cd "${0%/*}" && pwd)/crops.py
 program="FOIL_MEMORY=/proc/\$\$/fd/3 exec '$python' '$crops'"
 
@@ -93,16 +95,20 @@ ok 'another number of small views is refused' refuses 1 'given up' \
     trained "$work/few" --resume
 ok 'with that reason' grep -q '6 views of each image: this run has 5' \
     "$work/few.augment"
-train_with=(--arch program --encoder "$program" --lr 0.01)
-ok 'SwAV in PyTorch trains on two sizes' \
-    trained "$work/swav" --objective external
-ok 'its run stops in mid-epoch' trained "$work/swap" --objective external --steps 5
-ok 'and resumes' trained "$work/swap" --resume
-ok 'to the same bits' same swav swap
-ok 'an objective of foil trains a program on two sizes' \
-    trained "$work/dcl" --objective dcl --positive-views 2
-ok 'and in micro-batches' trained "$work/pieces" --objective dcl \
-    --positive-views 2 --micro-batch 20
+if has_python torch; then
+    train_with=(--arch program --encoder "$program" --lr 0.01)
+    ok 'SwAV in PyTorch trains on two sizes' \
+        trained "$work/swav" --objective external
+    ok 'its run stops in mid-epoch' trained "$work/swap" --objective external --steps 5
+    ok 'and resumes' trained "$work/swap" --resume
+    ok 'to the same bits' same swav swap
+    ok 'an objective of foil trains a program on two sizes' \
+        trained "$work/dcl" --objective dcl --positive-views 2
+    ok 'and in micro-batches' trained "$work/pieces" --objective dcl \
+        --positive-views 2 --micro-batch 20
+else
+    skip 'encoders in PyTorch' 'no python3-torch'
+fi
 train_with=(--arch vit:16x1x8 --head 16-8)
 ok 'an encoder of images of one size refuses two' refuses 1 'given up' \
     trained "$work/vit"
