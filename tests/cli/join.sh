@@ -42,7 +42,7 @@ ok 'index -j with a damaged tar exits with 1' refuses 1 \
     '1 of 3 paths have no index, for the reasons above' \
     "$data" index -j 2 -o other.foil cut.tar s0.tar s1.tar
 ok 'it names the tar' grep -q "'cut.tar' is damaged or cut off" refuses.err
-ok 'and writes no list' test ! -e other.foil
+ok 'index -j with a damaged tar writes no list' test ! -e other.foil
 printf 's0.tar\ns1.tar\n' >names
 ok 'index -j reads the paths from standard input' \
     bash -c "'$data' index -j 2 -o two.foil - <names"
@@ -104,12 +104,12 @@ ok 'deal copies a set to tars' "$data" deal -o dealt 20 set.foil
 ok 'it reports them' grep -q "'dealt': 96 images in 5 tars, 5 of them new" out
 ok 'they can be indexed' "$data" index -j 2 -o dealt.foil dealt/*.tar
 ok 'they have the same classes' cmp <("$data" classes set.foil) <("$data" classes dealt.foil)
-ok 'and the same images' grep -qx $'shared\t96' <("$data" info set.foil dealt.foil)
+ok 'they have the same images' grep -qx $'shared\t96' <("$data" info set.foil dealt.foil)
 # images LIST : class, bytes and captions of each
 images() {
     "$data" list "$1" | sed 1d | cut -f2-4,8 | sort
 }
-ok 'with their classes and captions' cmp <(images set.foil) <(images dealt.foil)
+ok 'their images have the same classes and captions' cmp <(images set.foil) <(images dealt.foil)
 ok 'each tar has 19 or 20' test "$(for tar in dealt/*.tar; do
     "$data" info "$tar" | sed -n 's/^samples\t//p'
 done | sort -n | uniq -c | xargs)" = '4 19 1 20'
@@ -131,10 +131,10 @@ mkdir a b
 ok 'a run on the index succeeds' trained a
 ok 'a run on the index ends early' trained b --steps 20
 data=$work/set.foil
-ok 'it goes on with the list' trained b --resume --steps 30
+ok 'the run goes on with the list' trained b --resume --steps 30
 data=$work/flat.foil
-ok 'and with the index' trained b --resume
-ok 'to the same checkpoint' diff -r a/latest/ b/latest/
+ok 'the run goes on with the index' trained b --resume
+ok 'a run on both has the checkpoint of one on the index' diff -r a/latest/ b/latest/
 
 # windows of shards
 for i in 4 5 6 7; do
@@ -165,12 +165,12 @@ ok 'a run with windows on the index succeeds' trained c
 ok 'a run with windows ends early' trained d --steps 21
 data=$work/set.foil
 ok 'another selector continues it, by the list' trained d --resume
-ok 'to the same checkpoint' diff -r c/latest/ d/latest/
-ok 'which is another than without windows' differ a c
+ok 'a run that another selector continued has the same checkpoint' diff -r c/latest/ d/latest/
+ok 'windows give another checkpoint' differ a c
 select_with=(-b 8 -e 4 -s 5 --windows 6)
 mkdir e
-ok 'a run that began with other windows' trained e --steps 21
+ok 'a run with six windows ends early' trained e --steps 21
 select_with=(-b 8 -e 4 -s 5 --windows 4)
-ok 'completes their epoch' trained e --resume
-ok 'as its selector reports' has_line "other|another plan, '.*--windows 6'" e.select
+ok 'it continues with four windows' trained e --resume
+ok 'its selector completes the plan of six windows' has_line "other|another plan, '.*--windows 6'" e.select
 done_testing

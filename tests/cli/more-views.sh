@@ -83,28 +83,28 @@ ok 'a run with four views names the reason' \
 augment_with=(-v 2x16+3x8 --small-recipe cifar,scale-max=0.4)
 ok 'views of two sizes train' trained "$work/sizes" --objective dcl
 ok 'their run stops in mid-epoch' trained "$work/stopped" --objective dcl --steps 5
-ok 'and resumes' trained "$work/stopped" --resume
-ok 'to the same bits' same sizes stopped
+ok 'their run resumes' trained "$work/stopped" --resume
+ok 'a resumed run with two sizes has the same bits' same sizes stopped
 ok 'they train in micro-batches, that cross the sizes' \
     trained "$work/crossed" --micro-batch 12
-ok 'and by the positives of the large ones' \
+ok 'they train by the positives of the large ones' \
     trained "$work/locals" --positive-views 2
 ok 'another such run stops' trained "$work/few" --steps 5
 augment_with=(-v 2x16+4x8)
 ok 'another number of small views is refused' refuses 1 'given up' \
     trained "$work/few" --resume
-ok 'with that reason' grep -q '6 views of each image: this run has 5' \
+ok 'the reason is the number of views' grep -q '6 views of each image: this run has 5' \
     "$work/few.augment"
 if has_python torch; then
     train_with=(--arch program --encoder "$program" --lr 0.01)
     ok 'SwAV in PyTorch trains on two sizes' \
         trained "$work/swav" --objective external
     ok 'its run stops in mid-epoch' trained "$work/swap" --objective external --steps 5
-    ok 'and resumes' trained "$work/swap" --resume
-    ok 'to the same bits' same swav swap
+    ok 'SwAV in PyTorch resumes' trained "$work/swap" --resume
+    ok 'SwAV that was resumed has the same bits' same swav swap
     ok 'an objective of foil trains a program on two sizes' \
         trained "$work/dcl" --objective dcl --positive-views 2
-    ok 'and in micro-batches' trained "$work/pieces" --objective dcl \
+    ok 'an objective of foil trains it in micro-batches' trained "$work/pieces" --objective dcl \
         --positive-views 2 --micro-batch 20
 else
     skip 'encoders in PyTorch' 'no python3-torch'
@@ -112,10 +112,10 @@ fi
 train_with=(--arch vit:16x1x8 --head 16-8)
 ok 'an encoder of images of one size refuses two' refuses 1 'given up' \
     trained "$work/vit"
-ok 'and says so' grep -q 'vit:16x1x8 reads images of one size' "$work/vit.augment"
+ok 'it says that its images have one size' grep -q 'vit:16x1x8 reads images of one size' "$work/vit.augment"
 train_with=(--arch resnet8 --head 16-8 --shards 2)
 ok 'shards refuse two sizes' refuses 1 'given up' trained "$work/shards"
-ok 'and say so' grep -q 'splits batches of one size' "$work/shards.augment"
+ok 'they say that their batches have one size' grep -q 'splits batches of one size' "$work/shards.augment"
 mistake() {
     refuses 2 "$1" "$BIN/foil-augment" -r x "${@:2}" "$data"
 }

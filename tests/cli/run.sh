@@ -418,9 +418,9 @@ ok 'options without a prefix go to the stage that has them' eval \
 ok 'an option of several stages exits with 2' refuses 2 \
     'several stages have --tau: use one of --select.tau --train.tau' \
     foil run simclr train.foil -r new --tau .1 --strategy swap
-ok 'without a strategy it is that of the trainer' eval \
+ok '--tau without a strategy is that of the trainer' eval \
     "foil run simclr train.foil -r new --stages --tau .4 | grep -q 'objective simclr,tau=.4 '"
-ok 'with the strategy of the header it is not' refuses 2 'several stages have --tau' \
+ok '--tau with a strategy of the header exits with 2' refuses 2 'several stages have --tau' \
     foil run spectral train.foil -r new --tau .1
 ok 'an option that the named stage does not have exits with 2' \
     refuses 2 "no option '--train.block'" \

@@ -107,7 +107,7 @@ ok 'the size of features is the run'"'"'s' "$BIN/foil-embed" -o own.npy fast set
 ok 'the checkpoint has the size of features' test "$(jq .image_size own.json)" = 32
 ok '--size replaces the size of the checkpoint' \
     "$BIN/foil-embed" --size 24 -o own.npy fast set.tar
-ok 'with another size' test "$(jq .image_size own.json)" = 24
+ok 'its features are of that size' test "$(jq .image_size own.json)" = 24
 ok 'foil run fast follows the sizes of the user' bash -c "'$BIN/foil' run fast set.tar \
     --stages --augment.size 8 --train.feature-size 12 2>&1 |
     grep 'views of 8, features of 12'"
@@ -120,7 +120,7 @@ ok 'it stops in the middle' "$BIN/foil" run fast set.tar -r stopped --epochs 2 -
 mkdir elsewhere
 ok 'it continues with its filters, also when called elsewhere' bash -c "cd elsewhere &&
     '$BIN/foil' run fast ../set.tar -r ../stopped --resume --train.steps 8"
-ok 'to the end' test "$(steps stopped)" = 8
+ok 'it ends after eight steps' test "$(steps stopped)" = 8
 small=(--epochs 1 --batch 16 --augmenters 1 --threads 1 --no-compare)
 ok 'foil run fast trains with --arch ,basis=' "$BIN/foil" run fast set.tar -r trained \
     "${small[@]}" --arch ,width=8,basis=

@@ -72,7 +72,7 @@ for stage in augment train; do
 done
 ok 'a subscriber of version 2 gets its version alone' \
     bash -c 'grep -q "^foil2.metrics$" run.2.kinds && ! grep -v "^foil2" run.2.kinds'
-ok 'with its names' bash -c 'grep -q "^foil2.drawn$" run.2.kinds'
+ok 'a subscriber of version 2 gets names of version 2' bash -c 'grep -q "^foil2.drawn$" run.2.kinds'
 ok 'a subscriber of version 3 gets its version alone' \
     bash -c 'grep -q "^foil3.top_negatives$" run.3.kinds && ! grep -v "^foil3" run.3.kinds'
 

@@ -113,9 +113,9 @@ ok 'messages without end: 1' refuses 1 'did not answer in time' \
     fails 'read x; yes >&2; :' --command-limit 0.2
 ok 'no answer in time: 1' refuses 1 'did not answer in time' \
     fails 'read x; sleep 1000' --command-limit 0.2
-ok 'with --recipe: 2' refuses 2 '--recipe exclude each other' \
+ok '--view-command with --recipe: 2' refuses 2 '--recipe exclude each other' \
     "$BIN/foil-augment" -r "$work/x" --view-command x --recipe cifar "$data"
-ok 'with --sheet: 2' refuses 2 'sheet draws views of a recipe' \
+ok '--view-command with --sheet: 2' refuses 2 'sheet draws views of a recipe' \
     "$BIN/foil-augment" --sheet x.png --view-command x "$data"
 ok '--command-limit without a command: 2' refuses 2 'belongs to --view-command' \
     "$BIN/foil-augment" -r "$work/x" --command-limit 3 "$data"

@@ -38,7 +38,7 @@ ok 'extremes in the right order' jq -e '.samples.columns[0] | (.largest | length
     .largest[0].x == .high and .smallest[0].x == .low and
     (.largest | map(.x) | . == (sort | reverse))' all.json
 # shellcheck disable=SC2016 # not this shell's
-ok 'as metrics.jsonl has them' jq -e --argjson line "$(tail -n 1 run/metrics.jsonl)" \
+ok 'the extremes include those of metrics.jsonl' jq -e --argjson line "$(tail -n 1 run/metrics.jsonl)" \
     '.samples.columns[0] | .low <= $line.tau_min + 1e-6 and .high >= $line.tau_max - 1e-6' \
     all.json
 mkdir other

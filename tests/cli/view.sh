@@ -120,7 +120,7 @@ for path in nope ../set.tar 'view?v=40' 'view?v=99999999999999' \
     ok "$path: 404" is_refused 404 "$path"
 done
 ok 'embeddings that are not cached are made' becomes_true request 'embeddings?epoch=0&step=0'
-ok 'with anchors' request 'anchor?epoch=0&step=0&row=0'
+ok 'a batch that is not cached has anchors' request 'anchor?epoch=0&step=0&row=0'
 # 404 would be an error in a browser's console
 ok 'a frame of the map that does not exist: 204' is_refused 204 'frame?epoch=99999999'
 many=$(printf '1.0.0,%.0s' {1..64})1.0.0
@@ -129,7 +129,7 @@ for path in view 'view?v=' 'view?v=1.2' 'view?v=1.2.3,' 'view?v=a.b.c' "view?v=$
     ok "${path:0:40}: 400" is_refused 400 "$path"
 done
 ok 'another host name: 403' is_refused 403 all -H 'Host: evil.example'
-ok 'with the right port: 403' is_refused 403 all -H "Host: evil.example:$port"
+ok 'another host name with the right port: 403' is_refused 403 all -H "Host: evil.example:$port"
 ok 'no Host: 400' is_refused 400 all -H 'Host:'
 ok 'a name that starts with an address: 403' is_refused 403 all -H "Host: 127.0.0.1.evil.example"
 for host in localhost:1 '[::1]' "127.0.0.1:$port"; do
@@ -244,8 +244,8 @@ ok 'its embeddings, by the newest checkpoint' \
     becomes_true request "embeddings?epoch=$epoch&step=$step"
 ok 'its anchors' request "anchor?epoch=$epoch&step=$step&row=0"
 ok 'it is exported' foil-view -r run --export finished.html
-ok 'as one file, with its curves' grep -q '"metrics":{"total":\[1,' finished.html
-ok 'which refers to no other file' bash -c "! grep -E '(src|href)=\"(http|//|[a-z]+[.][a-z])' finished.html"
+ok 'an exported finished run has its curves' grep -q '"metrics":{"total":\[1,' finished.html
+ok 'an exported page refers to no other file' bash -c "! grep -E '(src|href)=\"(http|//|[a-z]+[.][a-z])' finished.html"
 ok 'no folder for it: 1' refuses 1 'nowhere/finished.html' foil-view -r run \
     --export nowhere/finished.html
 ok 'a token with --export: 2' refuses 2 'token belongs' foil-view -r run \
@@ -262,14 +262,14 @@ ok 'has curves and no batch' jq -e '.batch == null and (.metrics.total | length)
 ok 'no map: 404' is_refused 404 map
 ok 'no picture: 404' is_refused 404 'view?v=0'
 ok 'it is exported' foil-view -r run --export lost.html
-ok 'with its curves' grep -q '"metrics":{"total":\[1,' lost.html
+ok 'a run exported without its data set has its curves' grep -q '"metrics":{"total":\[1,' lost.html
 kill -TERM "$page"
 wait "$page"
 
 # --------------------------------------------------------------------- a token
 ok 'served for other machines' serve open -r run --address 0.0.0.0
 token=${at%/} token=${token##*/}
-ok 'with a random token' grep -qx "http://0.0.0.0:$port/[0-9a-f]\{32\}/" open.at
+ok 'the address has a random token' grep -qx "http://0.0.0.0:$port/[0-9a-f]\{32\}/" open.at
 for host in 127.0.0.1 127.0.0.2 $(hostname -I); do
     at=http://$host:$port/$token/
     [[ $host = *:* ]] || ok "at $host" request all
@@ -280,12 +280,12 @@ for path in '' all view.js export "$token" "${token%?}/all" "${token}0/all" \
     "${token%?}$last/all" "all?token=$token" "/$token/all" "x/../$token/all"; do
     ok "/${path//"$token"/TOKEN}: 403" is_refused 403 "$path"
 done
-ok 'as a cookie: 403' is_refused 403 all -b "foil-token=$token"
+ok 'a token as a cookie: 403' is_refused 403 all -b "foil-token=$token"
 ok 'an answer without the token does not contain it' eval "! curl -si '${at}all' | grep '$token'"
 kill -TERM "$page"
 wait "$page"
 ok 'served with a token of the user' serve mine -r run --token mine_-1
-ok 'which is the path' grep -qx "http://127.0.0.1:$port/mine_-1/" mine.at
+ok 'a token of the user is the path' grep -qx "http://127.0.0.1:$port/mine_-1/" mine.at
 ok 'it is answered' request all
 kill -TERM "$page"
 wait "$page"

@@ -159,7 +159,7 @@ with Browser() as page, open(sys.argv[1], "rb") as module:
     texts = make_batch(10, 2, 6, texts=True)
     ok("the negatives of an image are texts", {negative["view"] for negative in check_weights(
         texts, 3, 5, "an image")["negatives"]} == {1})
-    ok("and of a text images", {negative["view"] for negative in check_weights(
+    ok("the negatives of a text are images", {negative["view"] for negative in check_weights(
         texts, 13, 5, "a text")["negatives"]} == {0})
     check_equal_rows(20)
     check_edges()

@@ -255,7 +255,7 @@ with Browser(1400) as page:
     ok("there is a map of all images after an epoch", page.until(
         "!document.querySelector('#map').hidden && "
         "fetch('all').then(r => r.json()).then(a => a.map.n == 40)", 150))
-    ok("and several maps later", page.until(
+    ok("there are several maps after more epochs", page.until(
         "document.querySelector('#map input').max >= 2", 300))
     ok("images have neighbours", page.until(
         "document.querySelectorAll('#near .nearest li').length == 10 && "

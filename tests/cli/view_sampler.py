@@ -112,14 +112,14 @@ with Browser(1400) as page:
     anchor = page.value("window.anchor")
     ok("the page receives the published weights", is_drawn(anchor), anchor.get("drawn"))
     weights = [round(100 * d["weight"], 6) for d in anchor["drawn"]["negatives"]]
-    ok("and shows them", page.until(
+    ok("the page shows the published weights", page.until(
         f"(want => {{ const shown = [...document.querySelectorAll('#anchor td:has(.bar) + td')]"
         ".map(e => parseFloat(e.textContent));"
         "return shown.length == want.length && shown.every((s, i) => Math.abs(s - want[i]) < .6)"
         f"}})({json.dumps(weights)})"), weights)
     ok("the page receives the published states of the chain", is_trail(anchor), anchor["trail"])
-    ok("and shows them", page.until("document.querySelectorAll('#anchor .trail li').length == "
-                                     f"{len(anchor['trail'])}"), page.text("#anchor .trail"))
+    ok("the page shows the published states of the chain", page.until(
+        f"document.querySelectorAll('#anchor .trail li').length == {len(anchor['trail'])}"), page.text("#anchor .trail"))
     ok("a new result appears", add_result(.375))
     page.value("window.lose = window.refuse = 1")
     ok("a lost result is loaded again, also after a failure", add_result(.625), page.text("#missed"))

@@ -93,7 +93,7 @@ feed filtered set.tar --filter --size 12
 ok 'a run with a filter' ends filtered
 kill "$filter"
 ok 'its views are the same' again filtered
-ok 'with the images that the filter added' test "$seen" -gt "$trained"
+ok 'its views have the images that the filter added' test "$seen" -gt "$trained"
 
 # has_lines N : the killed run was started N times
 has_lines() {
@@ -108,10 +108,10 @@ feed killed set.tar --size 16@0,20@4
 ok 'a live run' reaches killed 45
 ok 'a sheet of its newest step' drawn newest.png killed
 step=$(<"$work/out")
-ok 'which is recent' test "$step" -ge 45
+ok 'the sheet of a live run is of a recent step' test "$step" -ge 45
 kill_now "$trainer"
 ok 'a sheet after a kill' drawn killed.png killed
-ok 'which has steps after the checkpoint' test "$(<"$work/out")" -ge 45
+ok 'the sheet after a kill is of a step after the checkpoint' test "$(<"$work/out")" -ge 45
 train killed --checkpoint-every 20 --resume
 ok 'the run is resumed' becomes_true has_lines 2
 kill_now "$trainer"
@@ -150,7 +150,7 @@ mv set.tar set.tar.foil moved
 "$BIN/foil-data" index other.tar 2>/dev/null
 ok 'without the data set: 1' refuses 1 'if the data set has moved, add --data DATA' \
     "${views[@]}" cifar
-ok 'with its new path' drawn again.png --data moved/set.tar cifar
+ok 'the sheet of a moved data set' drawn again.png --data moved/set.tar cifar
 ok 'it is the same' cmp here.png again.png
 rm again.png
 ok 'another data set: 1' refuses 1 "'other.tar' is not the data set of the run" \

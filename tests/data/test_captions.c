@@ -73,7 +73,8 @@ several_of_an_image(void)
           text_captions_count(data_caption(set, 0)) == 0,
       "an image may have none");
     T(!strcmp(all(set, 1), "one"), "one");
-    T(!strcmp(all(set, 2), "a b|c|d"), "or several, without blank lines");
+    T(!strcmp(all(set, 2), "a b|c|d"),
+      "an image may have several, without blank lines");
     T(!strcmp(all(set, 3), "before") && !strcmp(all(set, 4), "before"),
       "those before an image and for two images");
     T(!data_facts(set, &facts, &err) && facts.most_captions == 3 &&
@@ -189,7 +190,8 @@ captions_enter_the_digest(void)
     T(!memcmp(&digest[1], &digest[4], sizeof digest[1]),
       "the same captions in another form have the same digest");
     T(seed[0] == seed[1] && seed[0] == seed[3], "views do not depend on them");
-    T(seed[0] == (7 ^ digest_word(&digest[0])), "nor on their existence");
+    T(seed[0] == (7 ^ digest_word(&digest[0])),
+      "views do not depend on whether there are captions");
     T(!strcmp(digest_hex(digest[0], hex), "87ffa3b22e014d53acec65b59b0796e3"),
       "without captions it is the digest of older versions: %s", hex);
 }
@@ -250,10 +252,12 @@ rows_that_are_not_used(void)
     put_text("t", "z.jpg\tno\n");
     T(!open_with("t") && strstr(err.msg, "no line of 't' names a sample") &&
           strstr(err.msg, "such as 'x/a.jpg'"),
-      "so is one of unknown images, with an example of a name: %s", err.msg);
+      "a table of unknown images is refused, with an example of a name: %s",
+      err.msg);
     put_text("t", "");
-    T(!open_with("t") && strstr(err.msg, "'t'"), "so is an empty one");
-    T(!open_with("none") && strstr(err.msg, "'none'"), "and a missing one");
+    T(!open_with("t") && strstr(err.msg, "'t'"), "an empty table is refused");
+    T(!open_with("none") && strstr(err.msg, "'none'"),
+      "a missing table is refused");
 }
 
 /* Captions of a file list belong to its lines. */

@@ -67,9 +67,9 @@ comments(void)
     cells.comments = 1;
     T(data_cells_next(&cells, &err) && !strcmp(cells.cell[0].text, "a#b"),
       "with comments, lines that begin with # are skipped");
-    T(cells.line == 3, "and counted");
+    T(cells.line == 3, "skipped lines are counted");
     T(data_cells_next(&cells, &err) && !strcmp(cells.cell[0].text, "  #c"),
-      "but not those with something before it");
+      "a # after a blank begins no comment");
     T(!data_cells_next(&cells, &err),
       "the last line may be one, without an end");
     data_cells_release(&cells);
@@ -84,7 +84,7 @@ commas(void)
           "a,b|say \"hi\"|c\nd||\n",
           "quoted cells may have commas and doubled quotes");
     reads("x.csv", "\"two\nlines\",b\nc\n", "two\nlines|b\nc\n",
-          "and line ends");
+          "quoted cells may have line ends");
     reads("x.csv", "\"a\" ,c", "a|c\n", "blanks may follow quotes");
     reads("x.csv", "\"\"", "", "a record of an empty cell is none");
 }

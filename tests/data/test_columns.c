@@ -160,7 +160,7 @@ captions_have_columns_too(void)
       "the second column is no caption by default: %s", err.msg);
     T(!open_table("a.tar", "c.csv", "name=id") &&
           strstr(err.msg, "--columns caption=..."),
-      "nor is any: %s", err.msg);
+      "a table without a column of captions is refused: %s", err.msg);
     T(!open_table("a.tar", "c.csv", "caption=gender,label=id") &&
           strstr(err.msg, "no column of labels"),
       "labels are not taken from it: %s", err.msg);

@@ -143,7 +143,7 @@ companions_that_do_not_fit_are_refused(void)
     file_write("a.json", "", 0, &err);
     T(data_features_read(&out, "a.npy", &err) == -1 &&
           strstr(err.msg, "'a.json' is empty"),
-      "so is an empty one: %s", err.msg);
+      "an empty object is refused: %s", err.msg);
 }
 
 /* Labels 1, 0, 1 of that type. */

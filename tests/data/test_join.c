@@ -126,7 +126,7 @@ classes_are_joined_by_name(void)
       "a list can be joined with more");
     data_close(list);
     T(join(tars, "b.tar.foil", &note) && strstr(err.msg, "one of the indexes"),
-      "but replaces none of its indexes: %s", err.msg);
+      "a list replaces none of its indexes: %s", err.msg);
 }
 
 static void
@@ -159,7 +159,7 @@ numbers_stay_numbers(void)
     T(list &&
           !strcmp(data_class_name(list, (size_t)data_label(list, 0)), "cat") &&
           !strcmp(data_class_name(list, (size_t)data_label(list, 1)), "3"),
-      "and the names are right");
+      "the classes have the right names");
     data_close(list);
 }
 
@@ -287,7 +287,7 @@ shards_are_opened_and_closed(void)
     T(!data_touch(set, 0, &err), "the others are not");
     data_close(set);
     T(!data_open("many.foil", &err) && strstr(err.msg, "many/2.foil"),
-      "but data_open() checks all");
+      "data_open() checks all indexes");
     data_bytes_release(&bytes);
 }
 

@@ -80,7 +80,7 @@ numbers_that_are_no_labels(void)
       "however large: %s", err.msg);
     T(index_labels(LABELS("5", "-2")) == -1 &&
           strstr(err.msg, "the label '-2' is out of range"),
-      "so is a negative one: %s", err.msg);
+      "a negative label is refused: %s", err.msg);
     become(LABELS("4000000001", "4000000000"), NUMBERS(1, 0), 2,
            "if all are large they are names");
 }

@@ -127,7 +127,7 @@ numpy_agrees(void)
       "NumPy reads it");
     T(!data_npy_read("f.npy", &out, &err) && out.type == DTYPE_I8 &&
           out.rank == 1 && ((int64_t *)out.data)[2] == 4,
-      "and we read NumPy's");
+      "foil reads NumPy's");
     data_npy_release(&out);
 }
 

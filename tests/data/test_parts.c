@@ -69,7 +69,7 @@ reads_little(void)
     T(set && set->parts > 10 && checked(set) == 2 && data_size(set) == N,
       "only the first and the last part of %zu are read", set ? set->parts : 0);
     T(!data_read(set, N / 2, &got, &err) && got.len == 4 && checked(set) <= 6,
-      "and those of a sample: %zu", checked(set));
+      "a read checks the parts of its sample: %zu", checked(set));
     name_of(N / 2, name);
     T(!strcmp(data_name(set, N / 2), name) &&
           !strcmp(data_class_name(set, 0), "class"),
@@ -157,7 +157,7 @@ notices_overwriting(void)
     REQUIRE(set && !truncate("x.foil", 4096));
     T(data_read(set, N - 1, &got, &err) == DATA_UNREAD &&
           strstr(err.msg, "was overwritten"),
-      "so is truncation");
+      "truncation is noticed");
     data_bytes_release(&got);
     data_close(set);
 }
@@ -187,7 +187,7 @@ reads_the_version_before(void)
     bytes[len - LAYOUT_PART] ^= 1;
     REQUIRE(!file_write("x.foil", bytes + front, len - front, &err));
     T(!data_open_parts("x", &err) && strstr(err.msg, "is damaged"),
-      "or refused as a whole: %s", err.msg);
+      "a damaged index of version 4 is refused as a whole: %s", err.msg);
 }
 
 int

@@ -116,7 +116,7 @@ stand_ins_are_good_and_new(struct data_set *set)
         moved += a != c;
     }
     T(!wrong, "good, not in the batch, the same in each pool");
-    T(moved > 3, "but not the same for every sample");
+    T(moved > 3, "two samples may have different substitutes");
     data_pool_free(pool);
     data_pool_free(other);
 }
@@ -186,7 +186,8 @@ gathers_a_batch(struct data_set *set)
       "ids are those of the batch");
     T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "no sample twice");
     T(is_view(&g, 1 * 3 + 2, pool, &recipe, 0, 1), "[v,b]: view 1 of id 0");
-    T(is_view(&g, 2 * 3 + 1, pool, &recipe, 5, 2), "then extra: its view 2");
+    T(is_view(&g, 2 * 3 + 1, pool, &recipe, 5, 2),
+      "an extra row is the view of its sample");
     free(pixel);
     data_gather_release(&g);
     data_pool_free(pool);

@@ -28,7 +28,7 @@ reads_from(void)
           data_reads(set, "two.tar.foil"),
       "a set reads its data and its index, by any name");
     T(!data_reads(set, "nothing") && !data_reads(set, "."),
-      "and no other file");
+      "a set reads no other file");
     data_close(set);
 }
 
@@ -44,7 +44,7 @@ missing_indexes(void)
     T(!opens("two.tar") && strstr(err.msg, "is not an index"), "%s", err.msg);
     T(!data_is_index("two.tar", &err) && !data_is_index("nothing", &err) &&
           !data_is_index(".", &err),
-      "nor are data, nothing and a folder");
+      "data, nothing and a folder are no index");
     T(!make_index(place, "two.tar.foil", 0) && opens("two.tar") &&
           opens("two.tar.foil"),
       "by the data's or the index's name");
@@ -234,7 +234,7 @@ a_set_of_all_forms(void)
     T(right == 4, "the index has their formats, regardless of names");
     T(set && data_file(set, 1).width == PICTURE_W &&
           data_file(set, 2).height == PICTURE_H,
-      "and their sizes");
+      "the index has the sizes of images");
     data_close(set);
     data_bytes_release(&png);
     data_bytes_release(&webp);

@@ -143,7 +143,7 @@ tails_are_those_of_the_papers(void)
           size[1] == 83 && size[9] == 5000,
       "factor 100: from the other end");
     T(thin_out(2, 7, 1, size) == 14 && size[1] == 7, "factor 1 keeps all");
-    T(thin_out(1, 7, .5, size) == 7, "so does a single class");
+    T(thin_out(1, 7, .5, size) == 7, "a single class keeps all");
 }
 
 static void

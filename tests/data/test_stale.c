@@ -143,7 +143,7 @@ a_missing_file_is_reported_by_reads(void)
     put_jpeg("m/a/1.jpg", 77);
     T(data_read(set, 0, &bytes, &err) == -1 && strstr(err.msg, "has changed") &&
           strstr(err.msg, "run 'foil data index m'"),
-      "so do other contents: %s", err.msg);
+      "a file with other contents has the remedy: %s", err.msg);
     rename("moved", "m/a/1.jpg");
     data_close(set);
     data_bytes_release(&bytes);

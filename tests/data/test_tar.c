@@ -128,7 +128,7 @@ links_are_followed(const char *format)
     T(make_index(place, "l.foil", 0) == -1 &&
           strstr(err.msg, "'b/5.jpg' in 'l.tar': is a link to no file"),
       "%s: a link to no member is refused: %s", format, err.msg);
-    T(make_index(place, "l.foil", 1) == 3, "or skipped");
+    T(make_index(place, "l.foil", 1) == 3, "a link to no member is skipped");
     set = data_open("l.foil", &err);
     for (size_t i = 0; set && i < data_size(set) && i < 5; i++)
         right += !strcmp(data_name(set, i), name[i]) && level_of(set, i) == 7;

@@ -127,7 +127,7 @@ agree_with_the_definition(struct eval_views *rows, int cross)
     T_NEAR(largest, 0, 1e-5, "the largest share");
     T_NEAR(exact, 0, 1e-5, "the exact temperature has KL = rho");
     T_NEAR(bound, 0, 1e-5, "its bound");
-    T(within == N, "and is not above it");
+    T(within == N, "the exact temperature is not above its bound");
 }
 
 static void
@@ -139,7 +139,7 @@ temperatures_have_ends(void)
 
     T(eval_softmax_exact(4, few, 1) == 0,
       "two of three alike: KL stays below log 1.5");
-    T(eval_softmax_exact(4, few, .4) > 0, "and reaches a rho below it");
+    T(eval_softmax_exact(4, few, .4) > 0, "two of three alike: KL reaches .4");
     T(eval_softmax_exact(8, wide, 1e-7) > 100, "a small rho: a high one");
     T_NEAR(eval_softmax(4, few, 1e-4, p), log(1.5), 1e-6, "the coldest");
     T(p[0] == .5f && p[1] == .5f && p[2] == 0 && p[3] < 1e-30f,

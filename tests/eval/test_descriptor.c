@@ -86,9 +86,10 @@ one_colour(void)
         off = fmax(off, fabs(out[3 * i] - 1.0) + fabs(out[3 * i + 1] - .50196) +
                             fabs(out[3 * i + 2]));
     T(off < 1e-4, "in one colour each cell has its mean");
-    T(squares((size_t)ALL * EVAL_DIRECTIONS, edges) == 0, "and no edge");
+    T(squares((size_t)ALL * EVAL_DIRECTIONS, edges) == 0,
+      "in one colour no cell has an edge");
     T_NEAR(colours[3 * 16 + 2 * 4], 2, 1e-6, "all pixels have one colour");
-    T_NEAR(squares(64, colours), 4, 1e-5, "and no other");
+    T_NEAR(squares(64, colours), 4, 1e-5, "no pixel has another colour");
 }
 
 static void
@@ -154,7 +155,7 @@ mirrored(void)
     for (size_t i = 0; i < 64; i++)
         off = fmax(off,
                    fabs(colours[i] - before[ALL * (3 + EVAL_DIRECTIONS) + i]));
-    T(off < 1e-6, "and the colours stay: %.1e", off);
+    T(off < 1e-6, "a mirrored image has the same colours: %.1e", off);
     free(before);
 }
 

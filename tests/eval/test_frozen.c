@@ -174,8 +174,8 @@ chains_have_no_bias(void)
       "emc2 by exact draws: %.3f +- %.3f", of_emc2.value, of_emc2.half);
     T(fabs(of_shared.value) < .02 && of_shared.half < .02,
       "emc2 by shared draws: %.3f +- %.3f", of_shared.value, of_shared.half);
-    T(emc2.of[BIAS_VARIANCE].value > 1, "but a variance: %.1f",
-      emc2.of[BIAS_VARIANCE].value);
+    T(emc2.of[BIAS_VARIANCE].value > 1,
+      "emc2 by exact draws has a variance: %.1f", emc2.of[BIAS_VARIANCE].value);
 }
 
 /* dL/dz = (W + W') v, taken through the lengths. */

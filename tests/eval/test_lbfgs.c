@@ -57,7 +57,7 @@ main(void)
     start = bowl(NULL, w, g);
     T(eval_lbfgs(N, bowl, NULL, 3, 1e-9, w, &f) == 3,
       "no more iterations than allowed");
-    T(f < start, "but lower");
+    T(f < start, "the value is lower than at the start");
 
     taken = eval_lbfgs(2, valley, NULL, 200, 1e-9, two, &f);
     T_NEAR(two[0], 1, 1e-6, "Rosenbrock's valley, after %zu steps", taken);

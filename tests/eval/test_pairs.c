@@ -126,7 +126,7 @@ ends_of_the_scale(void)
     eval_pairs_add(&pairs, N, ids);
     got = eval_pairs_measure(&pairs, 0, NULL);
     T_NEAR(got.second, -1. / (N - 1), 1e-6, "alone it is complete");
-    T(got.repeated == 0, "and no pair repeats");
+    T(got.repeated == 0, "in a batch of all no pair repeats");
     eval_pairs_release(&pairs);
 }
 

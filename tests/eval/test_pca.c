@@ -97,8 +97,8 @@ a_rectangle_has_its_sides(void)
 
     T_NEAR(pca.scale, 2 / 1.5, 1e-6, "scale 2 / (1 + 1/2)");
     T_NEAR(basis[0], 2 / 1.5, 1e-6, "the first along x, positive");
-    T_NEAR(basis[1], 0, 1e-6, "and nothing of y");
-    T_NEAR(basis[3], 2 / 1.5, 1e-6, "then along y");
+    T_NEAR(basis[1], 0, 1e-6, "the first axis has nothing of y");
+    T_NEAR(basis[3], 2 / 1.5, 1e-6, "the second axis is along y");
     T(basis[4] == 1 && basis[5] == .5f, "about the centre");
     T_NEAR(pca.share, 1, 1e-6, "both have all variance");
 }

@@ -51,7 +51,8 @@ separable_classes_are_classified(void)
     setup(1, 12);
     eval_probe_logistic(&spec, &train, &test, &probe);
     T_NEAR(probe.accuracy, 1, 1e-12, "12 deviations apart: all right");
-    T_NEAR(probe.held_out, 1, 1e-12, "so were the validation rows");
+    T_NEAR(probe.held_out, 1, 1e-12,
+           "12 deviations apart: all validation rows right");
     T(probe.l2 == eval_probe_grid[0], "a tie goes to the strongest penalty");
 }
 
@@ -64,7 +65,7 @@ unlabelled_noise_is_chance(void)
     eval_probe_logistic(&spec, &train, &test, &probe);
     // 300 draws of 1/3: standard error .027
     T_NEAR(probe.accuracy, 1. / C, 0.11, "no signal: chance");
-    T(probe.train < 0.5, "and the penalty prevents overfitting");
+    T(probe.train < 0.5, "no signal: the penalty prevents overfitting");
 }
 
 static void

@@ -172,7 +172,7 @@ ranks_are_summed_up(void)
     T_NEAR(r.reciprocal, (2 + .4 + .2 + .1 + 1. / 11) / 6, 1e-15, "MRR");
     T_NEAR(r.mean, 30.5 / 6, 1e-15, "mean");
     T_NEAR(r.median, 3.75, 0, "median of an even count");
-    T_NEAR(eval_ranks(5, rank).median, 2.5, 0, "and of an odd one");
+    T_NEAR(eval_ranks(5, rank).median, 2.5, 0, "median of an odd count");
 }
 
 int

@@ -114,7 +114,8 @@ unknown_peer_gets_error(void)
         wire_msg_free(msg);
     }
     T(hellos == 2, "after the error it sends hello again");
-    T(client_sees(a, b, client, FLOW_JOINED, &news, 60), "and joins");
+    T(client_sees(a, b, client, FLOW_JOINED, &news, 60),
+      "after that hello the client joins");
     wire_msg_free(reply[0]);
     wire_msg_free(reply[1]);
     flow_client_close(client);
@@ -145,7 +146,7 @@ refused(const char *what, const struct wire_hello *hello)
     T(rc < 0 && *err.msg, "[unknown: hello that does not fit] %s: %s", what,
       err.msg);
     T(reports == 1, "the binder reports it once");
-    T(flow_server_peers(server) == 0, "and has no peer");
+    T(flow_server_peers(server) == 0, "the binder has no peer");
     close_ends(a, b, server, client);
 }
 
@@ -233,7 +234,7 @@ greeting(void)
     T(receives(&h, wire_error_put(&plain)) < 0,
       "[any: error without rehello, id and kind] it ends the client");
     T(receives(&h, wire_hello_put(&other)) < 0,
-      "[any: hello that does not fit] so does that");
+      "[any: hello that does not fit] it ends the client");
     flow_client_close(h.client);
     wire_sock_close(h.sock);
     wire_close(h.a);
@@ -280,7 +281,7 @@ snapshots(void)
     flow_server_send(server, news.peer, msg);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
           news.want->serial == 4 && news.want->at.step == 3,
-      "and gets a snapshot");
+      "the client gets a snapshot");
     wire_msg_free(msg);
     close_ends(a, b, server, client);
 }

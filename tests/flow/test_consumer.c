@@ -71,10 +71,10 @@ in_order(void)
       "[consumer: batch that is wanted] items come out of order");
     T(!flow_consumer_wants(c, &other), "one of another session is not wanted");
     T(!hold(c, 2), "[consumer: batch of another session, trained, or there] "
-                   "nor one that is held");
+                   "a held one is not wanted");
     T(flow_consumer_take(c) == &thing[0], "the first is handed out");
     T(!hold(c, 0) && !flow_consumer_take(c),
-      "and is neither wanted nor taken again");
+      "an item that was taken is neither wanted nor taken again");
     flow_consumer_set_place(c, &one);
     T(!hold(c, 0), "what is trained is not wanted");
     T(!flow_consumer_take(c) && hold(c, 1) &&
@@ -126,7 +126,7 @@ snapshots(uint64_t peers)
       "all of %ju peers get the first snapshot", (uintmax_t)peers);
     T(!send_all(c, 0.9, &next) && send_all(c, 1, &next) == peers &&
           next.serial == 5,
-      "[consumer: each second] and the same again after a second");
+      "[consumer: each second] the same snapshot again after a second");
     hold(c, 2);
     hold(c, 0);
     T(!send_all(c, 1.1, &next) && flow_consumer_due(c, 1.1) < 0.011 &&
@@ -165,8 +165,8 @@ waits(uint64_t peers)
     flow_consumer_mark_waiting(c, 2.35);
     T(send_all(c, 2.35, &next) == peers && next.serial == 6 &&
           lists(&next, "23"),
-      "[consumer: nothing else to be done] then a new snapshot shows that "
-      "nothing arrived");
+      "[consumer: nothing else to be done] a new snapshot shows that nothing "
+      "arrived");
     flow_consumer_resize(c, 6);
     T(send_all(c, 2.4, &next) == peers && next.window == 6,
       "another window is sent at once");
@@ -193,7 +193,7 @@ peers_come(void)
     T(!flow_consumer_next_snapshot(c, 0.04, &ask) &&
           flow_consumer_due(c, 0) < 0.06,
       "after a failed send: not at once again");
-    T(send_all(c, 0.06, &next) == 1, "but soon");
+    T(send_all(c, 0.06, &next) == 1, "after a failed send: soon again");
     flow_consumer_join(c, 2);
     T(flow_consumer_next_snapshot(c, 0.1, &ask) && ask.peer == 2 &&
           ask.want.serial == next.serial,
@@ -215,7 +215,8 @@ nothing_before_a_session(void)
 
     flow_consumer_join(c, 1);
     T(!send_all(c, 5, &next), "before a session is known nothing is sent");
-    T(flow_consumer_due(c, 5) >= 1, "nor is anything due: no busy-wait");
+    T(flow_consumer_due(c, 5) >= 1,
+      "before a session is known nothing is due: no busy-wait");
     empty(c);
 }
 
@@ -231,7 +232,8 @@ ends(void)
     T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
       "the end of another session is ignored");
     flow_consumer_on_end(c, 1, &four);
-    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "so is one ahead of us");
+    T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
+      "an end that is ahead of us is ignored");
     flow_consumer_set_place(c, &four);
     T(flow_consumer_ended(c) == FLOW_SOME_ENDED, "one reports the end");
     flow_consumer_on_end(c, 2, &four);

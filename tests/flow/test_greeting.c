@@ -12,7 +12,7 @@ rows(void)
     T(!flow_greeting_hello(&g) && g.state == FLOW_OUT,
       "an unexpected hello is dropped");
     flow_greeting_again(&g);
-    T(g.state == FLOW_OUT, "so is an error with rehello");
+    T(g.state == FLOW_OUT, "an unexpected error with rehello is dropped");
     T(flow_greeting_turn(&g, 1, 5) && g.state == FLOW_GREETING,
       "[OUT: there is a connection] hello");
     T(!flow_greeting_turn(&g, 1, 5.9), "which has a second to be answered");
@@ -31,7 +31,7 @@ rows(void)
     flow_greeting_again(&g);
     T(flow_greeting_turn(&g, 1, 100) && !flow_greeting_turn(&g, 1, 100.5),
       "[IN: error with rehello] one hello, also after two");
-    T(flow_greeting_hello(&g), "and in again");
+    T(flow_greeting_hello(&g), "an answer to the repeated hello: in again");
     flow_greeting_lost(&g);
     T(!flow_greeting_turn(&g, 0, 101) && g.state == FLOW_OUT,
       "[any: the connection is lost] out");

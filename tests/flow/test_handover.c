@@ -75,7 +75,7 @@ owners(void)
     at.step = 2;
     T(!flow_state_owner_fits(&s, &at), "it wants one for a place before");
     at = (struct wire_place){6, 0, 3};
-    T(!flow_state_owner_fits(&s, &at), "and for another session");
+    T(!flow_state_owner_fits(&s, &at), "it wants one for another session");
     at = (struct wire_place){5, 0, 4};
     T(!judges(&s, 1, 4, 1), "the owner may do as it likes");
     T(judges(&s, 2, 9, 1),
@@ -112,16 +112,17 @@ beginning(void)
       "[another session begins, the owner is gone] "
       "it needs no state");
     flow_state_owner_begin(&s, &at);
-    T(flow_state_owner_fits(&s, &at) && !s.owner, "and then has no owner");
+    T(flow_state_owner_fits(&s, &at) && !s.owner,
+      "after the session begins the state fits and has no owner");
     at.session = 5;
     T(flow_state_owner_is_new_run(&s, &at),
       "also an older one, where the newer one was never true");
     at = (struct wire_place){7, 0, 1};
     T(!flow_state_owner_is_new_run(&s, &at),
-      "nor does one that is at a later step,");
+      "a session at a later step is no new run: its trainer has a state");
     at = (struct wire_place){7, 1, 0};
     T(!flow_state_owner_is_new_run(&s, &at),
-      "or epoch: its trainer has a state");
+      "a session at a later epoch is no new run: its trainer has a state");
 }
 
 static void

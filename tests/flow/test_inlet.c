@@ -127,8 +127,8 @@ sends_snapshots(struct edge *e)
     flow_inlet_send_snapshots(e->inlet);
     T(gets_snapshot(e, &news) && news.want->at.step == 1 &&
           news.want->serial == 3 && !news.want->n_have,
-      "and the new place");
-    T(flow_inlet_pause_s(e->inlet) > 0.1, "then nothing is due");
+      "the new place is in the snapshot");
+    T(flow_inlet_pause_s(e->inlet) > 0.1, "after a snapshot nothing is due");
     flow_server_send_over(e->inlet->server, &done);
     T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 60),
       "[consumer: the run is over] the run is over");
@@ -190,7 +190,7 @@ ends(void)
     send_and_free(sock, wire_end_put(&end));
     inlet_sees(a, b, inlet, FLOW_REPORT, &news, 0.1);
     T(flow_consumer_ended(inlet->consumer) == FLOW_ALL_ENDED,
-      "and ends when all report it");
+      "the plan ends when all augmenters report it");
     wire_sock_close(sock);
     flow_inlet_close(inlet);
     wire_close(a);

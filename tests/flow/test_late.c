@@ -23,15 +23,15 @@ arrive_at_once(void)
     T(!is_late(p, 100), "a producer that was stopped for long reads a snapshot "
                         "that is newer: no peer is late");
     next(p, 2, 3, 0, "", 1, 100);
-    T(!is_late(p, 100), "nor by the next pending one");
+    T(!is_late(p, 100), "no peer is late by the next pending snapshot");
     next(p, 1, 4, 0, "", 1, 100.05);
-    T(!is_late(p, 100.05), "nor by one in transit");
+    T(!is_late(p, 100.05), "no peer is late by a snapshot in transit");
     next(p, 1, 4, 0, "", 1, 105);
-    T(!is_late(p, 105), "nor by a repeated one");
+    T(!is_late(p, 105), "no peer is late by a repeated snapshot");
     T(flow_producer_due(p, 105) > 1e8, "nothing is due for that");
     next(p, 2, 5, 0, "", 1, 106);
     T(is_late(p, 106) && is_late(p, 106) && !is_late(p, 106),
-      "but by one received later both are");
+      "both peers are late by a snapshot that was received later");
     flow_producer_free(p);
 }
 
@@ -50,7 +50,8 @@ first_of_a_peer(void)
     T(hand_out(p, 11) == 2 && holder(p, 2) == 3 && holder(p, 3) == 2,
       "which counts otherwise: a delivered item ends its lease");
     next(p, 3, 3, 0, "1", 1, 12);
-    T(is_late(p, 12) && !is_late(p, 12), "but by its second one");
+    T(is_late(p, 12) && !is_late(p, 12),
+      "a peer is late by the second snapshot of that peer");
     flow_producer_free(p);
 }
 
@@ -73,7 +74,7 @@ repeated_by_its_peer(void)
     T(!is_late(p, now + 1), "no peer is late by a snapshot that its peer sent "
                             "before");
     next(p, 2, 6, 0, "", 1, now + 2);
-    T(is_late(p, now + 2), "but by a new one");
+    T(is_late(p, now + 2), "a peer is late by a new snapshot");
     flow_producer_free(p);
 }
 
@@ -93,7 +94,7 @@ late(void)
           what.taken == 2 && what.lease == LEASE && what.aside == 4 * LEASE,
       "[producer: lease too old, and a later want without its place] a late "
       "peer loses all its items");
-    T(!is_late(p, 11), "and only that one is");
+    T(!is_late(p, 11), "only one peer is late");
     next(p, 1, 4, 0, "124567", 2, 11);
     T(hand_out(p, 11) == 2 && holder(p, 0) != 1 && holder(p, 3) != 1,
       "these go to others, although it has room");
@@ -189,7 +190,7 @@ all_late(void)
     T(flow_producer_leave(p, 1) == 2 && !hand_out(p, 12), "it leaves");
     next(p, 2, 4, 0, "0123", 2, 13);
     T(hand_out(p, 13) == 2 && holder(p, 4) == 2,
-      "and the other one gets its items");
+      "the other one gets the items of the peer that left");
     flow_producer_free(p);
 }
 

@@ -60,7 +60,7 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
       "an item of another run is refused: %s", news.why.msg);
     T(server_sees(a, b, server, FLOW_ITEM_REFUSED, &news, 60) &&
           strstr(news.why.msg, "of run 'other'"),
-      "and its sender receives that, too");
+      "the sender of that item receives the reason");
     send_item(server, &place, "", 10);
     T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
           news.item->batch.ids[2] == 3,
@@ -228,7 +228,8 @@ answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
     struct err err = {""};
 
     flow_client_ask(service, request, 7); // any message is a request
-    T(router_sees(a, b, sock, WIRE_HEARTBEAT, &from), "and sends a request");
+    T(router_sees(a, b, sock, WIRE_HEARTBEAT, &from),
+      "the client sends a request");
     wire_sock_send(sock, &from, request);
     reply_weights(sock, &from, 6, 1);
     reply_weights(sock, &from, 7, 0.5f);

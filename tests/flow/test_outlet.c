@@ -147,7 +147,7 @@ hands_out(struct plan *p)
     }
     T(!flow_producer_next_item(p->outlet->producer, clock_now(), &now) &&
           flow_producer_leases(p->outlet->producer) == 3,
-      "then all items are sent");
+      "after three items no other one is sent");
     T(client_sees_news(p, FLOW_MESSAGE, &news), "an item arrives");
     T(news.item->batch.ids[2] == 2 && news.item->batch.step == 2,
       "it is the sent one");
@@ -168,7 +168,7 @@ passes_on(struct plan *p)
       "a trained item has no lease");
     send_to_server(p->client, next_of(77, 1, 2, 3));
     T(sees(p, FLOW_REWOUND, &news) && news.at.step == 2,
-      "so is that it goes back");
+      "a place that goes back is news");
     fill(p->outlet);
     flow_outlet_send_end(p->outlet);
     flow_outlet_send_end(p->outlet);

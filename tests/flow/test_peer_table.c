@@ -72,7 +72,7 @@ strangers(void)
     T(!flow_peer_table_unknown(&peers, &id_a, 10.9),
       "another one soon after is not");
     T(flow_peer_table_unknown(&peers, &id_b, 10.9),
-      "but one of another connection");
+      "the first message of another connection is answered");
     T(flow_peer_table_unknown(&peers, &id_a, 11), "a second later it is");
     T(!flow_peer_table_unknown(&peers, &id_b, 11.8), "each by itself");
     for (unsigned i = 0; i < 3 * FLOW_PEERS_MAX; i++) {
@@ -106,11 +106,12 @@ silence(void)
     T(peers.n == 0 && flow_peer_table_left(&peers) == 1,
       "[known: nothing for 3 seconds] gone");
     T(peers.n_silent == 1 && peers.silent[0].byte[0] == 'a',
-      "but its address is stored");
+      "the address of a silent peer is stored");
     T(flow_peer_table_unknown(&peers, &id_a, 18),
       "when it is back it sends hello");
     greet(&peers, &id_a, "x", 18, &what);
-    T(what == FLOW_ADDED && peers.peer->number == 2, "and is added again");
+    T(what == FLOW_ADDED && peers.peer->number == 2,
+      "a peer that is back is added again");
     flow_peer_table_release(&peers);
 }
 

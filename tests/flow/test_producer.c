@@ -17,7 +17,7 @@ shares(uint64_t peers)
     for (int64_t k = 0; k < (int64_t)n; k++)
         even &= holder(p, k) == 1 + (uint64_t)k % peers;
     T(even, "[producer: place wanted and free] the lowest first, in turn");
-    T(!hand_out(p, 1), "then nothing more");
+    T(!hand_out(p, 1), "no further item is handed out");
     flow_producer_free(p);
 }
 
@@ -55,13 +55,12 @@ snapshots(void)
     T(next(p, 1, 3, 0, "01", 2, 0) == FLOW_NOTHING && hand_out(p, 0) == 2 &&
           holder(p, 2) == 1 && holder(p, 3) == 1,
       "[producer: place trained, or in have] a delivered item ends its lease, "
-      "and "
-      "more are sent");
+      "and more are sent");
     T(next(p, 1, 2, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
       "[producer: want, older] an older snapshot changes nothing");
     T(next(p, 1, 4, 3, "", 2, 0) == FLOW_PROGRESS && hand_out(p, 0) == 1 &&
           holder(p, 4) == 1,
-      "[producer: want, newer] so does a trained one; the other lease "
+      "[producer: want, newer] a trained item ends its lease, the other one "
       "continues");
     T(next(p, 1, 5, 3, "", 0, 0) == FLOW_NOTHING && hand_out(p, 0) == 6,
       "without room it is the window");
@@ -119,7 +118,7 @@ is_over_for_all(void)
       "[producer: want, older, the same again, after an end] it changes "
       "nothing");
     T(!early && flow_producer_over(p, 1 + FLOW_QUIET),
-      "and the run is over, after %g s", FLOW_QUIET);
+      "after %g s without a change the run is over", FLOW_QUIET);
     flow_producer_free(p);
 }
 
@@ -182,10 +181,10 @@ lapses(int more)
     }
     T(news == FLOW_REWOUND && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
       "[producer: want, older, for 4 s in which nobody sends the newer one] "
-      "the "
-      "true one replaces it after %g s",
+      "the true one replaces it after %g s",
       now);
-    T(hand_out(p, now) == 2 && holder(p, 0), "and is gone by");
+    T(hand_out(p, now) == 2 && holder(p, 0),
+      "items are handed out by the true snapshot");
     flow_producer_free(p);
 }
 
@@ -208,7 +207,7 @@ does_not_lapse(void)
     T(next(p, 1, 5, 2, "", 1, 60) == FLOW_NOTHING &&
           next(p, 2, 4, 1, "", 1, 61.5) == FLOW_NOTHING &&
           flow_producer_place(p).step == 2,
-      "nor when the newer one follows it");
+      "an older one is not accepted when the newer one follows it");
     flow_producer_free(p);
 }
 
@@ -226,7 +225,8 @@ missing(void)
     T(!flow_producer_awaited_peer(p, 6),
       "a consumer that waits would send a snapshot");
     next(p, 1, 3, 0, "0", 2, 7);
-    T(!flow_producer_awaited_peer(p, 7), "and here the consumer has it");
+    T(!flow_producer_awaited_peer(p, 7),
+      "no peer is awaited for an item that the consumer has");
     flow_producer_free(p);
 }
 
@@ -257,7 +257,7 @@ leaves(void)
     T(!hand_out(p, 0), "which wait for room");
     next(p, 1, 2, 0, "03", 2, 0);
     T(hand_out(p, 0) == 2 && holder(p, 1) == 1 && holder(p, 4) == 1,
-      "and go to the peer that has it");
+      "the two items go to the peer that has room");
     flow_producer_free(p);
 }
 
@@ -278,12 +278,13 @@ refuses(void)
       "free then");
     T(!hand_out(p, 0.9) && hand_out(p, 1) == 1, "for a second");
     flow_producer_on_refusal(p, 1, &zero, 1);
-    T(!hand_out(p, 2.9) && hand_out(p, 3) == 1, "then for two");
+    T(!hand_out(p, 2.9) && hand_out(p, 3) == 1,
+      "after a second error it gets nothing for two seconds");
     for (int i = 0; i < 10; i++, now += 32) {
         flow_producer_on_refusal(p, 1, &zero, now);
         again &= hand_out(p, now + 32) == 1;
     }
-    T(again, "and never for more than 32");
+    T(again, "it never gets nothing for more than 32 seconds");
     flow_producer_free(p);
 }
 
@@ -301,7 +302,8 @@ cannot_be_sent(void)
     T(!flow_producer_next_item(p, 0.04, &turn) &&
           flow_producer_due(p, 0) < 0.06,
       "after a failed send: not at once again");
-    T(flow_producer_next_item(p, 0.06, &turn), "but soon");
+    T(flow_producer_next_item(p, 0.06, &turn),
+      "after a failed send: soon again");
     flow_producer_free(p);
 }
 
@@ -327,7 +329,7 @@ ends(void)
     next(p, 1, 2, 95, "", 2, 1.5);
     T(!flow_producer_next_unnotified(p, 1.5), "once a second at most");
     T(flow_producer_next_unnotified(p, 2) == 1 && second,
-      "and again to those that want items");
+      "after a second the end is sent again to a peer that wants items");
     flow_producer_mark_notified(p, 1, 1, 2);
     T(!flow_producer_next_unnotified(p, 9), "only to those");
     flow_producer_free(p);
@@ -347,7 +349,8 @@ ends_after_skipped_places(void)
       "the end of the plan is after places that are not in the book");
     T(!flow_producer_over(p, 99), "a skipped place in training is not trained");
     next(p, 1, 3, PLACES, "", 1, 2);
-    T(flow_producer_over(p, 2 + FLOW_TRAINED), "but then it is");
+    T(flow_producer_over(p, 2 + FLOW_TRAINED),
+      "a plan with skipped places is over when all is trained");
     flow_producer_free(p);
 }
 

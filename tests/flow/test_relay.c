@@ -99,7 +99,7 @@ lowest_first(void)
     T(!take(r, 3) && flow_relay_place(r).session == -1,
       "before the consumer is known no item is stored");
     T(next(r, 1, 0, "") && take(r, 3) && take(r, 1) && take(r, 2),
-      "[relay: item] then items are");
+      "[relay: item] items of a known consumer are stored");
     T(!take(r, 1), "each once");
     T(make(r) == 1 && make(r) == 2, "[relay: items wait] the lowest is made "
                                     "first");
@@ -122,10 +122,9 @@ what_is_old(void)
     next(r, 5, 4, "");
     T(!take(r, 3) && !flow_relay_take(r, &other, &item[5]),
       "[relay: item that is trained, of another session, or there] an item "
-      "that is "
-      "trained, or of another session, is not stored");
+      "that is trained, or of another session, is not stored");
     T(!next(r, 5, 6, "") && !next(r, 4, 6, "") && flow_relay_place(r).step == 4,
-      "[relay: want, older] nor is a snapshot that is not newer");
+      "[relay: want, older] a snapshot that is not newer changes nothing");
     take(r, 4);
     take(r, 5);
     take(r, 6);
@@ -154,9 +153,10 @@ in_the_making(void)
     take(r, 0);
     T(flow_relay_work(r) == &item[0], "an item is in the making");
     next(r, 2, 3, "");
-    T(!stale(r), "and remains there, although it is trained");
+    T(!stale(r), "a trained item in the making is not dropped");
     flow_relay_made(r, &batch[0]);
-    T(send_one(r) == -1 && stale(r) == 1, "then it is dropped");
+    T(send_one(r) == -1 && stale(r) == 1,
+      "once it is made, a trained batch is dropped");
     empty(r);
 }
 
@@ -177,7 +177,8 @@ in_the_making_of_before(void)
     T(flow_relay_take(r, &zero, &item[1]),
       "an item is stored while its place is made for a session that is over");
     flow_relay_made(r, &batch[0]);
-    T(stale(r) == 1 && make(r) == 1 && send_one(r) == 1, "and made next");
+    T(stale(r) == 1 && make(r) == 1 && send_one(r) == 1,
+      "the stored item is made next");
     empty(r);
 }
 
@@ -200,7 +201,7 @@ room(void)
     take(r, 2);
     make(r);
     send_one(r);
-    T(content(r, 1.3) == 4, "so does the next");
+    T(content(r, 1.3) == 4, "the next sent one makes room for another");
     next(r, 2, 0, "0");
     stale(r);
     T(content(r, 1.4) == 3, "until the consumer has it");
@@ -274,7 +275,7 @@ waits_are_known(void)
     send_one(r);
     T(!flow_relay_consumer_waits(r), "with two it does not");
     next(r, 2, 0, "01");
-    T(!flow_relay_consumer_waits(r), "nor when it has both");
+    T(!flow_relay_consumer_waits(r), "a consumer that has both does not wait");
     next(r, 3, 1, "1");
     T(flow_relay_consumer_waits(r), "one is trained: it will again");
     next(r, 4, 1, "13");
@@ -297,7 +298,7 @@ forgets(void)
     T(flow_relay_on_snapshot(r, &older) && flow_relay_place(r).session == 6,
       "[relay: want, older, where the newest is a day ahead] it counts");
     T(flow_relay_stale(r, &it, &made) && it == &item[1],
-      "and earlier items are dropped");
+      "earlier items are dropped");
     flow_relay_free(r);
 }
 

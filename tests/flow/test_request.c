@@ -62,7 +62,8 @@ request(void)
     a.sent = 105.1;
     T(!flow_request_turn(&a, 110, &until) && a.waits && a.id == 42,
       "the same request, with a new timeout");
-    T(flow_request_turn(&a, 112, &until) == -1, "but to the deadline only");
+    T(flow_request_turn(&a, 112, &until) == -1,
+      "at the deadline a request fails");
     T(receives(&a, 42) == FLOW_ANSWERED && !a.waits,
       "[READY: answer with the id] done");
     T(receives(&a, 42) == DROPPED, "the same answer again is dropped");
@@ -91,13 +92,15 @@ cached_answers(void)
     T(!flow_answer_cache_find(&cache, "a", 1), "empty");
     flow_answer_cache_put(&cache, "a", 1, one);
     T(flow_answer_cache_find(&cache, "a", 1) == one, "stored");
-    T(!flow_answer_cache_find(&cache, "b", 1), "for its peer");
-    T(!flow_answer_cache_find(&cache, "a", 2), "and its request");
+    T(!flow_answer_cache_find(&cache, "b", 1),
+      "a cached answer is for its peer only");
+    T(!flow_answer_cache_find(&cache, "a", 2),
+      "a cached answer is for its request only");
     flow_answer_cache_put(&cache, "a", 2, two);
     T(flow_answer_cache_find(&cache, "a", 2) == two,
       "[the id that was answered last] the last one");
     T(!flow_answer_cache_find(&cache, "a", 1),
-      "and the previous one is dropped");
+      "the answer before the last one is dropped");
     T(flow_answer_cache_late(&cache, "a", 1) &&
           !flow_answer_cache_late(&cache, "a", 3) &&
           !flow_answer_cache_late(&cache, "b", 1),

@@ -49,7 +49,7 @@ greetings(void)
       "a new peer");
     T(server_sees(a, b, server, FLOW_LEFT, &news, 60) && news.peer == peer &&
           flow_server_peers(server) == 1,
-      "and the old one is gone");
+      "the peer of the old connection is gone");
     peer = flow_server_peer(server, 0);
     wire_sock_close(sock);
     wire_sock_close(back);
@@ -163,7 +163,7 @@ refused_item(void)
     }
     T(n == 5, "each error about an item is news for the producer");
     T(reported == 3, "that is reported the 1st, 2nd, 4th time");
-    T(errors_of(sock, &error) == 0, "and not answered");
+    T(errors_of(sock, &error) == 0, "an error is not answered");
     wire_sock_close(sock);
     flow_server_close(server);
     wire_close(a);

@@ -199,7 +199,8 @@ state(const char *endpoint)
       "it accepts one");
     wire_msg_free(answer);
     ask(service, 502, WANTS_STATE);
-    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "then it answers");
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED,
+      "with a state it answers");
     ask(service, 500, 0);
     T(wait_for(service, &moved, &err) == FLOW_FAILED,
       "[an id below that] an earlier request is late: %s", err.msg);
@@ -242,7 +243,7 @@ meeting(const char *endpoint, pid_t *pid)
     ask(service, 1, 0);
     T(wait_for(service, &moved, &err) == FLOW_ANSWERED &&
           !strcmp(flow_client_binder_hello(service)->peer, first),
-      "and gets a request");
+      "the service answers a request");
     end(*pid);
     *pid = start_service(endpoint);
     T(connects(wire, service, first), "after a restart it is another");
@@ -333,7 +334,7 @@ reports_bad_answers(const char *endpoint)
     T(reports, "an answer with NaN: the wait reports the sender");
     T(what == FLOW_UNREACHED && strstr(err.msg, words) &&
           strstr(err.msg, "not finite") && strstr(err.msg, endpoint),
-      "and so does its end: %s", err.msg);
+      "the end of the wait reports the sender: %s", err.msg);
     flow_client_close(service);
     wire_close(wire);
 }

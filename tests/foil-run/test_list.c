@@ -101,7 +101,7 @@ static void
 errors_have_their_line(void)
 {
     T(refused("", "'l' has no stage"), "an empty list is refused");
-    T(refused("\n#\n", "'l' has no stage"), "so is a list of comments");
+    T(refused("\n#\n", "'l' has no stage"), "a list of comments is refused");
     T(refused("a main never b\nc 2 never",
               "l:2: a stage is a line of name, "
               "copies, restart policy and command"),
@@ -183,7 +183,7 @@ one_main_stage_and_no_name_twice(void)
     T(refused("a-2 main never b\na 2 never d", "l:2: a second stage 'a'"),
       "also of a copy");
     T(refused("a 2 never b\na-1 main never d", "l:2: a second stage 'a-1'"),
-      "and that of another stage's copy");
+      "the name of another stage's copy is refused");
 }
 
 /* Returns 1 if STAGE=COMMAND for 'a b c' is refused with this sentence. */

@@ -50,7 +50,8 @@ texts_are_split_and_quoted(void)
           !strcmp(list.word[2], "$d") && !list.word[4],
       "a text is split over its lines");
     text = word_list_text(list.word, list.n);
-    T(!strcmp(text, "--a 'b c' '$d' 'e#f'"), "and quoted as needed");
+    T(!strcmp(text, "--a 'b c' '$d' 'e#f'"),
+      "the words of a list are quoted as needed");
     T(word_list_split(&list, "a 'b", &err), "an open quote is refused");
     text = word_list_text(NULL, 0);
     T(!*text, "no words are an empty text");

@@ -25,7 +25,8 @@ newest_batches_are_found(void)
     add_step(&cache, step);
     T(!batch_cache_find(&cache, 1, 0) && batch_cache_find(&cache, 1, 1),
       "one more batch replaces the oldest");
-    T(batch_cache_newest(&cache)->step == step, "and is the newest");
+    T(batch_cache_newest(&cache)->step == step,
+      "the added batch is the newest");
     batch_cache_release(&cache);
     T(!batch_cache_newest(&cache), "a released cache is empty");
 }

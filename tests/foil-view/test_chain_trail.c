@@ -84,7 +84,8 @@ latest_steps_are_shown(void)
                                  : bad == 2 ? -1
                                             : 3,
                                  bad ? 0 : 2, NULL);
-        T(!json_array_size(steps), "nor has one outside the data set, %d", bad);
+        T(!json_array_size(steps),
+          "an image outside the data set has no steps, %d", bad);
         json_decref(steps);
     }
     chain_trail_release(&trail);

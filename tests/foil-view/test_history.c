@@ -194,7 +194,7 @@ files_are_read(void)
           json_integer_value(json_object_get(last, "total")) == 4 &&
           json_number_value(
               json_object_get(json_object_get(last, "values"), "loss")) == .5,
-      "and returned");
+      "new lines are returned");
     json_decref(steps);
     put_lines(path, "w",
               "{\"total\":1,\"loss\":2.5}\n{\"total\":2,\"loss\":7}\n");

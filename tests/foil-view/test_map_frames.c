@@ -261,7 +261,7 @@ main(void)
     map_frames_epoch(maps, 1, 0);
     T(!map_frames_find(maps, 1, &(size_t){0}) &&
           !map_frames_labels(maps, NULL, &(size_t){0}),
-      "nor without embeddings");
+      "without embeddings there are no frames");
     take_epoch(maps);
     frames_have_similar_points_near(maps);
     points_are_spread_over_the_samples(maps);

@@ -143,7 +143,8 @@ main(void)
     samples.due = INFINITY;
     T(!samples_read(&samples, run, &pictures), "not before");
     samples.due = 0;
-    T(samples_read(&samples, run, &pictures), "and then");
+    T(samples_read(&samples, run, &pictures),
+      "the next one is read after the pause");
     shown = samples_show(&samples);
     T(!strcmp(json_string_value(json_object_get(shown, "checkpoint")),
               "step-2"),

@@ -191,11 +191,11 @@ other_files_are_refused(void)
     T(image_codec_header(&decoder, webp.data, webp.len, N - 1, &width, &height,
                          &err) &&
           strstr(err.msg, "claims 13x9 pixels"),
-      "and too large a WebP by its header");
+      "too large a WebP is refused by its header");
     memcpy(png.data + 16, "\x7f\xff\xff\xff\x7f\xff\xff\xff", 8);
     T(image_codec_header(&decoder, png.data, png.len, (size_t)1 << 40, &width,
                          &height, &err),
-      "so is a modified PNG: %s", err.msg);
+      "a modified PNG is refused by its header: %s", err.msg);
     data_bytes_release(&png);
     png = write_png(
         &(struct form){PNG_COLOR_TYPE_RGBA, 8, 0, rgba, 4 * W, 0, 0, 0, 0});
@@ -206,7 +206,7 @@ other_files_are_refused(void)
     whole = webp.len;
     for (webp.len = 0; webp.len < whole - 1; webp.len++)
         taken += !decode(&webp);
-    T(!taken, "so is a WebP");
+    T(!taken, "a WebP that is cut off anywhere is refused");
     data_bytes_release(&png);
     data_bytes_release(&webp);
 }

@@ -89,7 +89,7 @@ blends_of_known_colours(void)
     image_color_saturation(1, 0.5, sat);
     T(is(sat, 165, 38, 38), "saturation 0.5 of red: halfway to grey 76");
     image_color_saturation(1, 3, sat);
-    T(is(sat, 255, 0, 0), "and beyond it, clipped");
+    T(is(sat, 255, 0, 0), "saturation 3 of red: clipped");
 }
 
 static void
@@ -117,7 +117,7 @@ hue_turns_the_circle(void)
     image_color_hue(1, 1. / 3, red);
     T(is(red, 0, 255, 0), "a third from red: green");
     image_color_hue(1, -1. / 3, red);
-    T(is(red, 255, 0, 0), "and back");
+    T(is(red, 255, 0, 0), "a third back from green: red");
     image_color_hue(1, 0.5, olive);
     T(olive[0] < olive[1] && olive[1] < olive[2] && olive[2] == 200,
       "half the circle reverses the order, the largest stays");
@@ -138,7 +138,7 @@ hue_round_trip(void)
     for (size_t i = 0; i < 3 * N; i++)
         worst = (int)fmax(worst, abs(plane[i] - was[i]));
     T(worst <= 12, "there and back: %d levels, at most 12", worst);
-    T(worst > 0, "and more than 0");
+    T(worst > 0, "there and back: more than 0 levels");
 }
 
 /* Shifts that truncate to the same whole step are equal. */
@@ -158,7 +158,8 @@ hue_steps_are_cut_off(void)
           (int)shift[i][1]);
         memcpy(other, was, sizeof was);
         image_color_hue(N, shift[i][2] / 255, other);
-        T(memcmp(plane, other, 3 * N), "and not %d", (int)shift[i][2]);
+        T(memcmp(plane, other, 3 * N), "the shift is not %d steps",
+          (int)shift[i][2]);
     }
 }
 

@@ -167,7 +167,7 @@ noise_has_its_strength(void)
            "shot_noise: the root of 25 photons");
     image_corrupt(kind_of("shot_noise"), 1, 1, 0, &wall, &weak);
     T_NEAR(distance(&wall, &weak), 255 * sqrt(128. / 255 / 500), .03,
-           "or of 250");
+           "shot_noise: the root of 250 photons");
     image_corrupt(kind_of("impulse_noise"), 1, 1, 0, &wall, &weak);
     image_corrupt(kind_of("impulse_noise"), 5, 1, 0, &wall, &strong);
     for (size_t i = 0; i < 30000; i++) {

@@ -238,7 +238,7 @@ files_are_independent(void)
             bytes.data[i + 1] = 0xfe; // its quantisation: now a comment
     T(decode(&bytes, IMAGE_ACCEPT, &image) == -1 &&
           strstr(err.msg, "uantization"),
-      "then one without tables is refused: %s", err.msg);
+      "a file without quantisation tables is refused: %s", err.msg);
     data_bytes_release(&bytes);
     image_release(&image);
 }

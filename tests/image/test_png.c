@@ -27,7 +27,7 @@ a_picture_is_read_back(void)
     image.format = PNG_FORMAT_RGB;
     T(png_image_finish_read(&image, NULL, back, 0, NULL) &&
           !memcmp(pixel, back, sizeof pixel),
-      "so is each pixel");
+      "each pixel is right");
 }
 
 static void

@@ -339,7 +339,7 @@ wrong_specs_are_refused(void)
               strstr(err.msg, wrong[i].message),
           "'%s': %s", wrong[i].spec, err.msg);
     }
-    T(!memcmp(&r, &was, sizeof r), "and nothing is changed");
+    T(!memcmp(&r, &was, sizeof r), "wrong specs change nothing");
 }
 
 static void
@@ -394,7 +394,7 @@ an_empty_image_is_a_bug(void)
           "a plain view of %zu x %zu pixels aborts with a sentence",
           empty[i].width, empty[i].height);
         T(view.signal == SIGABRT && strstr(view.err, "BUG: lib/image/"),
-          "so does a random view of it");
+          "a random view of an empty image aborts with a sentence");
     }
 }
 

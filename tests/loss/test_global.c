@@ -170,7 +170,7 @@ equal_rows_have_no_gradient(void)
            "equal rows: log(n - 2)");
     for (size_t i = 0; i < e.n * 4; i++)
         most = fmax(most, fabs(e.dz[i]));
-    T(most < 1e-7, "and no gradient");
+    T(most < 1e-7, "equal rows: no gradient");
     release(&e);
 }
 

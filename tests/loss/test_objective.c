@@ -352,10 +352,10 @@ rho_has_a_range(void)
       "rho-gap 1.5 is accepted in batches of 6");
     T(loss_objective_check(o, &set, 5, 2, 128, &err) &&
           strstr(err.msg, "tau-max"),
-      "and not in those of 5: %s", err.msg);
+      "rho-gap 1.5 is refused in batches of 5: %s", err.msg);
     *gap = log(255);
     T(loss_objective_check(o, &set, 256, 2, 128, &err),
-      "nor log(b - 1) in batches of b");
+      "rho-gap log(b - 1) is refused in batches of b");
     set.reference = 1;
     T(!loss_objective_check(o, &set, 256, 2, 128, &err),
       "the reference accepts any");
@@ -441,7 +441,7 @@ clip_is_half_of_infonce(void)
     T_NEAR(2 * run(&e).value, run(&f).value, 1e-6, "clip is half of infonce");
     for (size_t i = 0; i < e.rows * e.batch.dim; i++)
         off = fmax(off, fabs(2 * e.dz[i] - f.dz[i]));
-    T(off < 1e-6, "so is its gradient, error %.1e", off);
+    T(off < 1e-6, "the gradient of clip is half of infonce's, error %.1e", off);
     example_release(&e);
     example_release(&f);
 }

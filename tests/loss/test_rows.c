@@ -57,7 +57,7 @@ agrees_with_naive(enum loss_mask mask, double beta)
     T_NEAR(loss_partition(&views, ROWS, beta, mask, s, NULL), got, 0,
            "the same without p");
     T_NEAR(loss_partition(&views, ROWS, beta, mask, s, s), got, 0,
-           "and in place");
+           "the same in place");
 }
 
 /* The denominator without the partner: DCL, lib/algorithms.md 3.1. */
@@ -192,7 +192,8 @@ the_edge(void)
 
     T_NEAR(loss_partition(&two, 4, 1e30, LOSS_NEGATIVES, s, p) / 1e30, 32, 1e-6,
            "huge beta: the largest score alone");
-    T(p[1] == 1 && p[3] == 0 && p[0] == 0 && p[2] == 0, "and p is 1 there");
+    T(p[1] == 1 && p[3] == 0 && p[0] == 0 && p[2] == 0,
+      "huge beta: p is 1 at the largest score");
     T_NEAR(loss_partition(&two, 4, 1e-30, LOSS_BATCH, s, p), 4 * log(3), 1e-6,
            "tiny beta: all alike");
 }

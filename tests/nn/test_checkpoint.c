@@ -93,9 +93,9 @@ a_run_of_checkpoints(void)
 
     T(!nn_checkpoint_find(run, &path, &err) && !path, "none at first");
     T(!nn_checkpoint_need(run, &err) && strstr(err.msg, "no checkpoint"),
-      "and the error says so: %s", err.msg);
+      "without a checkpoint the error says so: %s", err.msg);
     T(!nn_checkpoint_link(run, &err) && !nn_checkpoint_tidy(run, 2, &err),
-      "and nothing is to be repaired");
+      "without a checkpoint nothing is to be repaired");
     T(!save(run, 5, 2, 100, &err), "first");
     T(!save(run, 12, 2, 100, &err), "second");
     looks_like(run, "latest step-00000005 step-00000012 ", "two are kept");
@@ -104,7 +104,7 @@ a_run_of_checkpoints(void)
                "the oldest is removed");
     path = nn_checkpoint_need(run, &err);
     T(path && strstr(path, "/step-00000100"), "the newest is found");
-    T(!nn_checkpoint_verify(path, &err), "and verifies");
+    T(!nn_checkpoint_verify(path, &err), "the newest verifies");
     free(path);
     inside = mem_format("%s/latest", run);
     path = nn_checkpoint_need(inside, &err);
@@ -113,7 +113,8 @@ a_run_of_checkpoints(void)
     free(path);
     free(inside);
     T(!save(run, 100, 2, 100, &err), "the same step again is no error");
-    looks_like(run, "latest step-00000012 step-00000100 ", "and no change");
+    looks_like(run, "latest step-00000012 step-00000100 ",
+               "the same step again changes nothing");
     free(run);
 }
 
@@ -306,7 +307,8 @@ a_full_disk_keeps_the_old(void)
         T(save(run, 2, 2, 100000, &err) < 0, "the disk is full: %s", err.msg);
         looks_like(run, "latest step-00000001 ", "only the old one remains");
         path = nn_checkpoint_need(run, &err);
-        T(path && !nn_checkpoint_verify(path, &err), "and is complete");
+        T(path && !nn_checkpoint_verify(path, &err),
+          "the old checkpoint is complete");
         free(path);
         T(!save(run, 3, 2, 40000, &err), "a smaller one fits");
         path = mem_format("umount %s", run);

@@ -95,7 +95,8 @@ bits_are_the_same(void)
     T(same_output(&fused, &written), "the same output of a batch in parts");
     run_halves(&fused, 1);
     run_halves(&written, 1);
-    T(!memcmp(fused.grads, written.grads, bytes), "and the same gradients");
+    T(!memcmp(fused.grads, written.grads, bytes),
+      "a batch in parts has the same gradients");
     T(fused.plan->bytes < written.plan->bytes, "in %zu bytes, not %zu",
       fused.plan->bytes, written.plan->bytes);
     net_free(&fused);
@@ -108,7 +109,7 @@ others_are_written(void)
     struct net plain = net_of(1, 0, 1), strided = net_of(1, 1, 2);
 
     T(!fuses(&plain), "a norm without ReLU is written");
-    T(!fuses(&strided), "and one before a stride");
+    T(!fuses(&strided), "a norm before a stride is written");
     net_free(&plain);
     net_free(&strided);
 }
@@ -156,7 +157,7 @@ sums_are_the_same(void)
         backward(&alone, 0);
         T(!memcmp(neighbours.grads, alone.grads,
                   neighbours.graph.params * sizeof(float)),
-          "and the same gradients");
+          "neighbours compute the same gradients");
     }
     net_free(&neighbours);
     net_free(&alone);

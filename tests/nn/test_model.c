@@ -234,13 +234,13 @@ an_encoder_is_opened(void)
       "opens %s", err.msg);
     nn_net_infer(model.net, &(struct nn_input){.n = 2, .images = images}, NULL,
                  got);
-    T(!memcmp(want, got, sizeof want), "and gives the same embeddings");
+    T(!memcmp(want, got, sizeof want), "the model gives the same embeddings");
     T(json_object_get(model.config, "encoder"), "its config is returned");
     T(json_equal(
           json_object_get(model.about, "head"),
           json_object_get(json_object_get(model.config, "encoder"), "head")) &&
           json_string_length(json_object_get(model.about, "manifest")) == 32,
-      "and its description, with the digest of its manifest");
+      "its description has the head and the digest of its manifest");
     nn_model_release(&model);
     file = mem_format("%s/latest/model.safetensors", run);
     T(!file_write(file, "no", 2, &err) &&
@@ -282,7 +282,7 @@ an_encoder_of_texts_is_opened(void)
     T(!nn_model_read(&model, both, 0, &err) &&
           !nn_model_build(&model, 2, 0, 0, &err) &&
           nn_net_kind(model.net) == NN_IMAGES,
-      "and that of images next to it %s", err.msg);
+      "the encoder of images next to it opens %s", err.msg);
     nn_model_release(&model);
     T(nn_model_read(&model, alone, 1, &err) < 0 &&
           strstr(err.msg, "has no text encoder"),

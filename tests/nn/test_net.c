@@ -75,14 +75,14 @@ filters_are_fixed(void)
     T(free_one.params == fixed.params + filters, "filters are no parameters");
     nn_net_running(fixed.net, &running);
     T(running == free_one.statistics && fixed.statistics == running + filters,
-      "nor running statistics");
+      "filters are no running statistics");
     T(value(&fixed) == value(&free_one),
       "z is that of a net with these weights");
     nn_net_backward(fixed.net, fixed.dz, 0);
     nn_net_backward(free_one.net, free_one.dz, 0);
     T(apart(fixed.params, nn_net_grads(fixed.net),
             nn_net_grads(free_one.net) + filters) == 0,
-      "so is the gradient of the other parameters");
+      "the gradient of the other parameters is that of this net");
     teardown(&fixed);
     teardown(&free_one);
 }
@@ -145,7 +145,7 @@ statistics_update_from_other_nets(void)
     forward(g.net, NN_TRAIN, 6, f.images, NULL, NULL);
     T(memcmp(nn_net_statistics(f.net, NULL), nn_net_statistics(g.net, NULL),
              f.statistics * sizeof(float)),
-      "and other rows give other statistics");
+      "other rows give other running statistics");
     teardown(&f);
     teardown(&g);
 }
@@ -281,7 +281,8 @@ gradients_add_up(void)
     T(wrong == 0, "backward twice with add: twice the gradient");
     value(&f);
     nn_net_backward(f.net, f.dz, 0);
-    T(!memcmp(g, once, f.params * sizeof *g), "and without: the same again");
+    T(!memcmp(g, once, f.params * sizeof *g),
+      "backward without add: the same gradient again");
     free(once);
     teardown(&f);
 }
@@ -433,7 +434,7 @@ heads_have_a_known_width(void)
           nn_head_width("project:64") == 64,
       "the output width of a head is known from its spec");
     T(!nn_head_width("none") && !nn_head_width("8-x"),
-      "but not of none or an unknown one");
+      "a head of none or of an unknown spec has no width");
 }
 
 int

@@ -157,7 +157,7 @@ torchvisions_resnets_load(void)
             T(!memcmp(nn_net_params(net, NULL) + t[i].offset,
                       nn_net_params(head, NULL) + t[i].offset,
                       t[i].count * sizeof(float)),
-              "and does not change the head");
+              "loading does not change the head");
     free(ours);
     nn_net_free(from);
     nn_net_free(net);

@@ -28,7 +28,7 @@ warmup_that_fills_the_run(void)
 
     T(!nn_schedule_parse("cosine", &s, &err), "warm-up alone");
     T_NEAR(nn_schedule_at(&s, 9), 9e-4, 1e-12, "rises until the end");
-    T_NEAR(nn_schedule_at(&s, 10), 1e-3, 1e-12, "and ends at the base");
+    T_NEAR(nn_schedule_at(&s, 10), 1e-3, 1e-12, "warm-up ends at the base");
 }
 
 static void
@@ -39,7 +39,7 @@ constant_and_steps(void)
 
     T(!nn_schedule_parse("constant", &s, &err), "constant");
     T_NEAR(nn_schedule_at(&s, 0), 2, 0, "no warm-up: the base at once");
-    T_NEAR(nn_schedule_at(&s, 100), 2, 0, "and at the end");
+    T_NEAR(nn_schedule_at(&s, 100), 2, 0, "constant: the base at the end");
     T(!nn_schedule_parse("step:60,80.5", &s, &err), "step");
     T_NEAR(nn_schedule_at(&s, 59.99), 2, 0, "before the first drop");
     T_NEAR(nn_schedule_at(&s, 60), 0.2, 1e-12, "from the first on");
@@ -77,7 +77,7 @@ numbers_reach_their_end(void)
     T_NEAR(at("exp:0.5", 0.9), 0.5, 1e-12, "the first epoch");
     T_NEAR(at("exp:0.5", 2), 0.2, 1e-12, "a quarter remains after two");
     T_NEAR(at("constant", 70), 0.5, 0, "an end is of no effect");
-    T_NEAR(at("step:10", 70), 0.05, 1e-12, "nor on steps");
+    T_NEAR(at("step:10", 70), 0.05, 1e-12, "an end is of no effect on steps");
 }
 
 static void

@@ -68,7 +68,7 @@ rows_are_parameters(void)
     nn_net_backward(net, dz, 1);
     for (size_t i = 0; i < 8 * 7; i++)
         off += g[i] != 2 * want[i];
-    T(!off, "and are added with add");
+    T(!off, "with add the gradients are added");
     nn_net_infer(net, &(struct nn_input){.n = N, .ids = other}, NULL, z);
     T(!memcmp(z + 28, p + 49, 7 * sizeof *z), "inference looks them up, too");
     nn_net_free(net);

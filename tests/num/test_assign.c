@@ -173,7 +173,7 @@ is_the_optimum(void)
     }
     T(!wrong,
       "small: the optimum of all, with ties, uneven and zero capacities");
-    T(!hungarians, "and so is the Hungarian method's");
+    T(!hungarians, "the Hungarian method finds the optimum");
 }
 
 static void
@@ -190,7 +190,7 @@ agrees_with_hungarian(size_t n, size_t k, size_t spare, int whole)
     want = hungarian(n, k, cost, room);
     T(check_assignment(n, k, cost, room, to, total),
       "%zu points, %zu centres: fits", n, k);
-    T_NEAR(total / want, 1, 1e-12, "and is the optimum%s",
+    T_NEAR(total / want, 1, 1e-12, "the cost is the optimum%s",
            whole ? ", with ties" : "");
     free(cost);
     free(room);

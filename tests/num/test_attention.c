@@ -264,7 +264,7 @@ tokens_ignore_later_ones(void)
                   (TOKENS - offsets[4]) * row * sizeof *want),
       "the end of a text does not change its beginning or other texts");
     T(memcmp(want + from * row, p.y + from * row, row * sizeof *want),
-      "but changes its own outputs");
+      "the end of a text changes its own outputs");
     free(want);
     data_release(&p);
 }
@@ -291,7 +291,7 @@ bits_depend_only_on_the_text(void)
     num_threads(1);
     T(!memcmp(p.a.y, part.a.y, TOKENS * p.width * sizeof *p.dx) &&
           !memcmp(p.dx, part.dx, p.all * sizeof *p.dx),
-      "and with three threads");
+      "three threads give the same bits");
     data_release(&part);
     data_release(&p);
 }

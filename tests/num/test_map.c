@@ -48,7 +48,7 @@ halves_round_to_even(void)
     map_get(&map, half, back);
     T(half[0] == 0x3f80, "1 is 3f80");
     T(back[0] == 1 && back[1] == 1, "a tie goes to even, down");
-    T(back[2] == 1 + 0x4p-8f, "or up");
+    T(back[2] == 1 + 0x4p-8f, "a tie goes to even, up");
     T(back[3] == -1 - 0x2p-8f, "beyond a tie away from it");
     T(num_map_bytes(&map) == 8, "two bytes each");
 }

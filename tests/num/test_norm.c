@@ -427,7 +427,7 @@ sums_round_to_even(void)
     norm.map = (struct num_map){1, 16, 1, 3, 16, 1};
     num_norm_apply(&norm);
     norm.map = (struct num_map){1, 48, 1, 1, 1, 1};
-    T(map_worst(&norm.map, y, want) == 0, "and long ones");
+    T(map_worst(&norm.map, y, want) == 0, "halves: ties to even, long planes");
 }
 
 int

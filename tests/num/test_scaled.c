@@ -39,7 +39,7 @@ rows_are_within_their_bound(enum kind kind, const struct shape *s)
     products_are_within_their_bound(&num_scaled, names[kind], s, x, y);
     T(num_scaled.residual(s->m, s->d, x) <=
           1.01 * sqrt((double)s->d) / 2 / 32767 * 1.001,
-      "and the residual is as small as in the header");
+      "the residual is as small as in the header");
     free(y);
     free(x);
 }

@@ -56,7 +56,7 @@ rows_are_looked_up_and_summed(void)
     }
     T(overwritten, "a row's gradient is the sum in the order of tokens, zero "
                    "without one");
-    T(added, "and is added with add = 1");
+    T(added, "with add = 1 the gradient of a row is added");
     num_threads(1);
     num_embed_back(1, D, 0, ROWS, ids, dy, 0, once, order);
     T(table_row_is(0, ids, dy, NULL, once) == 0 &&
@@ -96,7 +96,8 @@ positions_count_from_each_text(void)
     }
     T(back, "its gradient is the sum over texts with that position");
     num_position_back(3, offsets, longest, D, 0, y, 1, dp);
-    T(dp[7 * D] == 2 * y[11 * D] && dp[9 * D] == 0, "and is added");
+    T(dp[7 * D] == 2 * y[11 * D] && dp[9 * D] == 0,
+      "with add = 1 the gradient of a position is added");
     free(x);
     free(p);
     free(y);

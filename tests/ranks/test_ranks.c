@@ -127,7 +127,7 @@ pieces_have_the_sum_of_the_whole(void)
         T(threads_run(size, sum_pieces, each) ==
               2 * (size - 1) * LONGEST * sizeof(float),
           "pieces by %zu ranks: no byte more", size);
-        T(all_have(size, LONGEST, want), "and the tree's bits");
+        T(all_have(size, LONGEST, want), "pieces have the bits of the tree");
     }
 }
 
@@ -240,7 +240,7 @@ pieces_come_and_go(void)
         T(!strcmp(text[0], "aadddddg"),
           "pieces of 2, 0, 5 and 1 are changed by those who have them");
         T(!strcmp(text[1], text[0]) && !strcmp(text[3], text[0]),
-          "and all get to know");
+          "all ranks have the changed pieces");
     }
 }
 

@@ -122,8 +122,7 @@ all_steps_are_read(void)
     for (int64_t total = 1; total <= 12; total++)
         known &= is_recorded(total, &err);
     T(known, "each step's batch is read");
-    T(newest_step() == 12 && is_recorded(0, &err), "and the newest step is "
-                                                   "found");
+    T(newest_step() == 12 && is_recorded(0, &err), "the newest step is found");
     T(!is_recorded(13, &err) && strstr(err.msg, "newest is 12"), "%s", err.msg);
     T(size_of("batches.i32") == 12 * 4 * (3 + IMAGES),
       "a row has its place and room for all ids, four bytes each");
@@ -342,7 +341,7 @@ lines_record_changes(void)
     record = batch_of(3, ids);
     put_record(&batches, &record);
     T(newest_step() == 3 && is_recorded(2, &err) && is_recorded(3, &err),
-      "and one before the first step of this start");
+      "a step before the first one of this start is read");
     run_batches_close(&batches);
 }
 
@@ -402,7 +401,8 @@ damage_is_refused(void)
     append_text("{\"version\":1,\"fir");
     T(is_recorded(4, &err), "an incomplete line is ignored");
     write_steps(5, 6);
-    T(is_recorded(4, &err) && is_recorded(6, &err), "and is cut off");
+    T(is_recorded(4, &err) && is_recorded(6, &err),
+      "an incomplete line is cut off");
     append_text("{\"version\":1,\"first\":1,\"offset\":0,\"width\":9,"
                 "\"images\":4,\"views\":2,\"fixed\":false,\"extra\":0}\n");
     T(!is_recorded(4, &err) && strstr(err.msg, "width"), "%s", err.msg);

@@ -97,7 +97,7 @@ reads_only_files(void)
       "a pipe has no lines, and does not block");
     unlink(path);
     T(!symlink("/dev/zero", path) && !strcmp(read_all(&lines), ""),
-      "nor has a device");
+      "a device has no lines");
     unlink(path);
     memset(text, 'x', LONG);
     strcpy(text + LONG, "\ntwo\n");

@@ -111,7 +111,7 @@ stored_values_are_taken(void)
     json_object_set_new(saved, "lr", json_string("fast"));
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           strstr(err.msg, "does not say --lr"),
-      "so is one of another type: %s", err.msg);
+      "a value of another type is refused: %s", err.msg);
     json_object_set_new(saved, "lr", json_real(0.2));
     json_object_set_new(saved, "tau", json_string("warm"));
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
@@ -138,7 +138,7 @@ lists_are_taken(void)
     json_array_append_new(list, json_integer(3));
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           strstr(err.msg, "does not say --init"),
-      "but only texts: %s", err.msg);
+      "a list of anything but texts is refused: %s", err.msg);
     files.n = 0;
     json_decref(saved);
 }

@@ -84,7 +84,7 @@ slots_are_used_again(void)
     T(slot(&bank) == 3, "also one that will be renewed, until that is due");
     sample_bank_advance(&bank, 1);
     push(&bank, 3, 1, up);
-    T(slot(&bank) == 0, "then its slot is free");
+    T(slot(&bank) == 0, "the slot of an earlier update becomes free");
     push(&bank, 3, 0, up);
     T(slot(&bank) == 4 && bank.slots == 5, "another is made where none is");
     sample_bank_advance(&bank, 9);

@@ -225,7 +225,8 @@ the_mean_is_the_slope(void)
       "mean gradient %.4f, slope %.4f: within four deviations, alpha 6e-5", sum,
       slope);
     T(fabs(weight - 1) < .02, "the importance is 1 in the mean: %.4f", weight);
-    T(fabs(said - 1) < .2, "and so it is reported: %.2f", said);
+    T(fabs(said - 1) < .2, "the reported importance is 1 in the mean: %.2f",
+      said);
     sample_bank_release(&bank);
 }
 

@@ -97,7 +97,7 @@ edges(void)
     }
     T(hits == ROWS, "beta 1e30: the hardest negative, no overflow");
     visit(ids, s, 1e30, PROPOSALS - 1, 1, &a);
-    T(a.moves.moved == 0, "and there it stays");
+    T(a.moves.moved == 0, "a chain at the hardest negative stays there");
 
     // one proposal alone: the first is accepted whatever its score
     two[0 * 2 + 1] = two[1 * 2 + 0] = -1e30f;
@@ -140,7 +140,7 @@ states_follow_their_image(void)
     visit(moved, up, 1e6, 0, 1, &a);
     for (size_t r = 0; r < ROWS; r++)
         stay &= r % IMAGES == 1 || a.w[r * ROWS + 1] == 1;
-    T(stay, "and go on from there when the batch is another");
+    T(stay, "in a batch of another order chains go on from the hardest row");
 
     for (size_t r = 0; r < ROWS; r++)
         a.state[r] = (struct sample_state){12, 0, 0};

@@ -341,7 +341,7 @@ nothing_is_lost(void)
     T(whole, "weights are counts over R - burn");
     T(sums, "rows sum to 1 but for stale");
     T(own, "the own image is no negative");
-    T(most < 1 + 1e-6, "and never to more");
+    T(most < 1 + 1e-6, "the mean sum of the rows is at most 1");
 }
 
 /* Scores that are not finite, or huge, or beyond single precision. */

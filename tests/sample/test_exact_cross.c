@@ -210,7 +210,7 @@ the_softmax_is_kept(size_t K, int side)
       "%s, %zu texts: the rule is reversible with respect to the softmax, off "
       "by %.1e",
       side ? "a text" : "an image", K, worst);
-    T(world.off < 1e-6, "and the code does what it says, off by %.1e",
+    T(world.off < 1e-6, "the code agrees with the rule, off by %.1e",
       world.off);
 }
 
@@ -238,7 +238,7 @@ states_without_a_column(void)
           w[12] == 1,
       "each row has the other image, in the other view");
     T(state[0].id == 8 && state[0].view == 2 && state[2].view == 0,
-      "and its chain goes there");
+      "the chain of a row goes to the other image");
 }
 
 /* Views of images, drawn anew: a state of an earlier epoch takes the place of

@@ -150,7 +150,7 @@ a_chain_of_two_rows(void)
     sample_memory_step(&a, &step, state, NULL, &written);
     remember(&store, "x", &a);
     T(!sample_memory_load(&b, &store, a.total, &err) && same_memories(&a, &b),
-      "and where that is where it stood before");
+      "a chain of two rows is written although it is where it was");
     sample_store_release(&store);
     sample_memory_release(&a);
     sample_memory_release(&b);
@@ -342,13 +342,14 @@ strangers_are_judged(void)
     wrong_tables();
     wrong_number("a chain at a sample that is not there", "sample 0, view 1",
                  CHAIN, 1, 0, N + 1, 8);
-    wrong_number("and at one below 0", "sample 0, view 1", CHAIN, 1, 0,
+    wrong_number("a chain at a sample below 0", "sample 0, view 1", CHAIN, 1, 0,
                  INT64_MIN, 8);
     wrong_number("a chain at a view that is not there", "sample 4, view 2",
                  CHAIN, 4 * A + 2, 8, A + 1, 4);
     wrong_number("a view of no sample", "sample 0, view 0", CHAIN, 0, 8, 1, 4);
     wrong_number("an update of no sample", "sample 6, view", BANK, 0, 8, N, 8);
-    wrong_number("and of one below 0", "sample -1, view", BANK, 0, 8, -1, 8);
+    wrong_number("an update of a sample below 0", "sample -1, view", BANK, 0, 8,
+                 -1, 8);
     wrong_number("an update of no view", "view 3 of 3", BANK, 0, 16, A, 4);
     wrong_number("of other views than the first", "of 4", BANK, 1, 20, A + 1,
                  4);

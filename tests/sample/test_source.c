@@ -224,7 +224,7 @@ hints_place_chains(void)
         {-1, 0, 0, "without a row it starts in the batch"},
         {V * B, 0, 0, "a row that does not exist is none"},
         {0, V, 0, "a view that does not exist is no state"},
-        {0, -1, 0, "nor is one that is not named"},
+        {0, -1, 0, "a view without a name is no state"},
     };
     const int last = 12; // all samples are in the bank
     struct weights w;
@@ -259,9 +259,10 @@ known_before_a_batch(void)
     how.most = gib;
     T(!sample_settings_fit(&how, gib / 32, 0, 9, &err),
       "two chains of each sample fit: %s", err.msg);
-    T(sample_settings_fit(&how, gib / 32 + 1, 0, 9, &err), "and no more: %s",
-      err.msg);
-    T(sample_settings_fit(&how, gib / 32, 3, 9, &err), "or three: %s", err.msg);
+    T(sample_settings_fit(&how, gib / 32 + 1, 0, 9, &err),
+      "one sample more does not fit: %s", err.msg);
+    T(sample_settings_fit(&how, gib / 32, 3, 9, &err),
+      "three chains of each sample do not fit: %s", err.msg);
     how = how_of("cache");
     how.most = gib;
     T(!sample_settings_fit(&how, gib / 64, 0, 10, &err),

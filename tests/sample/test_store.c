@@ -51,7 +51,7 @@ rows_are_kept(void)
     T(!strcmp(store.sampler, "emc2 1"), "they stay whose they are");
     T(!sample_store_check(&store, 0, NULL, &err), "a step may change nothing");
     sample_store_write(&store, "", 0, NULL);
-    T(store.n == 2, "and then nothing changes");
+    T(store.n == 2, "a step without tables changes nothing");
     sample_store_release(&store);
     sample_store_release(&store);
 }

@@ -195,7 +195,7 @@ plans_have_windows(const char *strategy, enum select_remainder remainder)
     snprintf(name[1], sizeof name[1], "%s", select_plan_name(again, 5));
     T(!strcmp(name[0], name[1]) && select_plan_has(plan, 5) &&
           (*strategy == 'f') == !strcmp(name[0], select_plan_name(plan, 6)),
-      "and names of its orders");
+      "two plans name their orders alike");
     select_plan_free(plan);
     select_plan_free(again);
     select_windows_free(windows);

@@ -47,12 +47,12 @@ the_thread_serves_while_main_computes(void)
     s.inside = 1;
     poll(NULL, 0, 600);
     s.inside = 0;
-    T(computes_until(&io, &s, s.calls + 1), "and again later");
-    T(!s.overlaps, "but not while the main thread has the lock");
+    T(computes_until(&io, &s, s.calls + 1), "it serves again after a pause");
+    T(!s.overlaps, "it does not serve while the main thread has the lock");
     stage_io_close(&io);
     s.calls = 0;
     poll(NULL, 0, 600);
-    T(!s.calls, "nor after the end");
+    T(!s.calls, "it does not serve after the end");
 }
 
 static void

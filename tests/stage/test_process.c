@@ -46,7 +46,7 @@ a_command_ends(void)
       "a command's end has a code");
     T(code_of("[ \"${FOIL_GROUP#$PPID.}\" != \"$FOIL_GROUP\" ]") == 0,
       "it has a mark");
-    T(code_of("! read x") == 0, "and nothing to read");
+    T(code_of("! read x") == 0, "a command has nothing to read");
     T(!start(&process, "exit 5", STAGE_TERMINATE_LEADER, 1, STAGE_INHERIT) &&
           stage_process_wait(&process, -1) == 5 << 8 &&
           stage_process_ended(&process) && !process.pid,
@@ -190,12 +190,12 @@ nothing_outlives_the_parent(void)
               ""),
       "a command with an input gets no signal, but is killed in time");
     T(!strcmp(output_of(DEAF, STAGE_TERMINATE_LEADER, 0.3), ""),
-      "so is one that ignores signals");
+      "a command that ignores signals is killed in time");
     T(!strcmp(output_of("setsid sh -c \"trap '' TERM HUP; echo up; " WAITS
                         "\" & wait",
                         STAGE_TERMINATE_LEADER, 60),
               ""),
-      "and one with its own session");
+      "a process in its own session ends with the leader");
 }
 
 /* The guard of an owner: the child that is not the command; or 0. */

@@ -38,7 +38,7 @@ answers_come_in_lines(void)
     text = (struct text){{0}, 0};
     T(ask(c, "0", &text, ok) == STAGE_ANSWERED && !text.lines &&
           !strcmp(ok, "0 lines"),
-      "or only the last one");
+      "an answer may be only the last line");
     stage_program_close(c);
     T(!strcmp(printed.at, "mine: got 3|mine: got 0|"),
       "its standard error is printed after its name");
@@ -63,8 +63,9 @@ values_are_words(void)
       "a value");
     T(stage_program_value(&words, name, sizeof name, &x) == 1 &&
           !strcmp(name, "bc") && x == -2500,
-      "and another one");
-    T(stage_program_value(&words, name, sizeof name, &x) == 0, "and no third");
+      "a second value");
+    T(stage_program_value(&words, name, sizeof name, &x) == 0,
+      "no third value");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         words = bad[i];
         T(stage_program_value(&words, name, sizeof name, &x) == -1 &&
@@ -112,7 +113,7 @@ an_end_is_reported(void)
     T(once("read x; kill -9 $$", 60) == STAGE_LOST &&
           !strcmp(err.msg,
                   "mine: 'read x; kill -9 $$' was ended by signal 9 (Killed)"),
-      "or with the signal that killed it");
+      "the signal that killed a program is reported");
     T(once("/none/such", 60) == STAGE_LOST &&
           !strcmp(err.msg, "mine: '/none/such' ended with code 127 before it "
                            "answered: there is no such command"),
@@ -135,21 +136,21 @@ malformed_answers_are_reported(void)
       "a refused line ends the program");
     T(once("read x; yes", 60) == STAGE_LOST &&
           strstr(err.msg, "answered more than 50 lines and no 'ok'"),
-      "so do too many lines");
+      "too many lines end the program");
     T(once("read x; head -c 100000 /dev/zero | tr '\\0' x; echo; echo ok",
            60) == STAGE_LOST &&
           strstr(err.msg, "answered a line of over 1000 bytes"),
-      "and a long line");
+      "a long line ends the program");
     T(once("read x; head -c 1100 /dev/zero | tr '\\0' x; sleep 100", 60) ==
               STAGE_LOST &&
           strstr(err.msg, "answered a line of over 1000 bytes"),
       "with or without a line end");
     T(once("read x; printf 'o\\0k\\nok\\n'", 60) == STAGE_LOST &&
           strstr(err.msg, "a byte of zero"),
-      "and a line with a zero in it");
+      "a line with a zero byte ends the program");
     T(once("sleep 100", 0.2) == STAGE_LOST &&
           strstr(err.msg, "did not answer in time"),
-      "and no answer in time");
+      "no answer in time ends the program");
     T(once("trap '' TERM; while :; do sleep 1; done", 0.2) == STAGE_LOST,
       "also if it ignores SIGTERM");
 }
@@ -188,7 +189,7 @@ a_lost_program_is_restarted(void)
     c = start("read x; exit 3", NULL, 60);
     T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_LOST &&
           again == 2,
-      "and not if the caller declines");
+      "a program is not asked again if the caller declines");
     stage_program_close(c);
 }
 
@@ -346,7 +347,7 @@ it_starts_again(void)
     T(!stage_program_restart(c, &err) &&
           ask(c, "three", &text, ok) == STAGE_ANSWERED &&
           !strcmp(text.at, "three|"),
-      "and answers after a restart");
+      "a program answers after a restart");
     stage_program_close(c);
 }
 
@@ -376,7 +377,7 @@ an_endless_answer_ends(void)
       "a stop ends the wait for an answer without end");
     T(stage_program_take(c, -1, &answer, &err) == STAGE_LOST &&
           strstr(err.msg, "did not answer in time"),
-      "so does the limit: %s", err.msg);
+      "the limit ends the wait for an answer without end: %s", err.msg);
     stage_program_close(c);
     close(fd[0]);
     close(fd[1]);
@@ -475,7 +476,8 @@ sessions_end(void)
     }
     REQUIRE(read(fd[0], &pid, sizeof pid) == sizeof pid);
     waitpid(stage, NULL, 0);
-    T(becomes_gone(pid), "and after a stage that was killed");
+    T(becomes_gone(pid),
+      "a process in its own session ends after a killed stage");
     close(fd[0]);
     close(fd[1]);
 }

@@ -43,7 +43,7 @@ nothing_is_inherited(void)
     T(ask(c, "go", &text, ok) == STAGE_ANSWERED &&
           !strncmp(text.at, "0 1 2 3 4|", 10),
       "a program has four descriptors");
-    T(!strstr(text.at, group), "and its own group");
+    T(!strstr(text.at, group), "a program has its own process group");
     stage_program_close(c);
     stage_program_close(other);
 }

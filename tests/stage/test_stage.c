@@ -51,7 +51,7 @@ test_endpoints(struct bench *b)
     const char *own = stage_endpoint(&b->stage, "tcp://host:1", "plan");
 
     T(!strcmp(in_run, at("plan")), "an endpoint is in the run directory");
-    T(!strcmp(own, "tcp://host:1"), "or that of the option");
+    T(!strcmp(own, "tcp://host:1"), "an option's endpoint is used");
     T(!strcmp(in_run, at("plan")), "the first one stays valid");
 }
 
@@ -117,7 +117,7 @@ test_watch(struct bench *b)
       "a readable descriptor ends the wait");
     T(read(fd[0], &byte, 1) == 1 && !kill(getpid(), SIGTERM) &&
           !stage_wait(&b->stage, 600),
-      "so does a signal");
+      "a signal ends the wait");
     T(write(fd[1], &byte, 1) == 1 && !stage_wait(&b->stage, 600),
       "after a signal a readable descriptor changes nothing");
 }

@@ -45,7 +45,7 @@ draws_are_uniform(void)
     }
     T(chi_square(5, epochs) < CHI_4,
       "over epochs all five are equally frequent");
-    T(chi_square(5, ids) < CHI_4, "and over samples, too");
+    T(chi_square(5, ids) < CHI_4, "over samples all five are equally frequent");
     T(chi_square(15, next) < CHI_14, "independently of the next epoch");
     T(!one, "a single caption is always chosen");
 }

@@ -203,7 +203,7 @@ static void
 small_cases(void)
 {
     T(!strcmp(learnt("", 600, 1), ""), "no text, no merge");
-    T(!strcmp(learnt("a b c", 600, 1), ""), "nor for words of one letter");
+    T(!strcmp(learnt("a b c", 600, 1), ""), "words of one letter, no merge");
     T(!strcmp(learnt("ab AB", 600, 2), "a b</w>\n"), "case does not count");
     T(!strcmp(learnt("ab ab cd", 600, 2), "a b</w>\n"),
       "a pair that occurs once is not merged");

@@ -130,17 +130,20 @@ texts_become_normal(void)
 static void
 sigma_depends_on_its_neighbours(void)
 {
-    IS("A" SIGMA, "a" FINAL, "at the end of a word it is final");
-    IS("A" SIGMA "A", "a" SMALL "a", "within one it is not");
-    IS(SIGMA "A", SMALL "a", "nor at the start");
-    IS(SIGMA, SMALL, "nor alone");
-    IS("A" SIGMA ".", "a" FINAL ".", "a full stop does not count");
-    IS("A" SIGMA "'S", "a" SMALL "'s", "nor does an apostrophe");
+    IS("A" SIGMA, "a" FINAL, "a sigma at the end of a word is final");
+    IS("A" SIGMA "A", "a" SMALL "a", "a sigma within a word is not final");
+    IS(SIGMA "A", SMALL "a", "a sigma at the start is not final");
+    IS(SIGMA, SMALL, "a sigma alone is not final");
+    IS("A" SIGMA ".", "a" FINAL ".", "a full stop after sigma does not count");
+    IS("A" SIGMA "'S", "a" SMALL "'s",
+       "an apostrophe after sigma does not count");
     IS("T'" SIGMA "\xcc\x9c", "t'" FINAL "\xcc\x9c", "on either side");
-    IS("A" SIGMA "\xcc\x81", "a" FINAL "\xcc\x81", "nor does an accent");
-    IS("\xca\xb7" SIGMA, "\xca\xb7" SMALL, "nor does a modifier letter");
+    IS("A" SIGMA "\xcc\x81", "a" FINAL "\xcc\x81",
+       "an accent after sigma does not count");
+    IS("\xca\xb7" SIGMA, "\xca\xb7" SMALL,
+       "a modifier letter before sigma does not count");
     IS("A" SIGMA "-A", "a" FINAL "-a", "a hyphen separates");
-    IS("A" SIGMA " A", "a" FINAL " a", "and so does a blank");
+    IS("A" SIGMA " A", "a" FINAL " a", "a blank separates");
 }
 
 /* Returns the pieces of a folded word, separated by bars. */
@@ -171,7 +174,8 @@ words_have_pieces(void)
     T(!strcmp(pieces("we'll've'd'm's're"), "we|'ll|'ve|'d|'m|'s|'re"),
       "all seven of them");
     T(!strcmp(pieces("'tis"), "'t|is"), "at any position");
-    T(!strcmp(pieces("x''s"), "x|''|s"), "but not within other characters");
+    T(!strcmp(pieces("x''s"), "x|''|s"),
+      "two apostrophes begin no contraction");
     T(!strcmp(pieces("l'x"), "l|'|x"), "other apostrophes are ordinary");
     T(!strcmp(pieces("a12b"), "a|1|2|b"), "each digit is a piece");
     T(!strcmp(pieces("--?!x"), "--?!|x"), "others are together");

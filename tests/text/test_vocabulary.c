@@ -94,7 +94,7 @@ agrees_with_hugging_face(void)
     }
     T(n > 2000 && m > 2000, "%zu strings for merges, %zu for WordPiece", n, m);
     T(!unlike, "all have the same tokens");
-    T(again == n, "and a second time, from the cache");
+    T(again == n, "all have the same tokens a second time, from the cache");
     free(text);
     text_vocabulary_free(bpe);
     text_vocabulary_free(wordpiece);
@@ -128,7 +128,8 @@ merges_apply_in_their_order(void)
       "bytes at the end of a word are a different symbol");
     T(!strcmp(ids(v, "abcx"), "64 512 343"), "the first merge goes first");
     T(!strcmp(ids(v, "abcd"), "64 512 323"), "although others match more");
-    T(!strcmp(ids(v, "ab abx"), "64 321 513 343"), "then the second");
+    T(!strcmp(ids(v, "ab abx"), "64 321 513 343"),
+      "a word without the first merge gets the second");
     text_vocabulary_free(v);
 }
 
@@ -204,7 +205,7 @@ any_merges_encode_naively(void)
         text_bpe_release(&bpe);
     }
     T(same == 300, "300 words by random merges equal the naive encoding");
-    T(fewer > 250, "and most have a merge (%zu)", fewer);
+    T(fewer > 250, "most words have a merge (%zu)", fewer);
 }
 
 static int
@@ -280,7 +281,7 @@ files_are_read(void)
           strstr(err.msg, "'bad' is no vocabulary: line 2 makes"),
       "a bad file is named: %s", err.msg);
     T(!text_vocabulary_open("none", &err) && strstr(err.msg, "'none'"),
-      "so is a missing one");
+      "a missing file is named");
 }
 
 /* Adds a character as in files, of the first 188 symbols. */
@@ -319,7 +320,7 @@ more_merges_than_count(void)
     T(v && !strcmp(ids(v, "~~!"), "18089 256"), "each makes its own symbol");
     free(text);
     text = text_vocabulary_text(v, &len);
-    T(len && text[len - 1] == '\n', "and only those are its text");
+    T(len && text[len - 1] == '\n', "the text ends with a line end");
     free(text);
     text_vocabulary_free(v);
 }
@@ -402,7 +403,7 @@ words_that_are_not_cached(void)
         longest[i] = i % 2 ? 'b' : 'a';
     T(text_vocabulary_encode(v, longest, 100000, 0, NULL, 5, token) == 5 &&
           token[4] == 513,
-      "and merges");
+      "a word of 100,000 letters has merges");
     free(longest);
     text_vocabulary_free(v);
 }
@@ -425,9 +426,9 @@ wordpiece(void)
       "Chinese characters and punctuation are words");
     T(!strcmp(ids(v, "\xc3\x89 e\xcc\x81"), "12 12"), "accents are dropped");
     T(!strcmp(ids(v, "u\xe2\x80\x8bn\x01\xff"), "4"),
-      "and so are control characters and invalid UTF-8");
+      "control characters and invalid UTF-8 are dropped");
     T(!strcmp(ids(v, "u\xcd\xb8n"), "4"),
-      "and an unassigned code point, U+0378");
+      "an unassigned code point, U+0378, is dropped");
     T(!strcmp(ids(v, "\x01"), ""), "a word of these characters has no token");
     memset(text, 'a', sizeof text);
     memcpy(text, "un", 2);

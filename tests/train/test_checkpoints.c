@@ -228,7 +228,7 @@ a_damaged_checkpoint_is_not_loaded(void)
     T(!commit(&checkpoints, 11, &err), "an encoder is saved %s", err.msg);
     params[3] = 9;
     T(!train_checkpoints_rollback(&checkpoints, &err) && params[3] == keep,
-      "and reverted %s", err.msg);
+      "an encoder is reverted %s", err.msg);
     params[3] = NAN;
     T(commit(&checkpoints, 12, &err) == -1 && strstr(err.msg, "not finite"),
       "an encoder that is not finite is not saved: %s", err.msg);

@@ -110,7 +110,7 @@ two_sizes_are_two_encoders(size_t micro)
         grads[i] += other[i];
     T(relative_difference(n, nn_net_grads(train_native(&both)->net), grads) <
           1e-4,
-      "and its gradient is their sum");
+      "the gradient of both sizes is the sum of theirs");
     train_encoder_close(&both);
     train_encoder_close(&one);
     train_encoder_close(&two);
@@ -135,7 +135,9 @@ micro_batches_have_the_gradient_of_the_whole(void)
         T(relative_difference(n, nn_net_grads(train_native(&parts)->net),
                               nn_net_grads(train_native(&whole)->net)) < 1e-4,
           "micro-batches of %zu: the gradient of the whole batch", micro[i]);
-        T_NEAR(norm(&parts), norm(&whole), 1e-4, "and its length");
+        T_NEAR(
+            norm(&parts), norm(&whole), 1e-4,
+            "micro-batches: the gradient's length is that of the whole batch");
         train_encoder_close(&parts);
     }
     train_encoder_close(&whole);
@@ -220,7 +222,7 @@ an_update_follows_the_gradient(void)
     params[n - 1] = NAN;
     T(train_encoder_part(&e).prepare(&e, &err),
       "one weight that is not finite is found");
-    T(train_encoder_stats_finite(&e), "and statistics are finite");
+    T(train_encoder_stats_finite(&e), "running statistics are finite");
     free(want);
     train_encoder_close(&e);
 }
@@ -254,7 +256,7 @@ a_loaded_encoder_trains_to_the_same_bits(void)
           train_native(&b)->average.steps == 2 &&
           !memcmp(train_native(&a)->average.mean,
                   train_native(&b)->average.mean, n * sizeof(double)),
-      "and the same mean of weights");
+      "the next step has the same mean of weights");
     train_encoder_close(&a);
     train_encoder_close(&b);
     T(!unlink("model.safetensors") && !unlink("head.safetensors") &&

@@ -76,7 +76,7 @@ the_last_epochs_are_stored(void)
     T(has_rows(&history, 1, 4, ids, (int64_t[]){0, 0, 1, 1}),
       "an epoch has the latest rows up to its end");
     T(has_rows(&history, 2, 4, ids, (int64_t[]){2, 0, 2, 1}),
-      "and the next one the later rows");
+      "the next epoch has the later rows");
     T(train_history_find(&history, 2)->about[TRAIN_EPOCH_STEPS] == 9 &&
           train_history_find(&history, 2)->about[TRAIN_EPOCH_EVAL] == 1 &&
           train_history_find(&history, 1)->about[TRAIN_EPOCH_EVAL] == 0,

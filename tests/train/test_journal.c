@@ -153,7 +153,7 @@ lines_of_repeated_steps_are_removed(void)
     json_decref(last);
     steps(&journal, &state, 5);
     T(lines("metrics.jsonl", &last) == 5 && number(last, "total") == 5,
-      "and appends to them");
+      "a run that resumes appends to the lines that it keeps");
     json_decref(last);
     train_journal_end(&journal, -1);
     T(strstr(messages, "3 steps, 24 images") && strstr(messages, "not saved"),
@@ -183,7 +183,7 @@ a_long_file_is_not_read(void)
     T(!train_journal_open(&journal, ".", &state, &err), "is opened: %s",
       err.msg);
     T(lseek(journal.file, 0, SEEK_END) == before + 13,
-      "and cut after the line of the step");
+      "the file is cut after the line of the step");
     train_journal_close(&journal);
     T(!unlink("metrics.jsonl"), "it is deleted");
 }
@@ -207,7 +207,7 @@ a_plan_is_in_the_line_of_its_first_step(void)
                   "swap"),
       "the plan is an object of the line");
     T(value_find(published.value, published.n, "plan.swaps") == 40,
-      "and the listener gets it as plan.NAME");
+      "the listener gets a value of the plan as plan.NAME");
     json_decref(last);
     train_journal_close(&journal);
 }

@@ -335,7 +335,7 @@ weights_are_requested(void)
       "running statistics are restored, for a checkpoint");
     w->answer = -1;
     T(step(w, &result, &err) == TRAIN_FAILED && !strcmp(err.msg, "no weights"),
-      "or fail: %s", err.msg);
+      "weigh() may fail: %s", err.msg);
     T(w->state.total == 2 && w->state.step == 2 && stored_call(w) == 2,
       "neither counts as a step, and no tables are stored");
     free(before);

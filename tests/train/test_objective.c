@@ -158,7 +158,8 @@ state_is_saved_and_loaded(void)
       "state is written and read: %s", err.msg);
     train_objective_step(a, &batch, da, &x, &err);
     train_objective_step(b, &batch, db, &y, &err);
-    T(x == y && !memcmp(da, db, sizeof da), "and the next loss is the same");
+    T(x == y && !memcmp(da, db, sizeof da),
+      "the next loss after loading is the same");
     train_objective_close(b);
     b = train_objective_open("sogclr", "", N, 0, &err);
     T(!train_objective_save(b, ".", &err) &&
@@ -320,7 +321,7 @@ nonfinite_embeddings_change_nothing(void)
     train_objective_column(o, 0, &name, &count, column);
     for (int i = 0; i < N; i++)
         same &= column[i] == row->initial[0];
-    T(same, "and the state is unchanged");
+    T(same, "embeddings that are not finite change no state");
     train_objective_close(o);
 }
 

@@ -486,7 +486,7 @@ check_step_fails(const char *fault, const char *sentence)
     T(rc && strstr(err.msg, sentence), "%s", err.msg);
     T(train_program_failed(program), "the program has failed");
     T(train_encoder_get(&e, &blocks, &again) && !strcmp(err.msg, again.msg),
-      "and later calls fail with the same sentence");
+      "later calls fail with the same sentence");
     train_encoder_close(&e);
     train_program_close(program);
 }

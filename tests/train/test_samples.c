@@ -111,7 +111,7 @@ wrong_tables_are_refused(void)
                   "890123",
                   &err) == -1 &&
           strstr(err.msg, "names no sampler"),
-      "and no more: %s", err.msg);
+      "a sampler's name of 64 bytes is refused: %s", err.msg);
 }
 
 static void
@@ -138,7 +138,7 @@ saved_samples_are_restored(void)
     T(in.bad == 1 && in.quarantine[0][0] == 3 && in.quarantine[0][1] == 1,
       "the quarantine");
     T(in.quarantine[0][2] == 2 && in.quarantine[0][3] == 3,
-      "and its epoch and step");
+      "the quarantine has epoch and step");
     out.column[0] = -1;
     train_samples_quarantine(&out, &batch);
     T(!train_samples_part(&out).revert(&out, ".", &err) &&

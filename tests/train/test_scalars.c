@@ -37,7 +37,8 @@ updates_follow_slopes(void)
     // momentum 0.5: one slope, then one and a half; no decay
     T_NEAR(scalars.x[0], log(10) - 0.25 * 2 * 2.5, 1e-5,
            "the scale is updated by its slope, without weight decay");
-    T_NEAR(scalars.x[1], -10 + 0.25 * 2.5, 1e-5, "so does the bias");
+    T_NEAR(scalars.x[1], -10 + 0.25 * 2.5, 1e-5,
+           "the bias is updated by its slope");
     train_scalars_apply(&scalars, &set);
     T_NEAR(set.value[LOSS_TAU], exp(-scalars.x[0]), 1e-6,
            "tau follows from the scale");

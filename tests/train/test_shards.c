@@ -436,14 +436,14 @@ wrong_numbers_are_refused(void)
     struct err err;
 
     T(train_shards_check(6, 1, &err) && strstr(err.msg, "no power of two"),
-      "6 shards");
+      "6 shards are refused");
     T(train_shards_check(4, 3, &err) && strstr(err.msg, "evenly"),
-      "4 shards by 3 ranks");
+      "4 shards by 3 ranks are refused");
     T(train_shards_check(0, 2, &err) && train_shards_check(2, 4, &err),
-      "and fewer shards than ranks");
+      "fewer shards than ranks are refused");
     T(!train_shards_check(0, 1, &err) && !train_shards_check(1, 1, &err) &&
           !train_shards_check(8, 4, &err),
-      "but not numbers that fit");
+      "numbers that fit are accepted");
 }
 
 int

@@ -263,7 +263,7 @@ one_folder_stores_both(void)
         found += (size_t)has_file(names[i]);
     T(found == 5, "in five files");
     T(!each(again, 1) && same_weights(w, again, 0) && same_weights(w, again, 1),
-      "and loaded");
+      "both are loaded");
     again->state = w->state;
     T(step(w) == step(again) && same_weights(w, again, 0) &&
           same_weights(w, again, 1),
@@ -291,7 +291,7 @@ a_frozen_tower_is_unchanged(void)
               has_file("text-optim.safetensors") == !k,
           "it is saved without moments");
         T(!each(fresh, 1) && same_weights(w, fresh, !k),
-          "and loaded without them");
+          "an encoder saved without moments is loaded without them");
         end(w);
         end(fresh);
     }
@@ -330,7 +330,7 @@ a_failed_encoder_fails_the_step(void)
           "a step with a failed encoder does not advance the state");
         w->encoder[0].ops = own;
         T(same_weights(w, fresh, 0) && same_weights(w, fresh, 1),
-          "and no weight has changed");
+          "a step with a failed encoder changes no weight");
         end(w);
         end(fresh);
     }

@@ -36,6 +36,6 @@ main(void)
       "undo removes them");
     T(batch.captions == captions && batch.extra.texts == texts &&
           batch.extra.n_texts == 3 && batch.extra.most == 5,
-      "but keeps their sources");
+      "undo leaves the sources of captions");
     return t_done();
 }

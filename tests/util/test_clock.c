@@ -56,7 +56,7 @@ main(void)
         last = t;
     }
     T(!back, "a clock for waiting never goes back");
-    T(last > now, "but forward");
+    T(last > now, "a clock for waiting goes forward");
     T(clock_cpu() > cpu, "work takes processor time");
     T(clock_cpu_of(pthread_self()) > 0 &&
           clock_cpu_of(pthread_self()) <= clock_cpu(),

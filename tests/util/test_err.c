@@ -66,7 +66,7 @@ main(void)
     T(c.signal == SIGABRT, "a wrong assumption aborts");
     T(!strncmp(c.err, "BUG: tests/util/test_err.c:", 27) &&
           strstr(c.err, "broken_promise: count == 2"),
-      "and prints the place and the assumption");
+      "the abort prints the place and the assumption");
     T(!strcmp(plural(0), "s") && !strcmp(plural(1), "") &&
           !strcmp(plural(2), "s"),
       "no images, one image, two images");

@@ -98,10 +98,11 @@ linked(void)
           !file_write("linked", "lead", 4, &err),
       "a link at the path of the temporary file");
     text = file_read("precious", 64, &n, &err);
-    T(text && n == 4 && !memcmp(text, "gold", 4), "is not followed");
+    T(text && n == 4 && !memcmp(text, "gold", 4),
+      "a link at the path of the temporary file is not followed");
     free(text);
     text = file_read("linked", 64, &n, &err);
-    T(text && n == 4 && !memcmp(text, "lead", 4), "and the file is written");
+    T(text && n == 4 && !memcmp(text, "lead", 4), "the file itself is written");
     free(text);
 }
 

@@ -32,7 +32,7 @@ main(void)
         back &= isnan(x) ? isnan(value(half)) : half == h;
     }
     T(exact, "every half has its value");
-    T(back, "and rounds back to it");
+    T(back, "every value rounds back to its half");
     // between two neighbours: to the nearer one, halfway to the even one
     for (unsigned h = 0; h < 0x7bff; h++) {
         const double low = value(h), high = value(h + 1);

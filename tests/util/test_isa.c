@@ -70,8 +70,8 @@ test_clones(void)
     for (int i = 0; i <= (int)util_isa(); i++) {
         fill(y);
         T(inside(clone[i](N, y), clone[i]), "a clone is itself");
-        T(!memcmp(x, y, sizeof x), "has the bits of the others");
-        T(other[i](N, x) == sum(N, x), "and the same sum");
+        T(!memcmp(x, y, sizeof x), "a clone has the bits of the others");
+        T(other[i](N, x) == sum(N, x), "a clone has the sum of the others");
     }
 }
 #else
@@ -125,7 +125,7 @@ test_binding(const char *self)
     T(prints(self, "", "AVX2", v3), "oneDNN's variable lowers it, too");
     T(prints(self, "", "sse41", "x86-64"), "in lower case");
     T(prints(self, "", "avx512_core", all),
-      "and never above the level of oneDNN");
+      "oneDNN's variable at the highest level changes nothing");
     T(prints(self, v3, "AVX", "x86-64"), "the lower of the two counts");
     snprintf(refusal, sizeof refusal,
              "FOIL_ISA is 'x86-64-v4', and this processor has %s", all);

@@ -28,7 +28,7 @@ files_are_raised(void)
     T(!setrlimit(RLIMIT_NOFILE, &files) && !can_open(200),
       "the soft limit is below the hard one");
     T(nofile_raise() == 200, "the new limit is the hard one");
-    T(can_open(200), "so many files can be open");
+    T(can_open(200), "200 files can be open");
     T(nofile_raise() == 200, "a second time changes nothing");
 }
 

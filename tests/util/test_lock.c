@@ -58,9 +58,10 @@ one_that_is_held(int stopping)
           lock.pid == (long)pid,
       "another process sees its holder");
     T(lock_held(".") && lock_holder(".") == (long)pid, "also by its folder");
-    T(lock.stopping == stopping, "and whether the holder was asked to end");
+    T(lock.stopping == stopping,
+      "another process sees whether the holder was asked to end");
     c = child_run(try_to_take, NULL);
-    T(c.code == 0, "and cannot take it");
+    T(c.code == 0, "another process cannot take it");
     T(!lock_look("lock", &lock, &err) && lock.pid == (long)pid,
       "which does not change its line");
     kill(pid, SIGKILL);
@@ -100,7 +101,8 @@ main(void)
     child_scratch(folder);
     T(!lock_look("lock", &lock, &err) && !lock.held && !lock.pid && lock.here,
       "a missing file is not held");
-    T(!lock_held(".") && !lock_holder("."), "nor by its folder");
+    T(!lock_held(".") && !lock_holder("."),
+      "the folder of a missing file is not held");
     one_that_is_held(0);
     one_that_is_held(1);
     noted_concurrently();
@@ -116,7 +118,8 @@ main(void)
           lock_removed(),
       "removal of a held file is detected");
     T(lock_look(folder, &lock, &err) == -1, "a folder is an error");
-    T(lock_take("none/lock", &err) == -1, "so is a file in a missing folder");
+    T(lock_take("none/lock", &err) == -1,
+      "a file in a missing folder is an error");
     if (chdir("/") || file_remove(folder, &err))
         return 1;
     return t_done();

@@ -347,7 +347,7 @@ groups_have_titles(void)
     c = child_run(help_in_groups, "--help list");
     T(strstr(c.out, "\n\nLists:\n  --add X                 many\n") &&
           !strstr(c.out, "--path") && strstr(c.out, "[OPTION ...]"),
-      "or only those of a group: %s", c.out);
+      "--help GROUP describes only the options of the group: %s", c.out);
     c = child_run(help_in_groups, "--help lost");
     T(c.code == EXIT_USAGE && strstr(c.err, "--help 'lost': want 'all' or"),
       "an unknown title is refused: %s", c.err);

@@ -192,13 +192,13 @@ are_described(void)
           strstr(c.out, "\n  turbo                   be quick\n"
                         "  note=FILE               what to read []\n"
                         "\nParameters of --sampler:\n  epochs=N "),
-      "but a parameter: %s", c.out);
+      "--help has a parameter under its option: %s", c.out);
     c = child_run(parse, "--list options");
     T(strstr(c.out,
              "{\"name\":\"note\",\"kind\":\"text\",\"argument\":\"FILE\","
              "\"default\":\"\",\"of\":\"way\",\"was\":\"way-note\","
              "\"sentence\":\"what to read\"}"),
-      "and as data: %s", c.out);
+      "--list options has a parameter as data: %s", c.out);
 }
 
 int

@@ -146,13 +146,15 @@ objects_are_read(void)
             7, 1, 2),
       "an object sets each in its kind");
     T(does_not_read("{\"share\": 3}", "0 .. 1"), "ranges are checked");
-    T(does_not_read("{\"count\": 1.5}", "whole"), "so are kinds: whole,");
-    T(does_not_read("{\"fast\": 1}", "true or false"), "flag,");
-    T(does_not_read("{\"kind\": \"b\"}", "a|bc|d"), "choice");
+    T(does_not_read("{\"count\": 1.5}", "whole"), "a whole number is required");
+    T(does_not_read("{\"fast\": 1}", "true or false"),
+      "a flag is true or false");
+    T(does_not_read("{\"kind\": \"b\"}", "a|bc|d"),
+      "a choice is one of its words");
     T(does_not_read("{\"x\": 1}", "no parameter 'x'"),
       "an unknown name is refused");
     T(does_not_read("[1]", "object") && does_not_read("{", "JSON"),
-      "and anything but an object");
+      "anything but an object is refused");
 }
 
 int

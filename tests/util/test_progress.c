@@ -120,7 +120,7 @@ a_log_gets_a_line_a_minute(void)
     c = child_run(log_after, &seconds[1]);
     T(!strcmp(c.err, "foil: 9000/39000 steps, epoch 24/100, loss 4.1082, "
                      "3h20m left, 2.5/s, 23%\n"),
-      "then it gets one sentence: %s", c.err);
+      "after an hour a log has one sentence: %s", c.err);
 }
 
 int
@@ -137,7 +137,7 @@ main(void)
       "count, fields of the tool, and percentage");
     T(!strstr(text, "too soon"), "at most five times a second");
     T(strstr(text, "200/200 steps  the last is shown"),
-      "but the last count is always drawn");
+      "the last count is always drawn");
     T(strstr(text, "100%\r\033[K\r\033[K20 images"), "cleared once");
     T(strstr(text, "20 images  no total\r"), "without a total no percentage");
     T(strstr(text, "\r\033[K1/100 items  1%\r\033[K2/100 items  later  "),

@@ -90,8 +90,8 @@ shuffle_is_a_permutation(void)
     }
     for (int i = 0; i < 100; i++)
         missing += seen[i] != 1;
-    T(!missing, "each once");
-    T(moved > 80, "and not in order");
+    T(!missing, "a shuffled array has each once");
+    T(moved > 80, "a shuffled array is in another order");
 }
 
 static void

@@ -28,7 +28,7 @@ main(void)
     T(makes(&two, 1, "a"), "one");
     T(makes(&two, 2, "a, b"), "as many as are shown");
     T(makes(&two, 3, "a, b and 1 more"), "one more is counted");
-    T(makes(&two, 12, "a, b and 10 more"), "so are ten");
+    T(makes(&two, 12, "a, b and 10 more"), "ten more are counted");
     T(makes(&one, 2, "a and 1 more"), "only one is shown");
     T(makes(&two, 2, "a, b"), "the same series, again");
     return t_done();

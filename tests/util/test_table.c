@@ -89,7 +89,7 @@ texts_are_as_wide_as_they_look(void)
     table_put(&table, "name", "\033[2J");
     table_put(&table, "x", "2");
     T(!strcmp(printed(&table, 1, 0), "name  x\nKäse  1\n?[2J  2\n"),
-      "and none of them moves the cursor");
+      "columns are aligned, and no text moves the cursor");
     T(!strncmp(printed(&table, 2, 3), "nam\nKäs\n?[2\n", 12),
       "a character is not cut: %s", printed(&table, 2, 3));
     table_release(&table);

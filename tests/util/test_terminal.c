@@ -20,23 +20,23 @@ main(void)
       "plain text is unchanged");
     T(becomes("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z",
               "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z"),
-      "so do characters of two, three and four bytes");
-    T(becomes("\x1b[2Ja\rb\nc\x7f", "?[2Ja?b?c?"), "control bytes do not");
+      "characters of two, three and four bytes are unchanged");
+    T(becomes("\x1b[2Ja\rb\nc\x7f", "?[2Ja?b?c?"), "control bytes become ?");
     T(becomes("a\tb", "a b"), "a tab is a blank");
     T(becomes("\xc2\x9b"
               "31m",
               "??31m"),
-      "nor do those of C1");
+      "control characters of C1 become ?");
     T(becomes("\xff\x80"
               "a\xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80",
               "??a?????????"),
-      "nor does invalid UTF-8");
+      "invalid UTF-8 becomes ?");
     T(becomes("a\xe2\x80\xae"
               "b\xe2\x81\xa6"
               "c",
               "a???b???c") &&
           becomes("\xe2\x80\x8f\xe2\x80\xaf", "\xe2\x80\x8f\xe2\x80\xaf"),
-      "nor do those that change the direction, unlike their neighbours");
-    T(becomes("a\xe2\x82", "a??"), "nor does a character that is cut");
+      "characters that change the direction become ?, their neighbours do not");
+    T(becomes("a\xe2\x82", "a??"), "a character that is cut off becomes ?");
     return t_done();
 }

@@ -154,7 +154,7 @@ parts(void)
     T(is_refused(WIRE_EDGE_PLAN, WIRE_CONNECTS,
                  &(struct wire_limits){.edge = WIRE_EDGE_PLAN, .max_batch = 9},
                  64 * 1024 + 1),
-      "and to nothing else");
+      "more than 65,536 samples are refused whatever that limit");
 }
 
 /* A message of n parts of so many bytes to the connecting end: 1 when it is

@@ -112,7 +112,7 @@ statuses_come(struct wire *a, struct wire *b, struct wire_feed *feed,
             wire_msg_free(msg);
         }
     }
-    T(received == 2, "and the status of stages, counted");
+    T(received == 2, "the status of stages is received, counted");
 }
 
 static void
@@ -159,7 +159,7 @@ main(void)
     all = wire_listener_open(b, at("events"), "metrics features", &none, &err);
     T(becomes(a, b, feed, WIRE_FEATURES, 1), "features have a subscriber");
     T(!wire_feed_has_subscribers(feed, WIRE_TOP_NEGATIVES),
-      "but drawn has none");
+      "drawn has no subscriber");
     no_kind(b);
     wire_feed_close(feed);
     wire_listener_close(listener);

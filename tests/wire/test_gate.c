@@ -65,7 +65,7 @@ unknown_peer(void)
     fd = reach(at("a"));
     greet(wire, fd, "DEALER");
     T(endless(wire, fd, 8 * MIB, 16 * MIB) < slack && is_cut(wire, fd),
-      "so is one of large parts");
+      "an endless message of large parts is cut off");
     close(fd);
     free(zeros);
     wire_sock_close(sock);

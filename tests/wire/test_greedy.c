@@ -72,11 +72,14 @@ admitted(void)
 {
     T(admits(64 * KIB, 3 * MIB, 0, 0),
       "a greeted peer may have as many unread bytes as the socket allows");
-    T(!admits(64 * KIB, 16 * MIB, 0, 0), "but not more, in many parts");
-    T(!admits(7 * MIB, 7 * MIB, 0, 0), "or in one");
+    T(!admits(64 * KIB, 16 * MIB, 0, 0),
+      "more unread bytes are refused in many parts");
+    T(!admits(7 * MIB, 7 * MIB, 0, 0),
+      "more unread bytes are refused in one part");
     T(admits(MIB, 7 * MIB, 3 * MIB, 1),
       "one message more than expected is accepted");
-    T(!admits(MIB, 14 * MIB, 3 * MIB, 1), "and no more");
+    T(!admits(MIB, 14 * MIB, 3 * MIB, 1),
+      "14 MiB are refused where 3 are expected");
 }
 
 /* 1 when the other side has closed by now. */
@@ -207,7 +210,7 @@ subscriptions(void)
     fd = reach(at("d"));
     greet(a, fd, "SUB");
     push(a, fd, longer, sizeof longer);
-    T(is_cut(a, fd), "so is one with a topic of 512 bytes");
+    T(is_cut(a, fd), "a peer that subscribes to 512 bytes is disconnected");
     close(fd);
     for (int i = 0; i < 1000 && !followed; i++) {
         turn(a, b);

@@ -115,12 +115,13 @@ modes(void)
     T(!allows("", 0775, 0), "one that its group can write to is refused");
     T(allows("aug.key", 0644, 0) && !allows("aug.key", 0666, 0) &&
           !allows("aug.key", 0664, 0),
-      "so is a key in it that others can write to");
+      "a key in it that others can write to is refused");
     if (geteuid() == 0)
         T(!allows("", 0755, 1) && !allows("aug.key", 0644, 1),
-          "so is one that belongs to another user");
+          "a folder or key of another user is refused");
     else
-        T_SKIP("so is one that belongs to another user", "only root can chown");
+        T_SKIP("a folder or key of another user is refused",
+               "only root can chown");
 }
 
 /* Each role at each end of each edge: as in KEYS of foil-wire(5). */

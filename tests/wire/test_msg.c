@@ -231,7 +231,8 @@ main(void)
     twice();
     T(wire_msg_parts(msg) == 2 && wire_msg_bytes(msg) == 16,
       "a heartbeat is small");
-    T(!*wire_msg_role(msg) && wire_msg_tensors(msg) == 0, "and plain");
+    T(!*wire_msg_role(msg) && wire_msg_tensors(msg) == 0,
+      "a heartbeat has no role and no tensor");
     wire_msg_free(wire_msg_hold(msg));
     T(wire_msg_kind(msg) == WIRE_HEARTBEAT, "the last reference frees");
     wire_msg_free(msg);

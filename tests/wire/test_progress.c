@@ -24,7 +24,7 @@ sessions(void)
     T(wire_session_begin(now + 25 * hour, now) == now,
       "which peers would refuse if it were a day ahead");
     T(wire_session_begin(now, hour) == now + 1,
-      "but not if clocks were never set");
+      "a clock that was never set: one more than the last session");
 }
 
 static void

@@ -101,7 +101,7 @@ main(void)
     T(sees(wire, proxy, server, NULL, FLOW_JOINED, &news, &passed), "two");
     T(flow_server_peers(server) == 2, "both connect to the binder");
     T(sees(wire, proxy, NULL, one, FLOW_JOINED, &news, &passed),
-      "and receive its hello");
+      "a peer behind the proxy receives the binder's hello");
     sends_request(wire, proxy, server, one, &passed);
     T(passed >= 6, "%d messages were forwarded", passed);
     flow_client_close(one);

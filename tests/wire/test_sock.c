@@ -214,7 +214,8 @@ connects_late(void)
     turn(a, b);
     T(!wire_sock_has_connected(dealer), "a connecting socket has no peer yet");
     router = wire_sock_open(b, WIRE_ROUTER, at("late"), NULL, &limits, &err);
-    T(!wire_sock_has_connected(router), "nor has one that has just bound");
+    T(!wire_sock_has_connected(router),
+      "a socket that has just bound has no peer yet");
     for (int i = 0; i < 1000 && !wire_sock_has_connected(dealer); i++)
         turn(a, b);
     T(wire_sock_has_connected(dealer) && wire_sock_has_connected(router),
@@ -222,7 +223,8 @@ connects_late(void)
     wire_sock_close(router);
     for (int i = 0; i < 1000 && wire_sock_has_connected(dealer); i++)
         turn(a, b);
-    T(!wire_sock_has_connected(dealer), "and the connecting one its end");
+    T(!wire_sock_has_connected(dealer),
+      "the connecting socket reports the end of the connection");
     wire_close(a);
     wire_close(b);
 }

@@ -143,7 +143,7 @@ wrong_role(void)
         replied = wire_msg_kind(reply) == WIRE_ERROR;
         wire_msg_free(reply);
     }
-    T(replied, "and receives the reason");
+    T(replied, "a refused peer receives the reason");
     wire_msg_free(msg);
     flow_server_close(server);
     wire_close(a);
@@ -185,7 +185,7 @@ busy_binder(void)
     }
     T(refused && strstr(err.msg, "refused a key"),
       "one that is not is reported: %s", err.msg);
-    T(!wire_sock_has_connected(other), "and does not");
+    T(!wire_sock_has_connected(other), "a refused key is not connected");
     wire_close(a);
     wire_close(b);
     wire_close(c);
@@ -258,7 +258,7 @@ roles(void)
                       !*learnt.recipe == !*learnt.digest;
         }
         T(fine, "edge %s admits the roles of the table", wire_edge_name(edge));
-        T(taught, "and no other one sets the data set");
+        T(taught, "no other role sets the data set");
     }
     wire_close(a);
     wire_keys_release(&mine);
@@ -308,7 +308,7 @@ main(void)
     hang_up();
     T(!connects("stranger", FLOW_JOINED, 0.3),
       "the unknown key is not admitted");
-    T(!connects(NULL, FLOW_JOINED, 0.3), "nor does plain text");
+    T(!connects(NULL, FLOW_JOINED, 0.3), "a peer without key is not admitted");
     wrong_role();
     scratch_close();
     return t_done();
