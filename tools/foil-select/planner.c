@@ -15,17 +15,17 @@
 
 /* A plan that is being made. */
 struct job {
-    unsigned turn;
+    unsigned generation;
     struct select_making making;
-    enum flow_answer what;
-    int done; /* 1: one of the threads has made it */
+    enum flow_answer answer; /* to the request of features */
+    int done;                /* 1: one of the threads has made it */
 };
 
 /*
  * One lock protects all shared state.  The first thread fetches features and
  * sends reports on plans to the trainer; it sleeps on `work`, waits for the
- * trainer, or computes.  planner_cancel() increments `turn`, so a thread sees
- * that its job was cancelled.
+ * trainer, or computes.  planner_cancel() increments `generation`, so a thread
+ * sees that its job was cancelled.
  *
  * While the trainer does not wait for a plan, the second thread computes it at
  * the lowest priority, as do the threads of its loops, so the trainer keeps its
@@ -44,18 +44,18 @@ struct planner {
 
     pthread_mutex_t lock;
     pthread_cond_t work, low_work;
-    unsigned turn;
+    unsigned generation;
     int quit, computing;        /* computing: threads in select_make() */
     struct job *job;            /* the wanted plan */
     struct job *first, *second; /* jobs that each thread computes */
     int urgent;                 /* 1: the trainer waits for a plan */
-    double since, spent; /* clock and processor time of the second thread at the
+    double checked, cpu; /* clock and processor time of the second thread at the
                             last check */
-    int asked, busy, made, reporting;
+    int requested, planning, ready, report_pending;
     int64_t epoch, from; /* of the requested plan */
     struct planner_plan result;
-    struct wire_plan about; /* report to send */
-    int trouble, reported;  /* see planner_trouble() */
+    struct wire_plan report;
+    int trouble, reported; /* see planner_trouble() */
     struct err why;
 };
 
@@ -89,20 +89,20 @@ retry_later(struct planner *p, const struct err *why)
 }
 
 static int
-is_current(struct planner *p, unsigned turn)
+is_current(struct planner *p, unsigned generation)
 {
     int current;
 
     pthread_mutex_lock(&p->lock);
-    current = p->turn == turn && !p->quit;
+    current = p->generation == generation && !p->quit;
     pthread_mutex_unlock(&p->lock);
     return current;
 }
 
 static int
-may_retry(enum flow_answer what)
+may_retry(enum flow_answer answer)
 {
-    return what == FLOW_FAILED || what == FLOW_UNREACHED;
+    return answer == FLOW_FAILED || answer == FLOW_UNREACHED;
 }
 
 static void
@@ -114,16 +114,16 @@ fetch_features(struct planner *p, struct job *job)
     const double start = clock_now();
     struct err why;
 
-    job->what = job->making.from < 0 ? FLOW_NO_STATE : FLOW_UNREACHED;
-    while (may_retry(job->what) && is_current(p, job->turn)) {
-        job->what = select_fetch(p->service, p->wake[0], &wanted,
-                                 p->config.task.layout.size,
-                                 &job->making.history, &why);
-        if (may_retry(job->what))
+    job->answer = job->making.from < 0 ? FLOW_NO_STATE : FLOW_UNREACHED;
+    while (may_retry(job->answer) && is_current(p, job->generation)) {
+        job->answer = select_fetch(p->service, p->wake[0], &wanted,
+                                   p->config.task.layout.size,
+                                   &job->making.history, &why);
+        if (may_retry(job->answer))
             retry_later(p, &why);
     }
-    set_trouble(p, job->what == FLOW_REFUSED ? -1 : 0, &why);
-    job->making.by_features = job->what == FLOW_ANSWERED;
+    set_trouble(p, job->answer == FLOW_REFUSED ? -1 : 0, &why);
+    job->making.by_features = job->answer == FLOW_ANSWERED;
     job->making.waited = clock_now() - start;
 }
 
@@ -144,7 +144,7 @@ end_job(struct planner *p)
     struct job *job = p->job;
 
     p->job = NULL;
-    p->busy = 0;
+    p->planning = 0;
     free_if_idle(p, job);
 }
 
@@ -154,22 +154,22 @@ static void
 compute_plan(struct planner *p, struct job **slot)
 {
     struct job *job = *slot ? *slot : p->job;
-    struct planner_plan made;
+    struct planner_plan plan;
     struct err why;
 
     *slot = job;
     p->computing++;
     pthread_mutex_unlock(&p->lock);
-    made = select_make(&p->config, &job->making, &why);
-    if (!made.ids)
+    plan = select_make(&p->config, &job->making, &why);
+    if (!plan.ids)
         set_trouble(p, -1, &why);
     pthread_mutex_lock(&p->lock);
     p->computing--;
-    if (made.ids && p->turn == job->turn && !job->done) {
-        p->made = job->done = 1;
-        p->result = made;
+    if (plan.ids && p->generation == job->generation && !job->done) {
+        p->ready = job->done = 1;
+        p->result = plan;
     } else {
-        free(made.ids);
+        free(plan.ids);
     }
     *slot = NULL;
     if (job == p->job)
@@ -183,19 +183,19 @@ compute_plan(struct planner *p, struct job **slot)
 static int
 must_take_over(struct planner *p)
 {
-    const double now = clock_now(), spent = clock_cpu_of(p->low);
-    const double passed = now - p->since, share = (spent - p->spent) / passed;
+    const double now = clock_now(), cpu = clock_cpu_of(p->low);
+    const double passed = now - p->checked, share = (cpu - p->cpu) / passed;
 
-    if (!p->job || p->second != p->job || !p->urgent || p->since <= 0 ||
+    if (!p->job || p->second != p->job || !p->urgent || p->checked <= 0 ||
         p->config.command) {
-        p->since = p->job && p->urgent ? now : 0;
-        p->spent = spent;
+        p->checked = p->job && p->urgent ? now : 0;
+        p->cpu = cpu;
         return 0;
     }
     if (passed < check_s)
         return 0;
-    p->since = now;
-    p->spent = spent;
+    p->checked = now;
+    p->cpu = cpu;
     return share < least_share;
 }
 
@@ -205,17 +205,17 @@ start_plan(struct planner *p)
 {
     struct job *job = mem_array(1, sizeof *job);
 
-    job->turn = p->turn;
+    job->generation = p->generation;
     job->making = (struct select_making){.epoch = p->epoch, .from = p->from};
-    p->asked = 0;
-    p->busy = 1;
-    p->since = 0;
+    p->requested = 0;
+    p->planning = 1;
+    p->checked = 0;
     pthread_mutex_unlock(&p->lock);
     fetch_features(p, job);
     pthread_mutex_lock(&p->lock);
     p->job = job;
-    if (p->turn != job->turn || p->quit ||
-        (job->what != FLOW_ANSWERED && job->what != FLOW_NO_STATE)) {
+    if (p->generation != job->generation || p->quit ||
+        (job->answer != FLOW_ANSWERED && job->answer != FLOW_NO_STATE)) {
         end_job(p);
     } else if (!p->config.command && (p->urgent || p->second)) {
         compute_plan(p, &p->first);
@@ -228,22 +228,22 @@ start_plan(struct planner *p)
 static void
 send_report(struct planner *p)
 {
-    struct wire_plan about = p->about;
-    const unsigned turn = p->turn;
-    enum flow_answer what = FLOW_UNREACHED;
+    struct wire_plan report = p->report;
+    const unsigned generation = p->generation;
+    enum flow_answer answer = FLOW_UNREACHED;
     struct err why;
 
     pthread_mutex_unlock(&p->lock);
-    while (may_retry(what) && is_current(p, turn)) {
-        what = select_send_plan(p->service, p->wake[0], &about, &why);
-        if (may_retry(what))
+    while (may_retry(answer) && is_current(p, generation)) {
+        answer = select_send_plan(p->service, p->wake[0], &report, &why);
+        if (may_retry(answer))
             retry_later(p, &why);
     }
-    set_trouble(p, what == FLOW_REFUSED ? -1 : 0, &why);
+    set_trouble(p, answer == FLOW_REFUSED ? -1 : 0, &why);
     pthread_mutex_lock(&p->lock);
-    if (p->turn == turn && p->about.epoch == about.epoch &&
-        what != FLOW_STOPPED)
-        p->reporting = 0;
+    if (p->generation == generation && p->report.epoch == report.epoch &&
+        answer != FLOW_STOPPED)
+        p->report_pending = 0;
 }
 
 static void *
@@ -257,9 +257,9 @@ run_planner(void *arg)
     while (!p->quit) {
         while (read(p->wake[0], &byte, 1) == 1)
             ;
-        if (p->trouble >= 0 && p->reporting)
+        if (p->trouble >= 0 && p->report_pending)
             send_report(p);
-        else if (p->trouble >= 0 && p->asked)
+        else if (p->trouble >= 0 && p->requested)
             start_plan(p);
         else if (must_take_over(p))
             compute_plan(p, &p->first);
@@ -376,9 +376,9 @@ planner_ask(struct planner *p, int64_t epoch, int64_t from)
     int idle;
 
     pthread_mutex_lock(&p->lock);
-    idle = !p->asked && !p->busy && !p->made;
+    idle = !p->requested && !p->planning && !p->ready;
     if (idle) {
-        p->asked = 1;
+        p->requested = 1;
         p->epoch = epoch;
         p->from = from;
         pthread_cond_signal(&p->work);
@@ -400,25 +400,25 @@ planner_set_urgent(struct planner *p, int urgent)
 int
 planner_take(struct planner *p, struct planner_plan *planned)
 {
-    int made;
+    int ready;
 
     pthread_mutex_lock(&p->lock);
-    made = p->made;
-    if (made) {
+    ready = p->ready;
+    if (ready) {
         *planned = p->result;
         p->result = (struct planner_plan){0};
-        p->made = 0;
+        p->ready = 0;
     }
     pthread_mutex_unlock(&p->lock);
-    return made;
+    return ready;
 }
 
 void
 planner_report(struct planner *p, const struct wire_plan *about)
 {
     pthread_mutex_lock(&p->lock);
-    p->reporting = 1;
-    p->about = *about;
+    p->report_pending = 1;
+    p->report = *about;
     pthread_cond_signal(&p->work);
     pthread_mutex_unlock(&p->lock);
 }
@@ -429,7 +429,7 @@ planner_reported(struct planner *p)
     int sent;
 
     pthread_mutex_lock(&p->lock);
-    sent = !p->reporting;
+    sent = !p->report_pending;
     pthread_mutex_unlock(&p->lock);
     return sent;
 }
@@ -438,8 +438,8 @@ void
 planner_cancel(struct planner *p)
 {
     pthread_mutex_lock(&p->lock);
-    p->turn++;
-    p->asked = p->made = p->reporting = 0;
+    p->generation++;
+    p->requested = p->ready = p->report_pending = 0;
     free(p->result.ids);
     p->result = (struct planner_plan){0};
     if (p->job)

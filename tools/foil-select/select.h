@@ -254,7 +254,7 @@ struct selector {
     struct planner *planner; /* NULL: plans need no features */
     struct select_command *command;
     int64_t *previous; /* the last plan made from features */
-    int64_t asked;     /* plans of epochs before this one are requested */
+    int64_t requested; /* plans of epochs before this one are requested */
     int starved;       /* 1: the trainer waits for a plan */
     long fallbacks;    /* epochs whose plan was not ready */
 

@@ -240,7 +240,7 @@ handle_news(struct selector *s, struct flow_news *news)
         if (s->planner) {
             planner_cancel(s->planner);
             select_plan_clear(s->plan);
-            s->asked = 0;
+            s->requested = 0;
         }
         progress_start(&s->progress, "steps", steps_before(s, &news->at),
                        (double)s->options->epochs * (double)count_steps(s, -1));
@@ -250,7 +250,7 @@ handle_news(struct selector *s, struct flow_news *news)
         // later epoch
         if (s->planner)
             planner_cancel(s->planner);
-        s->asked = 0;
+        s->requested = 0;
         break;
     default:
         break;
@@ -278,11 +278,11 @@ ask_plan(struct selector *s)
 
     if (has_plan(s, epoch))
         epoch++;
-    if (epoch >= s->options->epochs || epoch < s->asked || has_plan(s, epoch) ||
-        (!none && epoch - 1 - lag >= now))
+    if (epoch >= s->options->epochs || epoch < s->requested ||
+        has_plan(s, epoch) || (!none && epoch - 1 - lag >= now))
         return;
     if (planner_ask(s->planner, epoch, none ? -1 : epoch - 1 - lag))
-        s->asked = epoch + 1;
+        s->requested = epoch + 1;
 }
 
 /*
