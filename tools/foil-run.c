@@ -92,7 +92,7 @@ main(int argc, char **argv)
         run_pipeline(argc, argv);
     path = opt_parse(&tool, argc, argv)[0];
     if (!run && path)
-        run = hold_name(basename(mem_keep_format("%s", path)));
+        run = folder_of_run(basename(mem_keep_format("%s", path)));
     if (resume && !run)
         opt_misuse("--resume needs the run directory, -r RUN");
     if (resume && !path)
@@ -104,11 +104,11 @@ main(int argc, char **argv)
     if (!run && !alone)
         opt_misuse("more than one process needs -r, for logs");
     if (!alone && !dry_run) {
-        hold_folder(run);
+        folder_lock(run);
         logs = mem_keep_format("%s/log", run);
-        hold_make(logs);
-        hold_logs(logs);
-        hold_list(run, &list);
+        folder_make(logs);
+        folder_lock_logs(logs);
+        folder_write_list(run, &list);
     }
     if (resume)
         list_resume(&list);

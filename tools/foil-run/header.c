@@ -35,14 +35,14 @@ take_operands(struct pipeline *p, const struct word_list *word)
 {
     p->described = "";
     for (size_t i = 0; i < word->n; i++) {
-        const char *shown = word->word[i];
-        const int may = *shown == '[';
+        const char *operand = word->word[i];
+        const int may = *operand == '[';
         const char *name = mem_keep_format(
-            "%.*s", (int)strcspn(shown + may, "]"), shown + may);
+            "%.*s", (int)strcspn(operand + may, "]"), operand + may);
 
         check_name(p, name);
         p->described =
-            mem_keep_format("%s%s%s", p->described, i ? " " : "", shown);
+            mem_keep_format("%s%s%s", p->described, i ? " " : "", operand);
         word_list_add(&p->operand, name);
         set_var(p, name, "");
         p->needed += !may;
@@ -100,8 +100,8 @@ take_sweep(struct pipeline *p, const struct word_list *word)
 {
     p->is_sweep = 1;
     p->described = "PIPELINE [OPERAND ...]";
-    p->shown = mem_keep_format("foil %s", p->name);
-    set_tool_name(p->shown);
+    p->command = mem_keep_format("foil %s", p->name);
+    set_tool_name(p->command);
     take_study(p, word);
 }
 

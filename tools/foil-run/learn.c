@@ -70,14 +70,14 @@ make_run(const struct pipeline *p)
     const char *text = getenv("FOIL_COMMAND"), *whole = getenv("FOIL_RUN");
     struct err err;
 
-    hold_run(var(p, "RUN"));
+    folder_lock_run(var(p, "RUN"));
     if (chmod(var(p, "RUN"), 0700))
         die("cannot change '%s': %s", var(p, "RUN"), strerror(errno));
     if (!p->is_study && whole && text &&
         file_write(mem_keep_format("%s/command", whole), text, strlen(text),
                    &err))
         die("%s", err.msg);
-    hold_make(run_path(p, "log"));
+    folder_make(run_path(p, "log"));
 }
 
 /* Prepares a training on data; with "", only what does not need data.  The
@@ -120,7 +120,7 @@ prepare_run(struct pipeline *p, const char *data, struct list *list)
     }
     make_run(p);
     note = mem_keep_format("%s\n%s\n", data, test);
-    if (p->evaluates && !p->learnt && // for the comparison at the end
+    if (p->evaluates && !p->trained && // for the comparison at the end
         file_write(run_path(p, "log/learnt"), note, strlen(note), &err))
         die("%s", err.msg);
 }
@@ -168,15 +168,15 @@ train_encoder(struct pipeline *p, char **argv)
     if (!*data)
         die("learn needs the data set to train on");
     prepare_run(p, data, &list);
-    if (p->learnt)
+    if (p->trained)
         exit(EXIT_OK);
     if (!p->is_study)
         announce_run(p, data);
     if (getenv("SHOW") && *getenv("SHOW"))
         step_show_list(&list);
-    hold_list(var(p, "RUN"), &list);
+    folder_write_list(var(p, "RUN"), &list);
     logs = run_path(p, "log");
-    hold_logs(logs);
+    folder_lock_logs(logs);
     exit(supervise(&list, logs, strtod(var(p, "grace"), NULL)));
 }
 

@@ -10,7 +10,7 @@
 
 /* Stages in the order in which an option is looked up: foil-embed last, as it
  * shares many options. */
-static const int asked[N_STAGES] = {SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED};
+static const int lookup[N_STAGES] = {SELECT, NEGATIVES, AUGMENT, TRAIN, EMBED};
 
 /* Rows of --help that are no options of a pipeline. */
 static const struct {
@@ -74,7 +74,7 @@ refuse_option(struct pipeline *p, const char *name)
     for (size_t i = 0; i < keys.n; i++)
         guess_try(&guess, keys.word[i]);
     for (int i = 0; i < N_STAGES; i++) {
-        const json_t *options = options_of_stage(asked[i]), *option;
+        const json_t *options = options_of_stage(lookup[i]), *option;
         size_t row;
 
         json_array_foreach(options, row, option)
@@ -135,7 +135,7 @@ find_owner(struct pipeline *p, const char **name, int *flag)
     if (only >= 0)
         *name += dot + 1;
     for (int i = 0; i < N_STAGES; i++) {
-        const int stage = asked[i];
+        const int stage = lookup[i];
 
         if ((only >= 0 && stage != only) || (stage == EMBED && owner >= 0) ||
             !(option = option_of_stage(stage, *name)))
@@ -175,7 +175,7 @@ refuse_letter(struct pipeline *p, const char *word)
         const json_t *option;
         size_t row;
 
-        json_array_foreach(options_of_stage(asked[i]), row, option)
+        json_array_foreach(options_of_stage(lookup[i]), row, option)
         {
             const char *is =
                 json_string_value(json_object_get(option, "short"));
@@ -434,13 +434,13 @@ print_comment(const char *at, const char *lead)
 _Noreturn static void
 print_help(const struct pipeline *p)
 {
-    const char *lead = mem_keep_format("%s:", p->shown), *at = p->text;
+    const char *lead = mem_keep_format("%s:", p->command), *at = p->text;
 
     if (!strncmp(at, "#!", 2))
         at += strcspn(at, "\n") + 1;
 
-    printf("usage: %s%s%s [OPTION ...]\n\n", p->shown, *p->described ? " " : "",
-           p->described);
+    printf("usage: %s%s%s [OPTION ...]\n\n", p->command,
+           *p->described ? " " : "", p->described);
     for (; at; lead = "")
         at = print_comment(at, lead);
     opt_row(stdout, "-r, --run RUN",

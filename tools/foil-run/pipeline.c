@@ -76,11 +76,11 @@ set_places(struct pipeline *p)
         p->known = pipeline_absolute(p->path);
     }
     set_var(p, "parts", mem_keep_format("%s/parts", folder));
-    set_var(
-        p, "RUN",
-        hold_name(*p->known == '/' ? strrchr(p->known, '/') + 1 : p->known));
-    p->shown = mem_keep_format("foil run %s", p->name);
-    set_tool_name(p->shown);
+    set_var(p, "RUN",
+            folder_of_run(*p->known == '/' ? strrchr(p->known, '/') + 1
+                                           : p->known));
+    p->command = mem_keep_format("foil run %s", p->name);
+    set_tool_name(p->command);
 }
 
 /* Replaces old spellings in the options of the header. */
@@ -158,7 +158,7 @@ set_environment(const struct pipeline *p)
 
     variables_export(p);
     export_variable("FOIL_SCRIPT", p->path);
-    export_variable("FOIL_NAME", p->shown);
+    export_variable("FOIL_NAME", p->command);
     export_variable("FOIL_RUN", var(p, "RUN"));
     export_variable("FOIL_COMMAND", run_command_text(p));
     export_variable("PATH",
@@ -280,7 +280,7 @@ pipeline_main(char **argv)
     before = newest_of(&p);
     above = first_missing(var(&p, "RUN"));
     if (!p.lists && !p.is_study) // a study locks each of its trials
-        hold_run(var(&p, "RUN"));
+        folder_lock_run(var(&p, "RUN"));
     set_environment(&p);
     code = run_script(&p);
     if (p.lists)

@@ -39,7 +39,7 @@ struct pipeline_row {
 
 struct pipeline {
     char *name;               /* for `foil run NAME` */
-    const char *shown;        /* the command, for messages */
+    const char *command;      /* the command, for messages */
     char *known;              /* in RUN/command */
     char *path, *text;        /* the script */
     const char *described;    /* operands as in "DATA [TEST]" */
@@ -64,7 +64,7 @@ struct pipeline {
     struct word_list tuned;   /* of the trainer, with the default objective */
     const char *usual;        /* the default objective */
     json_t *selects, *trains; /* output of both with --dry-run; or NULL */
-    int learnt;               /* 1: nothing is left to train */
+    int trained;              /* 1: nothing is left to train */
     int query_own_select;     /* 1: skip options for foreign programs */
     int foreign_trainer;      /* 1: the trainer is a foreign program */
     const char *stages;       /* the list of stages; or NULL */

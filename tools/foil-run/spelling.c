@@ -53,7 +53,7 @@ option_of_stage(int stage, const char *name)
 
 /* Whether a list has the parameter that `word` begins with. */
 static int
-holds_name(const char *list, const char *word)
+has_parameter(const char *list, const char *word)
 {
     const int no = !strncmp(word, "no-", 3) ? 3 : 0;
     const size_t n = strcspn(word + no, "=,");
@@ -78,7 +78,7 @@ is_parameter(int stage, const char *option, const char *word)
         const char *of = text_of(row, "of");
 
         if (of && opt_index(of, option) >= 0 &&
-            (!word || holds_name(text_of(row, "name"), word)))
+            (!word || has_parameter(text_of(row, "name"), word)))
             return 1;
     }
     return 0;
@@ -97,7 +97,7 @@ merge_parameters(const char *was, const char *is)
     all = mem_keep_format("%s", *now ? now : old);
     for (char *word = olds ? strtok_r(olds, ",", &rest) : NULL; word;
          word = strtok_r(NULL, ",", &rest))
-        if (!holds_name(news, word))
+        if (!has_parameter(news, word))
             all = mem_keep_format("%s,%s", all, word);
     return news ? mem_keep_format("%s,%s", all, news) : all;
 }
@@ -178,7 +178,8 @@ spelled_in(int stage, const char *name)
 
 /* Adds the new spelling of an old item: 1, or 0 if it is not old. */
 static int
-put_anew(int stage, const char *name, const char *value, struct word_list *now)
+put_new_spelling(int stage, const char *name, const char *value,
+                 struct word_list *now)
 {
     const json_t *row = option_of_stage(stage, name);
     const char *of = text_of(row, "of");
@@ -229,11 +230,11 @@ update_spelling(int stage, struct word_list *list, int says)
 
         end = item_end(list, i);
         if (strncmp(word, "--", 2) || end > i + 2 ||
-            !put_anew(stage, mem_keep_format("%.*s", n - 2, word + 2),
-                      equals        ? equals + 1
-                      : end > i + 1 ? list->word[i + 1]
-                                    : NULL,
-                      &now)) {
+            !put_new_spelling(stage, mem_keep_format("%.*s", n - 2, word + 2),
+                              equals        ? equals + 1
+                              : end > i + 1 ? list->word[i + 1]
+                                            : NULL,
+                              &now)) {
             put_item(stage, &all, list->word + i, end - i);
             continue;
         }

@@ -476,5 +476,5 @@ stages_dry_run(struct pipeline *p, const char *data)
     if (json_is_true(json_object_get(p->trains, "enough")) ||
         json_integer_value(json_object_get(p->trains, "epoch")) >=
             whole_var(p, "epochs"))
-        p->learnt = 1;
+        p->trained = 1;
 }

@@ -43,10 +43,10 @@ struct run {
     struct process *process;
     size_t n, main;
     double grace;
-    int signals;  /* a signalfd */
-    int asked;    /* the signal that asked this process to end; 0: none */
-    int ending;   /* 1: all were asked to end */
-    double until; /* when the rest is killed; 0: already done */
+    int signals;     /* a signalfd */
+    int stop_signal; /* the signal that asked this process to end; 0: none */
+    int ending;      /* 1: all were asked to end */
+    double until;    /* when the rest is killed; 0: already done */
     int code;
 };
 
@@ -246,9 +246,9 @@ on_end(struct run *run, struct process *process, int status)
 {
     if (run->ending)
         return;
-    if (run->asked) {
+    if (run->stop_signal) {
         if (process->stage->is_main)
-            end_all(run, 128 + run->asked);
+            end_all(run, 128 + run->stop_signal);
     } else if (!schedule_restart(process, status)) {
         if (stage_process_code(status))
             report_failure(run, process, status);
@@ -262,11 +262,11 @@ on_signal(struct run *run, int signal)
 {
     const struct process *process = &run->process[run->main];
 
-    if (run->asked && signal == SIGHUP)
+    if (run->stop_signal && signal == SIGHUP)
         return; // a closing terminal sends several
     lock_note_stopping();
     run->code = 128 + signal;
-    if (run->asked || run->ending) {
+    if (run->stop_signal || run->ending) {
         if (!process->stage->is_script)
             log_message("killing all stages");
         kill_all(run);
@@ -281,7 +281,7 @@ on_signal(struct run *run, int signal)
     } else {
         end_all(run, run->code);
     }
-    run->asked = signal;
+    run->stop_signal = signal;
 }
 
 static int

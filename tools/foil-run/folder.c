@@ -20,7 +20,7 @@ enum {
 };
 
 char *
-hold_name(const char *name)
+folder_of_run(const char *name)
 {
     const char *dot = strrchr(name, '.');
 
@@ -30,7 +30,7 @@ hold_name(const char *name)
 }
 
 void
-hold_make(const char *path)
+folder_make(const char *path)
 {
     char *copy = mem_keep_format("%s", path);
     struct err err;
@@ -43,11 +43,11 @@ hold_make(const char *path)
 }
 
 void
-hold_folder(const char *path)
+folder_lock(const char *path)
 {
     int fd;
 
-    hold_make(path);
+    folder_make(path);
     fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         die("cannot open '%s': %s", path, strerror(errno));
@@ -56,7 +56,7 @@ hold_folder(const char *path)
 }
 
 void
-hold_run(const char *run)
+folder_lock_run(const char *run)
 {
     const char *held = getenv("FOIL_HELD");
 
@@ -66,12 +66,12 @@ hold_run(const char *run)
             strlen(run), LONGEST_RUN);
     if (held && !strcmp(run, held))
         return;
-    hold_folder(run);
+    folder_lock(run);
     export_variable("FOIL_HELD", run);
 }
 
 void
-hold_logs(const char *logs)
+folder_lock_logs(const char *logs)
 {
     const char *path = mem_keep_format("%s/lock", logs);
     const double until = clock_now() + REMNANT_S;
@@ -86,7 +86,7 @@ hold_logs(const char *logs)
 }
 
 void
-hold_list(const char *run, const struct list *list)
+folder_write_list(const char *run, const struct list *list)
 {
     const char *text = list_text(list, run);
     struct err err;
