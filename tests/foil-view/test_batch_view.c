@@ -20,33 +20,33 @@ batch_is_shown(void)
 {
     struct batch_view b = {
         .epoch = 3, .step = 5, .n = N, .views = VIEWS, .d = D, .ids = ids};
-    json_t *shown = batch_view_show(&b, NULL);
+    json_t *json = batch_view_json(&b, NULL);
 
-    T(json_is_false(json_object_get(shown, "known")),
+    T(json_is_false(json_object_get(json, "known")),
       "a batch without embeddings is not known");
-    json_decref(shown);
+    json_decref(json);
     b.z = z;
     b.texts = 1;
-    shown = batch_view_show(&b, NULL);
-    T(json_is_true(json_object_get(shown, "known")) &&
-          json_integer_value(json_object_get(shown, "views")) == VIEWS &&
-          json_integer_value(json_object_get(shown, "pictures")) == 1,
+    json = batch_view_json(&b, NULL);
+    T(json_is_true(json_object_get(json, "known")) &&
+          json_integer_value(json_object_get(json, "views")) == VIEWS &&
+          json_integer_value(json_object_get(json, "pictures")) == 1,
       "with texts an image has one picture");
-    T(json_integer_value(json_array_get(json_object_get(shown, "labels"), 1)) ==
+    T(json_integer_value(json_array_get(json_object_get(json, "labels"), 1)) ==
           -1,
       "without a data set there are no classes");
-    json_decref(shown);
+    json_decref(json);
 }
 
 static void
 embeddings_are_base64(void)
 {
     const struct batch_view b = {.n = 1, .views = 1, .d = D, .z = z};
-    json_t *shown = batch_view_embeddings(&b);
+    json_t *json = batch_view_embeddings(&b);
 
-    T(!strcmp(json_string_value(json_object_get(shown, "z")), "AACAPwAAAAA="),
+    T(!strcmp(json_string_value(json_object_get(json, "z")), "AACAPwAAAAA="),
       "1 and 0 as little-endian floats");
-    json_decref(shown);
+    json_decref(json);
 }
 
 /* Row 1 drew row 0, a sample outside the batch, and a feature without a sample.

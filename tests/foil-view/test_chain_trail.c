@@ -59,12 +59,12 @@ latest_steps_are_shown(void)
     struct chain_trail trail = {0};
     json_t *steps;
 
-    steps = chain_trail_show(&trail, 3, 0, NULL);
+    steps = chain_trail_json(&trail, 3, 0, NULL);
     T(!json_array_size(steps), "an empty trail has no steps");
     json_decref(steps);
     for (int64_t epoch = 0; epoch < CHAIN_TRAIL_STEPS + 3; epoch++)
         draw_step(&trail, epoch, 5);
-    steps = chain_trail_show(&trail, 7, 1, NULL);
+    steps = chain_trail_json(&trail, 7, 1, NULL);
     T(json_array_size(steps) == CHAIN_TRAIL_STEPS &&
           whole_at(steps, 0, "epoch") == 3 &&
           whole_at(steps, CHAIN_TRAIL_STEPS - 1, "epoch") ==
@@ -75,11 +75,11 @@ latest_steps_are_shown(void)
           fabs(json_number_value(state_at(steps, 0, "weight")) - .7) < 1e-6,
       "with the negatives of that image and view");
     json_decref(steps);
-    steps = chain_trail_show(&trail, 4, 0, NULL);
+    steps = chain_trail_json(&trail, 4, 0, NULL);
     T(!json_array_size(steps), "an image in no batch has no steps");
     json_decref(steps);
     for (int bad = 0; bad < 3; bad++) {
-        steps = chain_trail_show(&trail,
+        steps = chain_trail_json(&trail,
                                  bad == 1   ? 10
                                  : bad == 2 ? -1
                                             : 3,
@@ -101,7 +101,7 @@ repeated_step_drops_earlier_ones(void)
     for (int64_t step = 0; step < 5; step++)
         draw_step(&trail, 1, step);
     draw_step(&trail, 1, 3);
-    steps = chain_trail_show(&trail, 3, 0, NULL);
+    steps = chain_trail_json(&trail, 3, 0, NULL);
     T(json_array_size(steps) == 1 && whole_at(steps, 0, "step") == 3,
       "a repeated step is the only one");
     json_decref(steps);

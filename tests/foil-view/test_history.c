@@ -40,7 +40,7 @@ few_steps_are_all_shown(void)
 
     for (int64_t total = 1; total <= 5; total++)
         add_step(&history, total, 0);
-    all = history_show(&history);
+    all = history_json(&history);
     T(json_array_size(json_object_get(all, "total")) == 5 &&
           number_at(all, NULL, 4) == 5 && number_at(all, "loss", 3) == .25,
       "five steps are five points");
@@ -63,7 +63,7 @@ no_peak_is_lost(size_t steps)
 
     for (int64_t total = 1; total <= (int64_t)steps; total++)
         add_step(&history, total, peak);
-    all = history_show(&history);
+    all = history_json(&history);
     points = json_array_size(json_object_get(all, "total"));
     for (size_t i = 0; i < points; i++) {
         highest = fmax(highest, number_at(all, "loss", i));
@@ -85,7 +85,7 @@ falling_column_does_not_rise(void)
 
     for (int64_t total = 1; total <= 10000; total++)
         add_step(&history, total, 0);
-    all = history_show(&history);
+    all = history_json(&history);
     for (size_t i = 1; i < history.n; i++)
         falls &= number_at(all, "loss", i) <= number_at(all, "loss", i - 1);
     T(falls, "a loss that falls at each step falls at each point");

@@ -132,7 +132,7 @@ frames_have_similar_points_near(struct map_frames *maps)
 {
     size_t bytes;
     int16_t *xy, most = 0;
-    json_t *shown;
+    json_t *json;
 
     map_frames_epoch(maps, 1, 0);
     frames_are_made_at_the_lowest_priority();
@@ -150,11 +150,11 @@ frames_have_similar_points_near(struct map_frames *maps)
     free(xy);
     map_frames_epoch(maps, 2, 0);
     wait_for_frame(maps, 2);
-    shown = map_frames_show(maps);
-    T(json_integer_value(json_object_get(shown, "n")) == MOST &&
-          json_array_size(json_object_get(shown, "epochs")) == 2,
+    json = map_frames_json(maps);
+    T(json_integer_value(json_object_get(json, "n")) == MOST &&
+          json_array_size(json_object_get(json, "epochs")) == 2,
       "another epoch adds a frame");
-    json_decref(shown);
+    json_decref(json);
     map_frames_epoch(maps, 3, 0);
     map_frames_epoch(maps, 4, 0);
     wait_for_frame(maps, 3);
@@ -167,7 +167,7 @@ static void
 repeated_epoch_counts_once(struct map_frames *maps)
 {
     size_t bytes;
-    json_t *shown;
+    json_t *json;
     void *xy;
 
     map_frames_epoch(maps, 1, 0);
@@ -181,19 +181,19 @@ repeated_epoch_counts_once(struct map_frames *maps)
             break;
         nanosleep(&moment, NULL);
     }
-    shown = map_frames_show(maps);
-    T(json_array_size(json_object_get(shown, "epochs")) == 1,
+    json = map_frames_json(maps);
+    T(json_array_size(json_object_get(json, "epochs")) == 1,
       "epoch 1 again: later frames are dropped");
-    json_decref(shown);
+    json_decref(json);
 }
 
 static json_int_t
 count_of(const struct map_frames *maps, const char *name)
 {
-    json_t *shown = map_frames_show(maps);
-    const json_int_t count = json_integer_value(json_object_get(shown, name));
+    json_t *json = map_frames_json(maps);
+    const json_int_t count = json_integer_value(json_object_get(json, name));
 
-    json_decref(shown);
+    json_decref(json);
     return count;
 }
 
@@ -242,7 +242,7 @@ first_frame_comes_within_its_epoch(struct hub *hub)
     map_frames_epoch(maps, 1, 0);
     wait_for_frame(maps, 1);
     T(becomes_whole(maps),
-      "also if that epoch ends while the first is being made");
+      "the map is whole if its epoch ends while the first is being made");
     map_frames_close(maps);
 }
 
@@ -251,13 +251,13 @@ main(void)
 {
     struct hub *hub = hub_open();
     struct map_frames *maps = map_frames_open(hub, MOST);
-    json_t *shown = map_frames_show(maps);
+    json_t *json = map_frames_json(maps);
 
     num_threads(1); // as foil-view
-    T(json_array_size(json_object_get(shown, "epochs")) == 0 &&
-          json_integer_value(json_object_get(shown, "n")) == 0,
+    T(json_array_size(json_object_get(json, "epochs")) == 0 &&
+          json_integer_value(json_object_get(json, "n")) == 0,
       "before the first epoch there are no frames");
-    json_decref(shown);
+    json_decref(json);
     map_frames_epoch(maps, 1, 0);
     T(!map_frames_find(maps, 1, &(size_t){0}) &&
           !map_frames_labels(maps, NULL, &(size_t){0}),

@@ -56,9 +56,9 @@ number_at(const json_t *list, size_t i, const char *key)
 }
 
 static void
-temperatures_of_seen_samples(const json_t *shown)
+temperatures_of_seen_samples(const json_t *json)
 {
-    const json_t *columns = json_object_get(shown, "columns");
+    const json_t *columns = json_object_get(json, "columns");
     const json_t *column = json_array_get(columns, 0);
     const json_t *smallest = json_object_get(column, "smallest");
     const json_t *largest = json_object_get(column, "largest");
@@ -83,9 +83,9 @@ temperatures_of_seen_samples(const json_t *shown)
 
 /* Two captions of each of fifty samples. */
 static void
-temperatures_of_captions(const json_t *shown)
+temperatures_of_captions(const json_t *json)
 {
-    const json_t *columns = json_object_get(shown, "columns");
+    const json_t *columns = json_object_get(json, "columns");
     const json_t *column = json_array_get(columns, 1);
     const json_t *largest = json_object_get(column, "largest");
 
@@ -100,9 +100,9 @@ temperatures_of_captions(const json_t *shown)
 }
 
 static void
-samples_that_were_replaced(const json_t *shown)
+samples_that_were_replaced(const json_t *json)
 {
-    const json_t *replaced = json_object_get(shown, "replaced");
+    const json_t *replaced = json_object_get(json, "replaced");
     const json_t *list = json_object_get(replaced, "list");
 
     T(json_integer_value(json_object_get(replaced, "n")) == 2 &&
@@ -123,7 +123,7 @@ main(void)
     struct samples samples = {0};
     struct pictures pictures = {0};
     struct err err;
-    json_t *shown;
+    json_t *json;
 
     if (!mkdtemp(run))
         return 1;
@@ -132,24 +132,24 @@ main(void)
       "a run without a checkpoint has none to read");
     save_checkpoint(run, "step-1", 0);
     T(samples_read(&samples, run, &pictures), "its first checkpoint is read");
-    T(!samples_read(&samples, run, &pictures), "once");
-    shown = samples_show(&samples);
-    temperatures_of_seen_samples(shown);
-    temperatures_of_captions(shown);
-    samples_that_were_replaced(shown);
-    json_decref(shown);
+    T(!samples_read(&samples, run, &pictures), "a checkpoint is read once");
+    json = samples_json(&samples);
+    temperatures_of_seen_samples(json);
+    temperatures_of_captions(json);
+    samples_that_were_replaced(json);
+    json_decref(json);
     save_checkpoint(run, "step-2", 7);
     T(samples.due > 0, "the next one is read after a pause");
     samples.due = INFINITY;
-    T(!samples_read(&samples, run, &pictures), "not before");
+    T(!samples_read(&samples, run, &pictures),
+      "the next one is not read before the pause");
     samples.due = 0;
     T(samples_read(&samples, run, &pictures),
       "the next one is read after the pause");
-    shown = samples_show(&samples);
-    T(!strcmp(json_string_value(json_object_get(shown, "checkpoint")),
-              "step-2"),
+    json = samples_json(&samples);
+    T(!strcmp(json_string_value(json_object_get(json, "checkpoint")), "step-2"),
       "it has its name");
-    json_decref(shown);
+    json_decref(json);
     samples_release(&samples);
     run_views_close(pictures.views);
     file_remove(run, &err);

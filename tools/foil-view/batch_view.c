@@ -28,7 +28,7 @@ batch_view_label(const struct data_set *set, int64_t id)
 }
 
 json_t *
-batch_view_show(const struct batch_view *b, const struct data_set *set)
+batch_view_json(const struct batch_view *b, const struct data_set *set)
 {
     json_t *ids = json_array(), *labels = json_array();
 
@@ -62,8 +62,8 @@ batch_view_negative(const struct data_set *set, int64_t id, int view,
     return json_pack("{s:I s:i s:i s:I s:o s:o}", "id", (json_int_t)id, "label",
                      batch_view_label(set, id), "view", view, "epoch",
                      (json_int_t)epoch, "weight",
-                     json_number_show((double)weight), "cosine",
-                     json_number_show((double)cosine));
+                     json_number_or_null((double)weight), "cosine",
+                     json_number_or_null((double)cosine));
 }
 
 json_t *
@@ -91,9 +91,9 @@ batch_view_negatives(const struct batch_view *b, const struct data_set *set,
         }
     return json_pack("{s:s s:I s:o s:o s:o}", "sampler", b->top.sampler,
                      "columns", (json_int_t)b->top.columns, "outside",
-                     json_number_show((double)h->outside[row]), "effective",
-                     json_number_show((double)h->effective[row]), "negatives",
-                     list);
+                     json_number_or_null((double)h->outside[row]), "effective",
+                     json_number_or_null((double)h->effective[row]),
+                     "negatives", list);
 }
 
 const struct batch_view *
@@ -241,7 +241,7 @@ chain_trail_add(struct chain_trail *trail, const struct wire_top_negatives *d,
 }
 
 static json_t *
-show_step(const struct step *step, const struct data_set *set)
+step_json(const struct step *step, const struct data_set *set)
 {
     json_t *states = json_array();
 
@@ -251,13 +251,13 @@ show_step(const struct step *step, const struct data_set *set)
                                                   s->w, s->cosine));
     return json_pack("{s:I s:I s:o s:o s:o}", "epoch", (json_int_t)step->epoch,
                      "step", (json_int_t)step->step, "outside",
-                     json_number_show((double)step->outside), "effective",
-                     json_number_show((double)step->effective), "states",
+                     json_number_or_null((double)step->outside), "effective",
+                     json_number_or_null((double)step->effective), "states",
                      states);
 }
 
 json_t *
-chain_trail_show(const struct chain_trail *trail, int64_t id, size_t view,
+chain_trail_json(const struct chain_trail *trail, int64_t id, size_t view,
                  const struct data_set *set)
 {
     const int there =
@@ -270,7 +270,7 @@ chain_trail_show(const struct chain_trail *trail, int64_t id, size_t view,
     for (uint64_t k = n > CHAIN_TRAIL_STEPS ? n - CHAIN_TRAIL_STEPS : 0; k < n;
          k++)
         json_array_append_new(
-            list, show_step(&steps->step[k % CHAIN_TRAIL_STEPS], set));
+            list, step_json(&steps->step[k % CHAIN_TRAIL_STEPS], set));
     return list;
 }
 

@@ -32,11 +32,11 @@ size_t batch_view_pictures(const struct batch_view *batch);
 int batch_view_label(const struct data_set *set, int64_t id);
 
 /*
- * batch_view_show() returns {epoch, step, ids, labels, views, pictures,
+ * batch_view_json() returns {epoch, step, ids, labels, views, pictures,
  * known, made}; known: it has embeddings.
  *   set  has the labels; NULL: no labels
  */
-json_t *batch_view_show(const struct batch_view *batch,
+json_t *batch_view_json(const struct batch_view *batch,
                         const struct data_set *set);
 
 /* batch_view_embeddings() returns {z}: f4 [views,n,d], little-endian, in
@@ -112,12 +112,12 @@ void chain_trail_add(struct chain_trail *trail,
                      const struct wire_top_negatives *drawn, size_t size);
 
 /*
- * chain_trail_show() returns the steps of a view of a sample, oldest first,
+ * chain_trail_json() returns the steps of a view of a sample, oldest first,
  * with states in the form of batch_view_negative():
  *
  *     [{epoch, step, outside, effective, states: []}]
  */
-json_t *chain_trail_show(const struct chain_trail *trail, int64_t id,
+json_t *chain_trail_json(const struct chain_trail *trail, int64_t id,
                          size_t view, const struct data_set *set);
 void chain_trail_release(struct chain_trail *trail);
 

@@ -70,7 +70,7 @@ add_named(struct image_list *list, json_t *value, const char *key)
 /* Returns {columns, ids, sprite}: the stored images of the batch, of the panels
  * of extremes and neighbours, and of the map. */
 static json_t *
-show_images(struct watch *watch, const struct data_set *set,
+images_json(struct watch *watch, const struct data_set *set,
             const struct batch_view *batch, const json_t *all)
 {
     const json_t *samples = json_object_get(all, "samples");
@@ -119,7 +119,7 @@ add_batch(json_t *file, struct watch *watch, const struct batch_view *batch,
     json_object_set_new(file, "sprite", encode_jpeg(rc, &jpeg));
     if (!rc)
         json_object_set_new(file, "images",
-                            show_images(watch,
+                            images_json(watch,
                                         pictures_set(&watch->pictures, NULL),
                                         batch, all));
 }
@@ -155,7 +155,7 @@ add_map(json_t *file, struct watch *watch, json_t *map)
 }
 
 static json_t *
-show_assets(void)
+assets_json(void)
 {
     json_t *files = json_object();
 
@@ -184,8 +184,8 @@ put_json(FILE *to, json_t *object)
 char *
 export_page(struct watch *watch, size_t *size)
 {
-    json_t *all = watch_show(watch);
-    json_t *file = json_pack("{s:o s:o}", "all", all, "files", show_assets());
+    json_t *all = watch_json(watch);
+    json_t *file = json_pack("{s:o s:o}", "all", all, "files", assets_json());
     const struct batch_view *batch = watch_newest(watch);
     char *start = mem_text(json_string_value(
         json_object_get(json_object_get(file, "files"), "exported.js")));

@@ -15,7 +15,7 @@ history_show_values(const struct value *value, size_t n)
 
     for (size_t i = 0; i < n; i++)
         json_object_set_new(values, value[i].name,
-                            json_number_show(value[i].value));
+                            json_number_or_null(value[i].value));
     return values;
 }
 
@@ -162,7 +162,7 @@ history_add(struct history *history, const struct value *value, size_t n)
 }
 
 json_t *
-history_show(const struct history *history)
+history_json(const struct history *history)
 {
     json_t *columns = json_object(), *total = json_array();
 
@@ -173,7 +173,7 @@ history_show(const struct history *history)
         json_t *list = json_array();
 
         for (size_t i = 0; i < history->n; i++)
-            json_array_append_new(list, json_number_show(column->x[i]));
+            json_array_append_new(list, json_number_or_null(column->x[i]));
         json_object_set_new(columns, column->name, list);
     }
     return json_pack("{s:o s:o}", "total", total, "columns", columns);

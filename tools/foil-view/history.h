@@ -47,9 +47,9 @@ int history_add(struct history *history, const struct value *value, size_t n);
 /* history_total() returns the number of the last step, or 0. */
 int64_t history_total(const struct history *history);
 
-/* history_show() returns the rows, {total: [], columns: {name: []}}: no peak is
+/* history_json() returns the rows, {total: [], columns: {name: []}}: no peak is
  * lost, and a falling column does not rise. */
-json_t *history_show(const struct history *history);
+json_t *history_json(const struct history *history);
 void history_release(struct history *history);
 
 #endif

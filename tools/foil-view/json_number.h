@@ -8,10 +8,10 @@
 
 #include "util/json.h"
 
-/* json_number_show() returns a number with six digits, null if it is not
+/* json_number_or_null() returns a number with six digits, null if it is not
  * finite.  Times and counts, from 1e6 on, are not rounded. */
 static inline json_t *
-json_number_show(double x)
+json_number_or_null(double x)
 {
     char text[32];
 

@@ -252,7 +252,7 @@ add_frame(struct map_frames *maps)
 static void
 publish_maps(struct map_frames *maps)
 {
-    hub_publish(maps->hub, "map", map_frames_show(maps));
+    hub_publish(maps->hub, "map", map_frames_json(maps));
     maps->sent_at = clock_now();
 }
 
@@ -284,7 +284,7 @@ map_frames_poll(struct map_frames *maps)
 }
 
 json_t *
-map_frames_show(const struct map_frames *maps)
+map_frames_json(const struct map_frames *maps)
 {
     json_t *epochs = json_array();
     const int within = maps->n_frames && maps->frame->within;

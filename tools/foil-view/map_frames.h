@@ -46,19 +46,19 @@ int map_frames_busy(const struct map_frames *maps);
 int map_frames_any(const struct map_frames *maps);
 
 /* map_frames_poll() starts the first frame as soon as enough samples are known,
- * also within an epoch; adds a finished frame; and publishes map_frames_show().
+ * also within an epoch; adds a finished frame; and publishes map_frames_json().
  * Call it every second. */
 void map_frames_poll(struct map_frames *maps);
 
 /*
- * map_frames_show() returns
+ * map_frames_json() returns
  *   n       points on the map; 0 before they are chosen
  *   wanted  points of a map of all samples, at most `most`
  *   known   samples with an embedding
  *   within  epoch of the first frame, if made before the epoch's end; else 0
  *   epochs  [] epochs of the frames, counted from 1
  */
-json_t *map_frames_show(const struct map_frames *maps);
+json_t *map_frames_json(const struct map_frames *maps);
 
 /* map_frames_points() returns the samples of the points, [n], not owned. */
 const int64_t *map_frames_points(const struct map_frames *maps, size_t *n);

@@ -57,7 +57,7 @@ gather_column(const struct file *file, const struct nn_array *of)
 }
 
 static json_t *
-show_label(struct pictures *pictures, int64_t id)
+label_json(struct pictures *pictures, int64_t id)
 {
     return json_integer(batch_view_label(pictures_set(pictures, NULL), id));
 }
@@ -86,7 +86,7 @@ find_extremes(const struct column *c, double sign,
 
 /* Returns caption k of a sample; null if there is none or it is not UTF-8. */
 static json_t *
-show_caption(struct pictures *pictures, int64_t id, size_t k)
+caption_json(struct pictures *pictures, int64_t id, size_t k)
 {
     const struct data_set *set = pictures_set(pictures, NULL);
     const int there = set && id >= 0 && (size_t)id < data_size(set);
@@ -102,7 +102,7 @@ show_caption(struct pictures *pictures, int64_t id, size_t k)
 }
 
 static json_t *
-show_extremes(const struct column *c, double sign, struct pictures *pictures)
+extremes_json(const struct column *c, double sign, struct pictures *pictures)
 {
     size_t place[SAMPLES_EXTREMES];
     const size_t m = find_extremes(c, sign, place);
@@ -112,13 +112,13 @@ show_extremes(const struct column *c, double sign, struct pictures *pictures)
         const int64_t id = (int64_t)(c->item[place[i]] / c->each);
 
         json_t *one = json_pack("{s:I s:o s:o}", "id", (json_int_t)id, "label",
-                                show_label(pictures, id), "x",
-                                json_number_show(c->x[place[i]]));
+                                label_json(pictures, id), "x",
+                                json_number_or_null(c->x[place[i]]));
 
         if (c->each > 1)
             json_object_set_new(
                 one, "caption",
-                show_caption(pictures, id, c->item[place[i]] % c->each));
+                caption_json(pictures, id, c->item[place[i]] % c->each));
         json_array_append_new(list, one);
     }
     return list;
@@ -126,13 +126,13 @@ show_extremes(const struct column *c, double sign, struct pictures *pictures)
 
 /* NULL if no sample was trained. */
 static json_t *
-show_column(const struct file *file, const struct nn_array *of,
+column_json(const struct file *file, const struct nn_array *of,
             struct pictures *pictures)
 {
     struct column c = gather_column(file, of);
     double low = INFINITY, high = -INFINITY, mean = 0;
     size_t count[SAMPLES_BINS];
-    json_t *counts = json_array(), *shown = NULL;
+    json_t *counts = json_array(), *json = NULL;
 
     for (size_t i = 0; i < c.n; i++) {
         low = fmin(low, c.x[i]);
@@ -144,21 +144,21 @@ show_column(const struct file *file, const struct nn_array *of,
                        count);
         for (size_t b = 0; b < SAMPLES_BINS; b++)
             json_array_append_new(counts, json_integer((json_int_t)count[b]));
-        shown =
-            json_pack("{s:s s:I s:I s:o s:o s:o s:O s:o s:o}", "name", of->name,
-                      "each", (json_int_t)c.each, "n", (json_int_t)c.n, "mean",
-                      json_number_show(mean), "low", json_number_show(low),
-                      "high", json_number_show(high), "counts", counts,
-                      "smallest", show_extremes(&c, 1, pictures), "largest",
-                      show_extremes(&c, -1, pictures));
+        json = json_pack("{s:s s:I s:I s:o s:o s:o s:O s:o s:o}", "name",
+                         of->name, "each", (json_int_t)c.each, "n",
+                         (json_int_t)c.n, "mean", json_number_or_null(mean),
+                         "low", json_number_or_null(low), "high",
+                         json_number_or_null(high), "counts", counts,
+                         "smallest", extremes_json(&c, 1, pictures), "largest",
+                         extremes_json(&c, -1, pictures));
     }
     json_decref(counts);
     mem_free(c.x, c.item);
-    return shown;
+    return json;
 }
 
 static json_t *
-show_columns(const struct file *file, struct pictures *pictures)
+columns_json(const struct file *file, struct pictures *pictures)
 {
     json_t *list = json_array();
 
@@ -171,7 +171,7 @@ show_columns(const struct file *file, struct pictures *pictures)
         if (!strcmp(dot ? dot + 1 : a->name, "tau") &&
             !strcmp(a->dtype, "F32") &&
             (a->rank == 1 || (a->rank == 2 && a->shape[1]))) {
-            json_t *column = show_column(file, a, pictures);
+            json_t *column = column_json(file, a, pictures);
 
             if (column)
                 json_array_append_new(list, column);
@@ -200,7 +200,7 @@ find_reason(struct pictures *pictures, int64_t id)
 
 /* Returns the newest entry of each replaced sample, newest first. */
 static json_t *
-show_replaced(const struct file *file, struct pictures *pictures)
+replaced_json(const struct file *file, struct pictures *pictures)
 {
     const struct nn_array *a =
         nn_arrays_find(file->array, file->n, "quarantine");
@@ -217,19 +217,19 @@ show_replaced(const struct file *file, struct pictures *pictures)
         if (one) {
             json_integer_set(times, json_integer_value(times) + 1);
         } else {
-            const int shown = json_array_size(list) < SAMPLES_REPLACED;
+            const int listed = json_array_size(list) < SAMPLES_REPLACED;
 
-            one = shown
+            one = listed
                       ? json_pack("{s:I s:o s:I s:I s:I s:i s:o}", "id",
                                   (json_int_t)entry[i][0], "label",
-                                  show_label(pictures, entry[i][0]), "used",
+                                  label_json(pictures, entry[i][0]), "used",
                                   (json_int_t)entry[i][1], "epoch",
                                   (json_int_t)entry[i][2], "step",
                                   (json_int_t)entry[i][3], "times", 1, "reason",
                                   find_reason(pictures, entry[i][0]))
                       : json_object();
             json_object_set_new(known, key, one);
-            if (shown)
+            if (listed)
                 json_array_append(list, one);
         }
     }
@@ -265,31 +265,31 @@ samples_read(struct samples *samples, const char *run,
 
     if (begin < samples->due || !find_checkpoint(samples, run))
         return 0;
-    json_decref(samples->shown);
-    samples->shown = NULL;
+    json_decref(samples->json);
+    samples->json = NULL;
     // a checkpoint may be deleted during this: then the next one is read
     if (!nn_arrays_read(mem_temp("%s/samples.safetensors", samples->checkpoint),
                         &file.array, &file.n, NULL, &ignored)) {
-        samples->shown = json_pack("{s:s s:o s:o}", "checkpoint",
-                                   strrchr(samples->checkpoint, '/') + 1,
-                                   "columns", show_columns(&file, pictures),
-                                   "replaced", show_replaced(&file, pictures));
+        samples->json = json_pack("{s:s s:o s:o}", "checkpoint",
+                                  strrchr(samples->checkpoint, '/') + 1,
+                                  "columns", columns_json(&file, pictures),
+                                  "replaced", replaced_json(&file, pictures));
         nn_arrays_free(file.array, file.n);
     }
     samples->due = clock_now() + pause_per_read * (clock_now() - begin);
-    return samples->shown != NULL;
+    return samples->json != NULL;
 }
 
 json_t *
-samples_show(const struct samples *samples)
+samples_json(const struct samples *samples)
 {
-    return samples->shown ? json_incref(samples->shown) : json_null();
+    return samples->json ? json_incref(samples->json) : json_null();
 }
 
 void
 samples_release(struct samples *samples)
 {
     free(samples->checkpoint);
-    json_decref(samples->shown);
+    json_decref(samples->json);
     *samples = (struct samples){0};
 }

@@ -9,7 +9,7 @@
 struct samples {
     char *checkpoint; /* path of the last one read; NULL: none */
     double due;       /* when the next one may be read */
-    json_t *shown;
+    json_t *json;
 };
 
 enum { SAMPLES_EXTREMES = 12, SAMPLES_REPLACED = 24, SAMPLES_BINS = 40 };
@@ -20,7 +20,7 @@ int samples_read(struct samples *samples, const char *run,
                  struct pictures *pictures);
 
 /*
- * samples_show() returns null if nothing is known, else
+ * samples_json() returns null if nothing is known, else
  *
  *     {checkpoint,
  *      columns: [{name, each, n, mean, low, high, counts: [],
@@ -31,7 +31,7 @@ int samples_read(struct samples *samples, const char *run,
  * `each` captions; `caption` is the text.  `reason` is the error of reading a
  * replaced sample again; null if it can be read now, or without a data set.
  */
-json_t *samples_show(const struct samples *samples);
+json_t *samples_json(const struct samples *samples);
 void samples_release(struct samples *samples);
 
 #endif

@@ -109,7 +109,7 @@ answer_batch(struct serve *serve, struct MHD_Connection *connection,
     if (!batch)
         return refuse_request(MHD_HTTP_NOT_FOUND, "there is no such batch");
     if (!strcmp(path, "batch"))
-        return answer_json(watch_show_batch(serve->watch, batch));
+        return answer_json(watch_batch_json(serve->watch, batch));
     if (!strcmp(path, "sprite"))
         return answer_picture(
             picture_batch(&serve->watch->pictures, batch, &jpeg, &err), &jpeg,
@@ -211,7 +211,7 @@ answer_path(struct serve *serve, struct MHD_Connection *connection,
     if (opt_index("batch|sprite|embeddings|anchor", path) >= 0)
         return answer_batch(serve, connection, path);
     if (!strcmp(path, "all"))
-        return answer_json(watch_show(serve->watch));
+        return answer_json(watch_json(serve->watch));
     if (!strcmp(path, "view"))
         return answer_view(serve, connection);
     if (!strcmp(path, "map") || !strcmp(path, "frame"))

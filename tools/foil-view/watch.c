@@ -103,13 +103,13 @@ watch_close(struct watch *watch)
     batch_view_release(&watch->newest);
     batch_view_release(&watch->stored);
     embedding_close(&watch->embedding);
-    batch_view_release(&watch->made);
+    batch_view_release(&watch->embedded);
     batch_cache_release(&watch->cache);
     hub_close(watch->hub);
 }
 
 static json_t *
-show_stage(const struct wire_status *status)
+stage_json(const struct wire_status *status)
 {
     return json_pack("{s:s s:I s:o}", "stage", status->stage, "number",
                      (json_int_t)status->number, "values",
@@ -161,7 +161,7 @@ is_sampled(const struct watch *watch, double now)
 /* Shows a batch and takes ownership of it.  In a run with a sampler, batches
  * without top_negatives are skipped. */
 static void
-show_newer(struct watch *watch, struct batch_view *b, double now)
+publish_newer(struct watch *watch, struct batch_view *b, double now)
 {
     if (!b->top.heaviest.k && is_sampled(watch, now) &&
         (watch->newest.n || watch->cache.n)) {
@@ -173,7 +173,7 @@ show_newer(struct watch *watch, struct batch_view *b, double now)
     if (now - watch->published_at >= batch_s && hub_pages(watch->hub)) {
         watch->published_at = now;
         hub_publish(watch->hub, "batch",
-                    watch_show_batch(
+                    watch_batch_json(
                         watch, batch_cache_add(&watch->cache, &watch->newest)));
     }
 }
@@ -210,7 +210,7 @@ take_features(struct watch *watch, struct wire_msg *msg, double now)
             watch->top = (struct wire_top_negatives){0};
         }
         map_frames_take(watch->maps, &b, set ? data_size(set) : 0);
-        show_newer(watch, &b, now);
+        publish_newer(watch, &b, now);
     }
     wire_features_release(&features);
 }
@@ -241,7 +241,7 @@ take_message(struct watch *watch, int was_past)
         note_connection(watch);
         if (was_past) // the run was resumed
             hub_publish(watch->hub, "reload", json_object());
-        hub_publish(watch->hub, "status", show_stage(&live->status));
+        hub_publish(watch->hub, "status", stage_json(&live->status));
         break;
     case WIRE_EVENT:
         note_connection(watch);
@@ -317,7 +317,7 @@ read_folder(struct watch *watch)
     if (cut || is_compared(watch))
         hub_publish(watch->hub, "reload", json_object());
     if (samples_read(&watch->samples, watch->where.stage.run, &watch->pictures))
-        hub_publish(watch->hub, "samples", samples_show(&watch->samples));
+        hub_publish(watch->hub, "samples", samples_json(&watch->samples));
 }
 
 /* ---- embeddings that no trainer publishes ---- */
@@ -326,12 +326,12 @@ static void
 start_embedding(struct watch *watch, const struct batch_view *b, size_t rows,
                 struct picture_name *name)
 {
-    batch_view_release(&watch->made);
-    watch->made = *b;
-    watch->made.z = NULL;
-    watch->made.top = (struct wire_top_negatives){0};
-    watch->made.ids = mem_array(b->n, sizeof *b->ids);
-    memcpy(watch->made.ids, b->ids, b->n * sizeof *b->ids);
+    batch_view_release(&watch->embedded);
+    watch->embedded = *b;
+    watch->embedded.z = NULL;
+    watch->embedded.top = (struct wire_top_negatives){0};
+    watch->embedded.ids = mem_array(b->n, sizeof *b->ids);
+    memcpy(watch->embedded.ids, b->ids, b->n * sizeof *b->ids);
     embedding_start(&watch->embedding, watch->where.stage.run,
                     watch->over ? 0 : 1, watch->pictures.views, rows, name,
                     b->texts ? b->n : 0);
@@ -378,7 +378,7 @@ map_points(struct watch *watch, float *z, size_t d)
 {
     json_t *state = read_config(watch->where.stage.run, "state");
     const int within = json_number_value(json_object_get(state, "step")) > 0;
-    struct batch_view points = watch->made;
+    struct batch_view points = watch->embedded;
 
     points.views = 1;
     points.z = z;
@@ -408,16 +408,15 @@ find_batch(struct watch *watch, int64_t epoch, int64_t step)
 static void
 make_embeddings(struct watch *watch)
 {
-    const struct batch_view *made = &watch->made, *newest;
+    const struct batch_view *b = &watch->embedded, *newest;
     struct batch_view *batch;
     float *z = NULL;
     size_t d;
     const int rc = embedding_poll(&watch->embedding, &z, &d, &watch->why);
 
-    if (rc > 0 && !made->views)
+    if (rc > 0 && !b->views)
         map_points(watch, z, d);
-    batch =
-        rc && made->views ? find_batch(watch, made->epoch, made->step) : NULL;
+    batch = rc && b->views ? find_batch(watch, b->epoch, b->step) : NULL;
     if (rc > 0 && batch && !batch->z) {
         batch->z = z;
         batch->d = d;
@@ -426,7 +425,7 @@ make_embeddings(struct watch *watch)
     }
     free(z);
     if (batch)
-        hub_publish(watch->hub, "embedded", watch_show_batch(watch, batch));
+        hub_publish(watch->hub, "embedded", watch_batch_json(watch, batch));
     if (watch->embedding.child || *watch->why.msg ||
         !pictures_set(&watch->pictures, NULL))
         return;
@@ -472,9 +471,9 @@ watch_batch(struct watch *watch, int64_t epoch, int64_t step)
 }
 
 json_t *
-watch_show_batch(struct watch *watch, const struct batch_view *b)
+watch_batch_json(struct watch *watch, const struct batch_view *b)
 {
-    json_t *batch = batch_view_show(b, pictures_set(&watch->pictures, NULL));
+    json_t *batch = batch_view_json(b, pictures_set(&watch->pictures, NULL));
 
     if (b->texts)
         json_object_set_new(batch, "texts", picture_texts(&watch->pictures, b));
@@ -490,7 +489,7 @@ watch_anchor(struct watch *watch, const struct batch_view *b, size_t row)
 
     return json_pack(
         "{s:o s:o}", "drawn", batch_view_negatives(b, set, row), "trail",
-        chain_trail_show(&watch->trail, b->ids[row % b->n], row / b->n, set));
+        chain_trail_json(&watch->trail, b->ids[row % b->n], row / b->n, set));
 }
 
 int
@@ -505,7 +504,7 @@ watch_is_incomplete(const struct watch *watch)
 
 /* Returns the stages with the seconds since the last status of each. */
 static json_t *
-show_status(const struct watch *watch)
+status_json(const struct watch *watch)
 {
     const struct run_stages *stages = &watch->live.stages;
     json_t *all = json_object();
@@ -514,7 +513,7 @@ show_status(const struct watch *watch)
         const struct run_stage *s = &stages->stage[i];
         char *name =
             mem_format("%s %jd", s->status.stage, (intmax_t)s->status.number);
-        json_t *stage = show_stage(&s->status);
+        json_t *stage = stage_json(&s->status);
 
         json_object_set_new(stage, "age",
                             json_real(clock_now() - s->received_at));
@@ -542,7 +541,7 @@ watch_newest(struct watch *watch)
 }
 
 static json_t *
-show_classes(const struct data_set *set)
+classes_json(const struct data_set *set)
 {
     json_t *list = json_array();
 
@@ -552,7 +551,7 @@ show_classes(const struct data_set *set)
 }
 
 static json_t *
-show_compared(const struct watch *watch)
+compared_json(const struct watch *watch)
 {
     json_t *list = json_array();
 
@@ -562,14 +561,14 @@ show_compared(const struct watch *watch)
         json_array_append_new(list,
                               json_pack("{s:o s:b s:o}", "run", json_name(run),
                                         "living", lock_held(run), "metrics",
-                                        history_show(&watch->compared[i])));
+                                        history_json(&watch->compared[i])));
     }
     return list;
 }
 
 /* The checkpoints that exist: {step, time}. */
 static json_t *
-show_checkpoints(const char *run)
+checkpoints_json(const char *run)
 {
     json_t *list = json_array();
     struct err ignored;
@@ -591,12 +590,12 @@ show_checkpoints(const char *run)
 }
 
 json_t *
-watch_show(struct watch *watch)
+watch_json(struct watch *watch)
 {
     const char *run = watch->where.stage.run;
     char *folder = realpath(run, NULL), *copy = mem_text(folder ? folder : run);
     const struct batch_view *newest = watch_newest(watch);
-    json_t *batch = newest ? watch_show_batch(watch, newest) : json_null();
+    json_t *batch = newest ? watch_batch_json(watch, newest) : json_null();
     // the comparison of the end of the run, by pipelines/bin/compare
     json_t *table = json_load_file(mem_temp("%s/table.json", run), 0, NULL);
     json_t *all;
@@ -607,12 +606,12 @@ watch_show(struct watch *watch)
         "{s:s s:s s:b s:I s:o s:o s:I s:o s:o s:o s:O s:o s:o s:o s:o s:o}",
         "run", basename(copy), "folder", folder ? folder : run, "living",
         lock_held(run), "size", (json_int_t)(set ? data_size(set) : 0),
-        "classes", show_classes(set), "options", read_config(run, "options"),
-        "steps", count_steps(watch), "metrics", history_show(&watch->history),
-        "status", show_status(watch), "checkpoints", show_checkpoints(run),
+        "classes", classes_json(set), "options", read_config(run, "options"),
+        "steps", count_steps(watch), "metrics", history_json(&watch->history),
+        "status", status_json(watch), "checkpoints", checkpoints_json(run),
         "results", watch->results, "table", table ? table : json_null(), "map",
-        map_frames_show(watch->maps), "samples", samples_show(&watch->samples),
-        "compared", show_compared(watch), "batch", batch);
+        map_frames_json(watch->maps), "samples", samples_json(&watch->samples),
+        "compared", compared_json(watch), "batch", batch);
     mem_free(copy, folder);
     return all;
 }

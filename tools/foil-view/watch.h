@@ -45,8 +45,8 @@ struct watch {
     struct batch_view newest;
     struct batch_cache cache;
     struct batch_view stored;   /* last one read from the directory */
-    struct embedding embedding; /* of `made` */
-    struct batch_view made;     /* without z; views = 0: points of the map */
+    struct embedding embedding; /* of `embedded` */
+    struct batch_view embedded; /* without z; views = 0: points of the map */
     struct err why;             /* why embeddings cannot be made; or "" */
     time_t table_at;            /* when RUN/table.json was written; 0: never */
     int over;                   /* 1: no trainer runs */
@@ -75,9 +75,9 @@ void watch_poll(struct watch *watch);
  */
 int watch_is_incomplete(const struct watch *watch);
 
-/* watch_show() returns the data that a page starts with; watch_newest() its
+/* watch_json() returns the data that a page starts with; watch_newest() its
  * batch, or NULL. */
-json_t *watch_show(struct watch *watch);
+json_t *watch_json(struct watch *watch);
 const struct batch_view *watch_newest(struct watch *watch);
 
 /* watch_batch() returns the batch of a step, with embeddings if it is cached;
@@ -88,10 +88,10 @@ const struct batch_view *watch_newest(struct watch *watch);
 const struct batch_view *watch_batch(struct watch *watch, int64_t epoch,
                                      int64_t step);
 void watch_make(struct watch *watch, const struct batch_view *batch);
-json_t *watch_show_batch(struct watch *watch, const struct batch_view *batch);
+json_t *watch_batch_json(struct watch *watch, const struct batch_view *batch);
 
 /* watch_anchor() returns {drawn, trail} of a row of a batch with embeddings
- * (batch_view_negatives(), chain_trail_show()). */
+ * (batch_view_negatives(), chain_trail_json()). */
 json_t *watch_anchor(struct watch *watch, const struct batch_view *batch,
                      size_t row);
 
