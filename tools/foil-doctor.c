@@ -282,10 +282,10 @@ rate_of(const char *run)
 
 /* Trains some steps, and prints how long an epoch takes. */
 static void
-try_run(const struct data_set *set, const char *data, const char *made,
+try_run(const struct data_set *set, const char *data, const char *temp,
         const char *log, int stop)
 {
-    char *run = mem_keep_format("%s/run", made);
+    char *run = mem_keep_format("%s/run", temp);
     char *argv[] = {
         mem_keep_format("foil"),         mem_keep_format("run"),
         mem_keep_format("fast"),         mem_keep_format("%s", data),
@@ -306,7 +306,7 @@ try_run(const struct data_set *set, const char *data, const char *made,
 }
 
 static void
-check_set(const struct data_set *set, const char *data, const char *made,
+check_set(const struct data_set *set, const char *data, const char *temp,
           const char *log, int stop)
 {
     const size_t n = data_size(set), classes = data_classes(set);
@@ -331,18 +331,18 @@ check_set(const struct data_set *set, const char *data, const char *made,
     else if (n < 2)
         refuse_run("a run needs two images or more");
     else
-        try_run(set, data, made, log, stop);
+        try_run(set, data, temp, log, stop);
 }
 
 /* Prints the size of a data set and the seconds of an epoch, which it measures
- * by some steps of a pipeline.  made: a folder for an index, if the data have
+ * by some steps of a pipeline.  temp: a folder for an index, if the data have
  * none, and for the run; stop: when this descriptor is readable, the steps end.
  */
 static void
-check_data(char *path, const char *made, int stop)
+check_data(char *path, const char *temp, int stop)
 {
-    char *log = mem_keep_format("%s/log", made);
-    char *made_index = mem_keep_format("%s/data.foil", made);
+    char *log = mem_keep_format("%s/log", temp);
+    char *made_index = mem_keep_format("%s/data.foil", temp);
     char *argv[] = {mem_keep_format("foil"),
                     mem_keep_format("data"),
                     mem_keep_format("index"),
@@ -359,7 +359,7 @@ check_data(char *path, const char *made, int stop)
     else if (!set && !run_command(argv, log, stop))
         set = data_open(data = made_index, &err);
     if (set)
-        check_set(set, data, made, log, stop);
+        check_set(set, data, temp, log, stop);
     else
         refuse_run("%s", err.msg);
     data_close(set);
@@ -370,7 +370,7 @@ main(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
     const char *base = getenv("TMPDIR");
-    char *made = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
+    char *temp = mem_format("%s/foil-XXXXXX", base ? base : "/tmp");
     struct err err;
     int stop;
 
@@ -379,13 +379,13 @@ main(int argc, char **argv)
         fflush(stdout);
         stop = stop_fd(&err);
         or_die(stop < 0, &err);
-        if (!mkdtemp(made))
-            die("cannot make a folder '%s': %s", made, strerror(errno));
-        check_data(operand[0], made, stop);
-        if (file_remove(made, &err))
+        if (!mkdtemp(temp))
+            die("cannot make a folder '%s': %s", temp, strerror(errno));
+        check_data(operand[0], temp, stop);
+        if (file_remove(temp, &err))
             log_message("%s", err.msg);
     }
-    free(made);
+    free(temp);
     close_stdout();
     if (fault)
         die("no run can start: %s", fault);

@@ -168,15 +168,15 @@ _Noreturn static void
 exec_help(const char *folder, char *topic)
 {
     struct guess guess = {.word = topic};
-    char *asked[] = {mem_keep_format("run"), topic, mem_keep_format("--help"),
-                     NULL};
+    char *help[] = {mem_keep_format("run"), topic, mem_keep_format("--help"),
+                    NULL};
     const char *page =
         find_page(folder, strcmp(topic, "help") ? topic : "foil");
 
     if (run_is_path(topic) && !file_exists(topic))
         die("no pipeline '%s': no such file", topic);
     if (run_is_path(topic) || (!page && pipelines_find(folder, topic)))
-        run_pipeline(folder, asked);
+        run_pipeline(folder, help);
     if (!page && is_command(topic))
         die("the manual is not installed here; 'foil %s --help' has the "
             "options",

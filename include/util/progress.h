@@ -11,7 +11,7 @@ struct progress {
     const char *unit;    /* what is counted: "steps", "images" */
     double total;        /* the final count; 0: not known */
     double start, first; /* clock_now() and count at the start */
-    double shown;        /* clock_now() when the line was last written; or 0 */
+    double drawn_at;     /* clock_now() when the line was last written; or 0 */
     double logged;       /* clock_now() at the last line of a log, or start */
     int terminal, drawn;
 };

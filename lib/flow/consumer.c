@@ -28,7 +28,7 @@ struct flow_consumer {
 
     struct wire_want newest; /* the snapshot, */
     int64_t serial;          /* its serial */
-    double made;             /* and its time */
+    double snapshot_at;      /* when it was made */
     int urgent;              /* make a new one at once */
     int changed;             /* make one soon: the held items changed */
     double since;            /* when they did; < 0: time not known yet */
@@ -253,7 +253,7 @@ flow_consumer_ended(const struct flow_consumer *c)
 void
 flow_consumer_mark_waiting(struct flow_consumer *c, double now)
 {
-    c->urgent |= now - c->made >= resend_s;
+    c->urgent |= now - c->snapshot_at >= resend_s;
 }
 
 static void
@@ -281,7 +281,7 @@ make_snapshot(struct flow_consumer *c, double now)
         add_place(have, &want.n_have, &c->held[i].at);
     flow_snapshot_set(&c->newest, &want);
     free(have);
-    c->made = now;
+    c->snapshot_at = now;
     c->urgent = c->changed = 0;
 }
 

@@ -155,7 +155,7 @@ flow_peer_table_unknown(struct flow_peer_table *table, const struct wire_id *id,
 
     while (i < table->n_unknown && !is_same(&unknown[i].id, id))
         i++;
-    if (i < table->n_unknown && now - unknown[i].asked < hello_pause_s)
+    if (i < table->n_unknown && now - unknown[i].requested < hello_pause_s)
         return 0;
     if (i == table->n_unknown && i < FLOW_PEERS_MAX) {
         mem_grow(&table->unknown, &table->room_unknown, i + 1, sizeof *unknown);

@@ -69,7 +69,7 @@ struct flow_known_peer {
 /* A connection without hello that was asked for it. */
 struct flow_unknown_peer {
     struct wire_id id;
-    double asked; /* when */
+    double requested; /* when */
 };
 
 struct flow_peer_table {

@@ -216,7 +216,7 @@ image_recipe_find(const char *spec, struct image_recipe *recipe,
 {
     const size_t len = strcspn(spec, ",");
     const char *at = spec + len;
-    struct image_recipe made;
+    struct image_recipe changed;
     unsigned seen = 0;
     size_t i = 0;
 
@@ -224,14 +224,14 @@ image_recipe_find(const char *spec, struct image_recipe *recipe,
         i++;
     if (i == RECIPES)
         return err_name(err, "recipe", spec, len, image_recipe_name);
-    made = recipes[i].recipe;
+    changed = recipes[i].recipe;
     while (*at == ',') {
         at++;
-        if (change_field(&made, &at, &seen, err))
+        if (change_field(&changed, &at, &seen, err))
             return -1;
     }
-    if (image_recipe_check(&made, err))
+    if (image_recipe_check(&changed, err))
         return -1;
-    *recipe = made;
+    *recipe = changed;
     return 0;
 }

@@ -47,7 +47,7 @@ struct stage_program {
     int in, out, errors; // pipes to its descriptors 0, 1, 2; -1: closed
     struct bytes to, answer, error_text;
     double since;         // when the period began
-    size_t shown;         // lines of standard error printed in it,
+    size_t printed;       // lines of standard error printed in it,
     size_t left_out;      // and further lines
     char *latest[LATEST]; // line i of `left_out` is at [i % LATEST]
     size_t pending;       // unanswered requests
@@ -143,7 +143,7 @@ end_period(struct stage_program *p)
     const size_t n = p->left_out,
                  first = n > LATEST ? n - LATEST : 0; // first one still stored
 
-    p->left_out = p->shown = 0;
+    p->left_out = p->printed = 0;
     p->since = clock_now();
     if (first)
         print_line(p, mem_format("%s: %zu line%s of its standard error left "
@@ -182,7 +182,7 @@ print_last_state(struct stage_program *p, char *text)
         return;
     line = mem_format("%s: %.*s", p->config.name, SHOWN, text);
     defuse(line);
-    if (p->shown++ < BURST) {
+    if (p->printed++ < BURST) {
         print_line(p, line);
         return;
     }

@@ -187,13 +187,13 @@ static const int32_t *
 tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
 {
     const struct cached_word *found;
-    const struct tokens *made;
+    const struct tokens *tokens;
     int64_t i;
 
     if (n > MAX_WORD) {
-        made = make_tokens(v, word, n);
-        *count = made->n;
-        return made->id;
+        tokens = make_tokens(v, word, n);
+        *count = tokens->n;
+        return tokens->id;
     }
     i = text_lexicon_find(&v->cached, word, n);
     if (i < 0) {
@@ -202,13 +202,13 @@ tokens_of(struct text_vocabulary *v, const char *word, size_t n, size_t *count)
             v->cached_tokens.n = 0;
         }
         i = (int64_t)text_lexicon_add(&v->cached, word, n);
-        made = make_tokens(v, word, n);
+        tokens = make_tokens(v, word, n);
         mem_grow(&v->cached_word, &v->cached_room, v->cached.n,
                  sizeof *v->cached_word);
         v->cached_word[i] =
-            (struct cached_word){v->cached_tokens.n, (uint32_t)made->n};
-        for (size_t k = 0; k < made->n; k++)
-            text_tokens_add(&v->cached_tokens, made->id[k]);
+            (struct cached_word){v->cached_tokens.n, (uint32_t)tokens->n};
+        for (size_t k = 0; k < tokens->n; k++)
+            text_tokens_add(&v->cached_tokens, tokens->id[k]);
     }
     found = &v->cached_word[i];
     *count = found->n;

@@ -54,7 +54,7 @@ compose_line(const struct progress *p, double done, const char *more,
              char line[LINE])
 {
     const double rate =
-        p->shown && elapsed > 0 ? (done - p->first) / elapsed : 0;
+        p->drawn_at && elapsed > 0 ? (done - p->first) / elapsed : 0;
     char count[64], left[24], speed[32] = "", percent[16] = "";
 
     if (p->total > 0)
@@ -88,12 +88,12 @@ draw_line(struct progress *p, double now, double done, const char *more)
     const int width = terminal_size(STDERR_FILENO, NULL);
     const size_t columns = width ? (size_t)width - 1 : 0;
 
-    if (now - p->shown < every && (p->total <= 0 || done < p->total))
+    if (now - p->drawn_at < every && (p->total <= 0 || done < p->total))
         return;
     // the last column stays free: a cursor behind it is in the next line
     compose_line(p, done, more, now - p->start,
                  columns < LINE - 1 ? columns : LINE - 1, "  ", line);
-    p->shown = now;
+    p->drawn_at = now;
     p->drawn = 1;
     fprintf(stderr, "\r\033[K%s", line);
     fflush(stderr);
@@ -108,7 +108,7 @@ progress_show(struct progress *p, double done, const char *more)
     if (p->terminal) {
         draw_line(p, now, done, more);
     } else if (p->unit && now - p->logged >= minute) {
-        p->shown = p->logged = now;
+        p->drawn_at = p->logged = now;
         compose_line(p, done, more, now - p->start, LINE - 1, ", ", line);
         log_message("%s", line);
     }

@@ -29,16 +29,16 @@ check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
     const char *text = part.data;
     int64_t version = 0;
     size_t n = 4;
-    char shown[41];
+    char clean[41];
 
     if (part.len < 5 || memcmp(text, "foil", 4))
         return err_set(err, "not a message of foil: '%s'",
-                       make_printable(shown, text, part.len));
+                       make_printable(clean, text, part.len));
     for (; n < part.len && n < 8 && text[n] >= '0' && text[n] <= '9'; n++)
         version = version * 10 + (text[n] - '0');
     n = n < part.len && text[n] == '.' ? n + 1 : part.len; // the kind follows
     snprintf(subject->kind, sizeof subject->kind, "%.31s",
-             n < part.len ? make_printable(shown, text + n, part.len - n)
+             n < part.len ? make_printable(clean, text + n, part.len - n)
                           : "?");
     if (version != WIRE_VERSION && version != WIRE_VERSION_OLD) {
         subject->version = version;
@@ -49,7 +49,7 @@ check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
     msg->kind = wire_kind_find(text + n, part.len - n, msg->version);
     if (msg->kind == WIRE_KINDS)
         return err_set(err, "no such kind of message: '%s'",
-                       make_printable(shown, text, part.len));
+                       make_printable(clean, text, part.len));
     msg->name = wire_messages[msg->kind].name;
     return 0;
 }
@@ -79,7 +79,7 @@ check_requires(const struct wire_msg *msg, struct err *err)
     const msgpack_object_array *list = wire_read_array(&r, "requires");
     const msgpack_object *first = list && list->size ? list->ptr : NULL;
     const size_t len = strlen(WIRE_GROUPS);
-    char shown[41];
+    char clean[41];
 
     if (first && (list->size > 1 || first->type != MSGPACK_OBJECT_STR ||
                   first->via.str.size != len ||
@@ -87,7 +87,7 @@ check_requires(const struct wire_msg *msg, struct err *err)
         wire_read_fail(
             &r, "requires '%s', which this version does not support",
             first->type == MSGPACK_OBJECT_STR
-                ? make_printable(shown, first->via.str.ptr, first->via.str.size)
+                ? make_printable(clean, first->via.str.ptr, first->via.str.size)
                 : "?");
     return r.rc;
 }

@@ -116,7 +116,7 @@ beginning(void)
       "after the session begins the state fits and has no owner");
     at.session = 5;
     T(flow_state_owner_is_new_run(&s, &at),
-      "also an older one, where the newer one was never true");
+      "an older session is a new run where the newer one was never true");
     at = (struct wire_place){7, 0, 1};
     T(!flow_state_owner_is_new_run(&s, &at),
       "a session at a later step is no new run: its trainer has a state");

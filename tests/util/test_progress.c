@@ -38,7 +38,7 @@ draw_training(const void *arg)
     (void)arg;
     progress_start(&p, "steps", 0, 39000);
     p.start -= 3600;
-    p.shown = p.start;
+    p.drawn_at = p.start;
     progress_show(&p, 9000, "epoch 24/100  loss 4.1082");
 }
 

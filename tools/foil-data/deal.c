@@ -61,18 +61,18 @@ make_tars(struct data_set *set, const uint32_t *tar, size_t from, size_t n,
     struct data_pack *pack[OPEN_TARS] = {NULL};
     struct data_bytes bytes = {0};
     struct err err;
-    size_t made = 0, size = data_size(set);
+    size_t written = 0, size = data_size(set);
 
     for (size_t i = 0; i < n; i++) {
         const char *path = mem_temp("%s/%05zu.tar", output, from + i);
 
         if (!file_exists(path)) {
             pack[i] = data_pack_open(path, &err);
-            made++;
+            written++;
             or_die(!pack[i], &err);
         }
     }
-    for (size_t id = 0; made && id < size; id++) {
+    for (size_t id = 0; written && id < size; id++) {
         if (tar[id] - from >= n || !pack[tar[id] - from])
             continue;
         add_sample(pack[tar[id] - from], set, id, &bytes);
@@ -81,7 +81,7 @@ make_tars(struct data_set *set, const uint32_t *tar, size_t from, size_t n,
     for (size_t i = 0; i < n; i++)
         or_die(pack[i] && data_pack_keep(pack[i], &err), &err);
     data_bytes_release(&bytes);
-    return made;
+    return written;
 }
 
 void
@@ -90,7 +90,7 @@ run_deal(char **operand)
     const size_t each = (size_t)opt_whole("N", operand[0], 1, 1e9);
     struct data_set *set;
     struct progress progress;
-    size_t n, tars, made = 0;
+    size_t n, tars, written = 0;
     struct err err;
     int64_t *order;
     uint32_t *tar;
@@ -114,13 +114,13 @@ run_deal(char **operand)
     free(order);
     progress_start(&progress, "tars", 0, (double)tars);
     for (size_t from = 0; from < tars; from += OPEN_TARS)
-        made += make_tars(set, tar, from,
-                          tars - from < OPEN_TARS ? tars - from : OPEN_TARS,
-                          &progress);
+        written += make_tars(set, tar, from,
+                             tars - from < OPEN_TARS ? tars - from : OPEN_TARS,
+                             &progress);
     progress_clear(&progress);
     log_message("'%s': %zu image%s in %zu tar%s, %zu of them new", output,
                 data_size(set), plural(data_size(set)), tars, plural(tars),
-                made);
+                written);
     free(tar);
     data_close(set);
 }

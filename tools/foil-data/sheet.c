@@ -100,17 +100,17 @@ lines_of(char *text, size_t *n)
 static void
 draw_lines(const struct sets *sets, char **line, size_t n)
 {
-    const size_t shown = n < (size_t)rows ? n : (size_t)rows;
+    const size_t drawn = n < (size_t)rows ? n : (size_t)rows;
     struct data_sheet sheet = {
-        .rows = shown, .columns = 1, .views = 1, .size = (size_t)size};
-    struct data_sheet_list *list = mem_array(shown, sizeof *list);
+        .rows = drawn, .columns = 1, .views = 1, .size = (size_t)size};
+    struct data_sheet_list *list = mem_array(drawn, sizeof *list);
     const struct data_pool_settings how = {.policy = IMAGE_ACCEPT,
                                            .max_pixels = (size_t)max_pixels};
     struct data_pool *first = data_pool_new(sets->first, &how);
     struct data_pool *rest = data_pool_new(sets->rest, &how);
 
-    for (size_t i = 0; i < shown; i++) {
-        const size_t at = i * n / shown;
+    for (size_t i = 0; i < drawn; i++) {
+        const size_t at = i * n / drawn;
         size_t letters;
 
         read_list(sets, line[at], at + 1, &list[i]);
@@ -129,7 +129,7 @@ draw_lines(const struct sets *sets, char **line, size_t n)
     data_sheet_write_or_die(&sheet, output);
     data_pool_free(rest);
     data_pool_free(first);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < drawn; i++)
         mem_free(list[i].id, list[i].framed, list[i].name);
     free(list);
 }

@@ -68,12 +68,12 @@ save_matrix(const char *path, size_t rows, size_t columns, float *x)
     or_die(data_npy_write(path, &npy, &err), &err);
 }
 
-/* Ends the process if the output file `made`, or NULL, is also an input. */
+/* Ends the process if the output file `written`, or NULL, is also an input. */
 static void
-refuse_input(const char *made, const char *path)
+refuse_input(const char *written, const char *path)
 {
-    if (made && file_same(made, path))
-        opt_misuse("'%s' is an input and would be overwritten", made);
+    if (written && file_same(written, path))
+        opt_misuse("'%s' is an input and would be overwritten", written);
 }
 
 /* Returns <e_i, x - m> of a row for a basis of k directions [k,d], followed by

@@ -66,21 +66,21 @@ select_make(const struct planner_config *config,
             const struct select_making *making, struct err *why)
 {
     struct select_task task = config->task;
-    struct planner_plan made = {.epoch = making->epoch};
-    struct wire_plan *about = &made.about;
+    struct planner_plan plan = {.epoch = making->epoch};
+    struct wire_plan *about = &plan.about;
     const double start = clock_now(), wall = (double)clock_wall() * 1e-9;
     const size_t total = select_layout_total(&task.layout);
     double seconds;
 
-    made.ids = mem_array(total, sizeof *made.ids);
+    plan.ids = mem_array(total, sizeof *plan.ids);
     task.epoch = (uint64_t)making->epoch;
     task.features = making->by_features ? &making->history.features : NULL;
     if (!config->command) {
-        select_strategy_order(config->strategy, &task, made.ids);
-    } else if (select_command_order(config->command, &task, made.ids, why)) {
-        free(made.ids);
-        made.ids = NULL;
-        return made;
+        select_strategy_order(config->strategy, &task, plan.ids);
+    } else if (select_command_order(config->command, &task, plan.ids, why)) {
+        free(plan.ids);
+        plan.ids = NULL;
+        return plan;
     }
     seconds = clock_now() - start;
     about->epoch = making->epoch;
@@ -95,7 +95,7 @@ select_make(const struct planner_config *config,
         add_number(about, "", "with_features",
                    (double)making->history.n / (double)task.layout.size);
         add_number(about, "", "eval", making->history.eval);
-        select_measure(about, "", &task, made.ids);
+        select_measure(about, "", &task, plan.ids);
         select_shuffle(&task, random);
         select_measure(about, "random_", &task, random);
         free(random);
@@ -103,5 +103,5 @@ select_make(const struct planner_config *config,
     add_number(about, "", "seconds", seconds);
     add_number(about, "", "waited", making->waited);
     add_number(about, "", "time", wall);
-    return made;
+    return plan;
 }

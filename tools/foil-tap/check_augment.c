@@ -52,20 +52,20 @@ await_batch(struct checked *s, double seconds)
 {
     struct wire_msg *msg = check_await(&s->batch, WIRE_BATCH, seconds);
     struct got got = {.there = msg != NULL};
-    struct wire_batch made;
+    struct wire_batch batch;
     struct err err;
 
-    if (msg && !wire_batch_get(&made, msg, s->size, &err)) {
-        const struct batch *b = &made.batch;
+    if (msg && !wire_batch_get(&batch, msg, s->size, &err)) {
+        const struct batch *b = &batch.batch;
         const size_t bytes =
-            b->v * b->b * made.height * made.width * made.channels;
+            b->v * b->b * batch.height * batch.width * batch.channels;
 
-        got.at = wire_place_of(made.session, b);
+        got.at = wire_place_of(batch.session, b);
         got.correct =
             b->b == IMAGES && b->steps == 100 && b->epochs == 1 &&
             (b->n_substituted || !memcmp(b->ids, s->ids, sizeof s->ids));
         got.views = digest_bytes(b->pixels, bytes);
-        wire_batch_release(&made);
+        wire_batch_release(&batch);
     } else if (msg) {
         log_message("a batch of the stage: %s", err.msg);
     }

@@ -86,7 +86,7 @@ static unsigned long connections;
 /* The next gate that listen() makes in this thread. */
 static _Thread_local struct {
     size_t stranger, known;
-    int wanted, made;
+    int wanted, listener;
 } next_gate;
 
 static struct slot *
@@ -102,14 +102,14 @@ expect_next(size_t stranger, size_t known)
     next_gate.stranger = stranger;
     next_gate.known = known;
     next_gate.wanted = 1;
-    next_gate.made = -1;
+    next_gate.listener = -1;
 }
 
 static int
 take_listener(void)
 {
     next_gate.wanted = 0;
-    return next_gate.made;
+    return next_gate.listener;
 }
 
 static void
@@ -334,7 +334,7 @@ listen(int fd, int backlog)
         slots[fd].accepted = slots[fd].received = 0;
         slots[fd].drained = connections;
         slots[fd].kind = GATE;
-        next_gate.made = fd;
+        next_gate.listener = fd;
     }
     return (int)syscall(SYS_listen, fd, backlog);
 }
