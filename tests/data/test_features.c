@@ -261,7 +261,7 @@ numbers_are_matched_where_they_are_names(void)
       "on the other side, too: %s", err.msg);
     train = named(3, digits, a);
     T(data_features_match("a", &train, "b", &test, &err) == 0 && b[2] == 2,
-      "unless they are the numbers");
+      "names that are the numbers are accepted");
     train = named(0, NULL, a);
     T(data_features_match("a", &train, "b", &test, &err) == 0 && b[2] == 2,
       "numbers on both sides are matched");

@@ -114,7 +114,7 @@ classes_are_joined_by_name(void)
     data_close(flat);
     flat = data_open("flat_part.foil", &err);
     T(again && flat && !differences(again, flat) && data_size(again) == 3,
-      "as that of the index");
+      "a part of a list is that of the index");
     data_close(again);
     data_close(flat);
     data_close(list);
@@ -355,7 +355,7 @@ opens_without_its_indexes(void)
           data_list_number(set, 10000) == 1 && data_list_number(set, 9999) == 0,
       "a sample's shard is found");
     T(data_touch(set, 5, &err) == -1 && strstr(err.msg, "'none'"),
-      "which is missing: %s", err.msg);
+      "a missing shard is reported: %s", err.msg);
     data_close(set);
     shard[9].samples--;
     REQUIRE(!data_layout_save(&head, table, "huge.foil", &err));

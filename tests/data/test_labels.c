@@ -64,7 +64,7 @@ numbers_are_labels(void)
     become(LABELS("5", "-1", "3", "-1.0", ""), NUMBERS(5, -1, 3, -1, -1), 6,
            "-1 is no label");
     T(sum.unlabelled == 3 && sum.images == 5 && sum.classes == 6 && !*notes,
-      "which is counted");
+      "images without a label are counted");
     become(LABELS("-1", "-1"), NUMBERS(-1, -1), 0, "for all images, too");
     become(LABELS("5", "1048575"), NUMBERS(5, 1048575), 1048576,
            "up to 2^20 - 1");

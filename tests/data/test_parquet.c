@@ -195,7 +195,7 @@ a_table_is_there(void)
     file = file_read("a.parquet", 1 << 26, &len, &err);
     T(file && len > 12 && !memcmp(file, "PAR1", 4) &&
           !memcmp(file + len - 4, "PAR1", 4),
-      "as Parquet begins and ends");
+      "the file begins and ends as Parquet");
     at = file + len - 8 - read_length(file + len - 8);
     read_value(12, "");
     T(at == file + len - 8, "the metadata end at the right place");

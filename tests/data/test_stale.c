@@ -82,7 +82,7 @@ new_files_are_reported(void)
               "'foil data index m'"),
       "a file has come: %s", err.msg);
     T(reports("m.foil", 1, "run 'foil data index m'"),
-      "also if the index is named");
+      "a file that has come is reported for the index, too");
     unlink("m/b/new.jpg");
     T(stale("m") == 0, "without it the index is up to date again");
     mkdir("m/c", 0700);
@@ -113,7 +113,7 @@ missing_files_are_named(void)
       "the file of a sample has gone: %s", err.msg);
     put_jpeg("m/b/y.jpg", 9);
     T(reports("m", -1, "m/b/z.jpg' has gone"),
-      "also if another file replaces it: %s", err.msg);
+      "the file of a sample has gone and another one has come: %s", err.msg);
     unlink("m/b/y.jpg");
     rename("moved", "m/b/z.jpg");
     rename("m/b/deep", "moved");

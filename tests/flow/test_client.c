@@ -43,7 +43,7 @@ binder_restarts(void)
     T(server != NULL, "another binder at the same address");
     T(both_see(a, b, server, client, FLOW_JOINED, &news), "joined again");
     T(client_sees(a, b, client, FLOW_JOINED, &news, 60),
-      "which is news for the client's tool");
+      "the reconnection is news for the client's tool");
 
     close_ends(a, b, server, client);
 }

@@ -139,7 +139,8 @@ snapshots(uint64_t peers)
           next.serial == 7,
       "[consumer: batch of the place] at once, when an item is due; "
       "the item in training counts");
-    T(!send_all(c, 1.2, &next), "which was sent already");
+    T(!send_all(c, 1.2, &next),
+      "the same snapshot is not sent again before a second");
     flow_consumer_set_place(c, &one);
     T(send_all(c, 1.3, &next) == peers && lists(&next, "23") &&
           next.at.step == 1,

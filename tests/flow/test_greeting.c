@@ -15,7 +15,7 @@ rows(void)
     T(g.state == FLOW_OUT, "an unexpected error with rehello is dropped");
     T(flow_greeting_turn(&g, 1, 5) && g.state == FLOW_GREETING,
       "[OUT: there is a connection] hello");
-    T(!flow_greeting_turn(&g, 1, 5.9), "which has a second to be answered");
+    T(!flow_greeting_turn(&g, 1, 5.9), "no hello is repeated within a second");
     T(flow_greeting_turn(&g, 1, 6) && !flow_greeting_turn(&g, 1, 6.9) &&
           flow_greeting_turn(&g, 1, 7),
       "[GREETING: a second without an answer] hello, each second");

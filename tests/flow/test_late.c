@@ -48,7 +48,7 @@ first_of_a_peer(void)
       "[producer: first want of a peer] no peer is late by the first snapshot "
       "of a peer");
     T(hand_out(p, 11) == 2 && holder(p, 2) == 3 && holder(p, 3) == 2,
-      "which counts otherwise: a delivered item ends its lease");
+      "a delivered item of that snapshot ends its lease");
     next(p, 3, 3, 0, "1", 1, 12);
     T(is_late(p, 12) && !is_late(p, 12),
       "a peer is late by the second snapshot of that peer");

@@ -242,7 +242,7 @@ answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
     T(flow_client_refuse(service, &err) == 1 &&
           strstr(err.msg, "negatives': weights: row 0") == NULL &&
           strstr(err.msg, "weights: row 0"),
-      "are refused, and that is reported: %s", err.msg);
+      "such weights are refused, and that is reported: %s", err.msg);
     T(wait_answer(service, &err) == FLOW_ANSWERED,
       "the good answer is accepted");
     T(router_sees(a, b, sock, WIRE_ERROR, &from),

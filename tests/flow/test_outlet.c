@@ -175,7 +175,7 @@ passes_on(struct plan *p)
     T(client_sees_news(p, FLOW_ENDED, &news) && news.at.step == 5,
       "the plan has an end");
     T(!client_sees(p->a, p->b, p->client, FLOW_ENDED, &news, 0.05),
-      "which is sent once");
+      "the end is sent once");
 }
 
 static void

@@ -158,7 +158,8 @@ all_is_trained(void)
       "[producer: place behind the plan, for 6 s] the run is over");
     next(p, 1, 4, PLACES - 2, "", 1, 9);
     hand_out(p, 9);
-    T(!flow_producer_over(p, 99), "not where the consumer goes back");
+    T(!flow_producer_over(p, 99),
+      "a plan is not over where the consumer goes back");
     flow_producer_free(p);
 }
 
@@ -254,7 +255,7 @@ leaves(void)
     T(flow_producer_leave(p, 2) == 2,
       "[producer: peer gone] a peer that leaves had "
       "two items");
-    T(!hand_out(p, 0), "which wait for room");
+    T(!hand_out(p, 0), "the items of a peer that left wait for room");
     next(p, 1, 2, 0, "03", 2, 0);
     T(hand_out(p, 0) == 2 && holder(p, 1) == 1 && holder(p, 4) == 1,
       "the two items go to the peer that has room");
@@ -324,10 +325,11 @@ ends(void)
       "sent");
     flow_producer_mark_notified(p, first, 1, 1);
     second = flow_producer_next_unnotified(p, 1);
-    T(second && second != first, "to all");
+    T(second && second != first, "the end is sent to each peer");
     flow_producer_mark_notified(p, second, 1, 1);
     next(p, 1, 2, 95, "", 2, 1.5);
-    T(!flow_producer_next_unnotified(p, 1.5), "once a second at most");
+    T(!flow_producer_next_unnotified(p, 1.5),
+      "the end is sent once a second at most");
     T(flow_producer_next_unnotified(p, 2) == 1 && second,
       "after a second the end is sent again to a peer that wants items");
     flow_producer_mark_notified(p, 1, 1, 2);

@@ -104,9 +104,10 @@ lowest_first(void)
     T(make(r) == 1 && make(r) == 2, "[relay: items wait] the lowest is made "
                                     "first");
     next(r, 2, 0, "3");
-    T(make(r) == -1, "[relay: want, newer] not one that the consumer has");
+    T(make(r) == -1,
+      "[relay: want, newer] no batch is made that the consumer has");
     next(r, 3, 0, "");
-    T(make(r) == 3, "unless it has dropped it");
+    T(make(r) == 3, "a batch that the consumer dropped is made");
     T(send_one(r) == 1 && send_one(r) == 2 && send_one(r) == 3 &&
           send_one(r) == -1,
       "[relay: batches are made] the lowest is sent first");
@@ -204,7 +205,8 @@ room(void)
     T(content(r, 1.3) == 4, "the next sent one makes room for another");
     next(r, 2, 0, "0");
     stale(r);
-    T(content(r, 1.4) == 3, "until the consumer has it");
+    T(content(r, 1.4) == 3,
+      "room is taken back when the consumer has the batch");
     flow_relay_resend_snapshot(r);
     T(content(r, 1.5) == 3, "[relay: greeted by the producer] a producer that "
                             "forgot us gets the snapshot at once");

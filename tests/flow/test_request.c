@@ -110,7 +110,7 @@ cached_answers(void)
         flow_answer_cache_put(&cache, name, 1, one);
     }
     T(flow_answer_cache_find(&cache, "a", 2) == two,
-      "as many peers as there is room");
+      "the cache has as many peers as there is room");
     flow_answer_cache_put(&cache, "late", 1, one);
     T(!flow_answer_cache_find(&cache, "a", 2),
       "one more: the oldest is dropped");

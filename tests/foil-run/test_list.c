@@ -181,7 +181,7 @@ one_main_stage_and_no_name_twice(void)
     T(refused("a main never b\na 1 never d", "l:2: a second stage 'a'"),
       "a name is refused the second time");
     T(refused("a-2 main never b\na 2 never d", "l:2: a second stage 'a'"),
-      "also of a copy");
+      "the name of a copy is refused for a stage");
     T(refused("a 2 never b\na-1 main never d", "l:2: a second stage 'a-1'"),
       "the name of another stage's copy is refused");
 }
@@ -217,7 +217,7 @@ a_command_is_replaced(void)
           !strcmp(list.stage[0].argv[3], "d e") && !list.stage[0].argv[4],
       "its arguments stay");
     T(!rc && !strcmp(list.stage[1].argv[0], "h") && !list.stage[1].argv[1],
-      "also without arguments");
+      "a command without arguments is replaced");
     T(not_replaced("b=x", "--command 'b=x': want STAGE=COMMAND, of a stage of "
                           "the list"),
       "an unknown stage is refused");

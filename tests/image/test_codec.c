@@ -155,7 +155,8 @@ webp(void)
     for (size_t i = 0; i < N; i++)
         rgba[4 * i + 3] = 255;
     bytes = write_webp(rgba);
-    T(!decode(&bytes) && image.pixel[4] == rgba[5], "also without alpha");
+    T(!decode(&bytes) && image.pixel[4] == rgba[5],
+      "a WebP without alpha has its pixels");
     data_bytes_release(&bytes);
 }
 

@@ -15,7 +15,8 @@ images_are_a_function_of_seed_and_id(void)
 
     image_generate(1, 5, SIZE, a, caption);
     image_generate(1, 5, SIZE, b, other);
-    T(!memcmp(a, b, sizeof a) && !strcmp(caption, other), "again the same");
+    T(!memcmp(a, b, sizeof a) && !strcmp(caption, other),
+      "the same seed and id give the same image");
     for (uint64_t id = 6; id < 5 + N; id++) {
         image_generate(1, id, SIZE, b, other);
         equal += !memcmp(a, b, sizeof a);

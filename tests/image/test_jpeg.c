@@ -47,7 +47,7 @@ pixels_come_back(void)
     T(!decode(&bytes, IMAGE_REFUSE, &image) && image.width == W &&
           image.height == H,
       "decoded");
-    T(off_by(&image, smooth) <= 3, "to within 3 levels");
+    T(off_by(&image, smooth) <= 3, "colour is decoded to within 3 levels");
     T(!image_jpeg_encode(smooth, W, H, 3, 100, &again, &err) &&
           again.len == bytes.len && !memcmp(again.data, bytes.data, again.len),
       "the same pixels give the same bytes");

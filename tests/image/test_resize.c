@@ -99,7 +99,8 @@ closed_forms(void)
     T(four[2] == 10 && four[5] == 13 && four[8] == 18 && four[11] == 20,
       "the blue channel on its own: 10 12.5 17.5 20");
     image_resize(&image, &box, 1, 1, NULL, 0, &scratch, one);
-    T(one[0] == 128 && one[2] == 15, "to one pixel: the mean, halves up");
+    T(one[0] == 128 && one[2] == 15,
+      "reduced to one pixel: the mean, halves up");
 }
 
 static void

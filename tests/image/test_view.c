@@ -265,7 +265,7 @@ a_spec_changes_fields(void)
               memcmp(&spec_made, &was, sizeof was),
           "%s, and no other", spec);
         T(image_recipe_get(&spec_made, i) == fields[i].x,
-          "which image_recipe_get() returns");
+          "image_recipe_get() returns the value of the spec");
     }
 }
 

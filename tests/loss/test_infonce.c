@@ -60,7 +60,7 @@ optima(void)
            "cross-polytope of 8");
     T(slope < 1e-6, "no gradient");
     T_NEAR(value(2, cross, &slope), 0.626523375, 1e-6, "two at right angles");
-    T(slope > 1e-2, "are pushed apart");
+    T(slope > 1e-2, "two at right angles are pushed apart");
 }
 
 /* The toy of four angles: the losses of its pairs at 0.1745. */

@@ -172,7 +172,7 @@ a_spec_survives(void)
     again = nn_spec_put(&got);
     T(json_equal(object, again) && !strcmp(got.head, "16-8") &&
           got.mean[1] == image.mean[1] && got.image_width == 8,
-      "as it was");
+      "a spec is read as it was written");
     json_decref(again);
     json_object_del(object, "views");
     T(!nn_spec_get(&got, object, &err) && got.views == 0,

@@ -226,10 +226,11 @@ reads_no_other_maps(const struct tile_kernel *kernel)
     out.block = 1;
     single.in.bf16 = 0;
     T(!num_tiles_init(&tiles, &good, kernel), "blocks of 16 of bfloat16");
-    T(num_tiles_init(&tiles, &in, kernel) == -1, "not blocks of 8");
-    T(num_tiles_init(&tiles, &out, kernel) == -1, "not plain maps");
-    T(num_tiles_init(&tiles, &single, kernel) == -1, "not f32");
-    T(num_tiles_init(&tiles, &good, NULL) == -1, "not without a kernel");
+    T(num_tiles_init(&tiles, &in, kernel) == -1, "blocks of 8 are refused");
+    T(num_tiles_init(&tiles, &out, kernel) == -1, "plain maps are refused");
+    T(num_tiles_init(&tiles, &single, kernel) == -1, "f32 is refused");
+    T(num_tiles_init(&tiles, &good, NULL) == -1,
+      "a layer without a kernel is refused");
 }
 
 /* Element i of dw, and its sum in double. */

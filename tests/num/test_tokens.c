@@ -147,7 +147,8 @@ halves_are_f32_rounded(void)
     T(halves_equal(12 * D, to, y), "rows of a table, of bfloat16, are rounded");
     num_position(3, offsets, D, 0, p, x, y);
     num_position(3, offsets, D, 1, p, half, to);
-    T(halves_equal(12 * D, to, y), "as are those with positions");
+    T(halves_equal(12 * D, to, y),
+      "tokens with positions, of bfloat16, are rounded");
     for (int bf16 = 0; bf16 < 2; bf16++) {
         const void *dy = bf16 ? half : x;
 

@@ -337,7 +337,7 @@ lines_record_changes(void)
       "steps before and after a larger one are read");
     record = batch_of(7, ids);
     put_record(&batches, &record);
-    T(newest_step() == 7 && is_recorded(7, &err), "also a repeated step");
+    T(newest_step() == 7 && is_recorded(7, &err), "a repeated step is read");
     record = batch_of(3, ids);
     put_record(&batches, &record);
     T(newest_step() == 3 && is_recorded(2, &err) && is_recorded(3, &err),

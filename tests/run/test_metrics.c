@@ -40,7 +40,7 @@ names_of_an_older_foil_are_new_ones(struct run_metrics *step)
       "metrics of an older version have the new names");
     T(read_text(step, "{\"refused\":\"nan\",\"slowest\":1}\n") &&
           is(step, 0, "slowest_rank", 1),
-      "also in steps that were not applied");
+      "steps that were not applied have the new names");
     T(read_text(step, "{\"lr\":0.1,\"weight\":1,\"gradient\":2}\n") &&
           is(step, 1, "weight", 1) && is(step, 2, "gradient", 2),
       "later, a program's numbers may have the old names");

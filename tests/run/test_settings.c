@@ -98,7 +98,7 @@ stored_values_are_taken(void)
       "a value that does not count: the default stays");
     json_object_del(saved, "nesterov");
     T(!run_settings_take(&settings, saved, NULL, NULL, &err) && !nesterov,
-      "also for an option newer than the checkpoint");
+      "an option newer than the checkpoint: the default stays");
     json_object_set_new(saved, "nan", json_string("code"));
     json_object_del(saved, "nonfinite");
     T(!run_settings_take(&settings, saved, NULL, NULL, &err) && choice == 0,
@@ -116,7 +116,7 @@ stored_values_are_taken(void)
     json_object_set_new(saved, "tau", json_string("warm"));
     T(run_settings_take(&settings, saved, NULL, NULL, &err) &&
           strstr(err.msg, "does not say --tau"),
-      "also where the option has no default: %s", err.msg);
+      "a text for a number without a default is refused: %s", err.msg);
     arch = head = NULL;
     json_decref(saved);
 }

@@ -81,7 +81,8 @@ slots_are_used_again(void)
     T(slot(&bank) == 2 && bank.slots == 3, "each update has its own");
     sample_bank_advance(&bank, 0);
     push(&bank, 2, 3, left);
-    T(slot(&bank) == 3, "also one that will be renewed, until that is due");
+    T(slot(&bank) == 3,
+      "an update of a sample that will be renewed has its own slot");
     sample_bank_advance(&bank, 1);
     push(&bank, 3, 1, up);
     T(slot(&bank) == 0, "the slot of an earlier update becomes free");

@@ -130,7 +130,7 @@ tables_of_no_or_too_large_a_size_are_refused(void)
     T(!sample_store_check(&empty, 2, (struct table_rows[]){step[0], x}, &err),
       "that is taken by a larger store");
     sample_store_release(&empty);
-    T(empty.most == SAMPLE_STORE_MOST + 8, "which stays as large");
+    T(empty.most == SAMPLE_STORE_MOST + 8, "a released store keeps its limit");
     empty.most = 0;
     x.rows = SIZE_MAX;
     refuses("more than can be counted", "at most 8 GiB", &empty, 2, x);

@@ -87,7 +87,7 @@ main(void)
     T(strcmp(name, select_plan_name(plan, 5)), "another order, another name");
     T(select_plan_has(plan, 5), "one that was made elsewhere");
     T(!memcmp(select_plan_batch(plan, 5, 1, &count), own + 4, 4 * sizeof *own),
-      "is handed out");
+      "a plan that was made elsewhere is handed out");
     select_plan_clear(plan);
     T(!select_plan_has(plan, 5), "forgotten");
     T(memcmp(select_plan_batch(plan, 5, 1, &count), own + 4, 4 * sizeof *own),

@@ -66,7 +66,7 @@ epochs_are_permutations(void)
     }
     T(whole == 20, "20 epochs are permutations");
     T(found == 20 * WINDOWS, "of 8 windows each, of 5 shards: %zu", found);
-    T(moved > 19 * n, "which differ: %zu of %zu places", moved, 20 * n);
+    T(moved > 19 * n, "epochs differ: %zu of %zu places", moved, 20 * n);
     free(ids);
     free(last);
     select_windows_free(windows);

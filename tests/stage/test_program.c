@@ -152,7 +152,7 @@ malformed_answers_are_reported(void)
           strstr(err.msg, "did not answer in time"),
       "no answer in time ends the program");
     T(once("trap '' TERM; while :; do sleep 1; done", 0.2) == STAGE_LOST,
-      "also if it ignores SIGTERM");
+      "a program that ignores SIGTERM is lost in time");
 }
 
 static int
@@ -178,13 +178,13 @@ a_lost_program_is_restarted(void)
     free(answer.ok);
     T(strstr(printed.at, "ended with code 3") &&
           strstr(printed.at, ": it is started again|"),
-      "which is printed: %s", printed.at);
+      "the restart of a lost program is printed: %s", printed.at);
     stage_program_close(c);
     c = start("read x; exit 3", &printed, 60);
     answer = (struct stage_answer){.retry = count_again, .of = &again};
     T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_LOST &&
           again == 1,
-      "not twice");
+      "a program that is lost again gets no third request");
     stage_program_close(c);
     c = start("read x; exit 3", NULL, 60);
     T(stage_program_ask_retry(c, "x", -1, &answer, &err) == STAGE_LOST &&

@@ -178,7 +178,7 @@ agrees_with_naive(void)
         text_merges_free(merges);
     }
     T(same == 200, "200 corpora have the merges of the naive training");
-    T(merged > 4000, "which are many (%zu)", merged);
+    T(merged > 4000, "the corpora have many merges (%zu)", merged);
 }
 
 /* Trains on a text; the merges without the heading, in a static buffer. */

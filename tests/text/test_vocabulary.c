@@ -127,7 +127,8 @@ merges_apply_in_their_order(void)
     T(!strcmp(ids(v, "abc"), "513 322"),
       "bytes at the end of a word are a different symbol");
     T(!strcmp(ids(v, "abcx"), "64 512 343"), "the first merge goes first");
-    T(!strcmp(ids(v, "abcd"), "64 512 323"), "although others match more");
+    T(!strcmp(ids(v, "abcd"), "64 512 323"),
+      "the first merge goes first although others match more");
     T(!strcmp(ids(v, "ab abx"), "64 321 513 343"),
       "a word without the first merge gets the second");
     text_vocabulary_free(v);

@@ -59,7 +59,7 @@ check_engine(json_t *config, const char *own, const char *other)
           strstr(err.msg, "--override table"),
       "another net is refused: %s", err.msg);
     T(!train_config_check_table(config, other, table_only, &err),
-      "unless that is overridden");
+      "another net is accepted if that is overridden");
     json_object_set_new(json_object_get(config, "engine"), "processor",
                         json_string("abacus"));
     T(train_config_check_processor(config, table_only, &err) &&
@@ -68,7 +68,7 @@ check_engine(json_t *config, const char *own, const char *other)
       "another processor is refused: %s", err.msg);
     T(!train_config_check_processor(config, processor_only, &err) &&
           !train_config_check_table(config, other, processor_only, &err),
-      "unless that is overridden, which also accepts other algorithms");
+      "another processor is accepted if overridden, with its algorithms");
 }
 
 /* A config with texts must have the number of captions. */

@@ -180,8 +180,8 @@ a_long_file_is_not_read(void)
           !fclose(file),
       "a file of 64 GB");
     train_journal_init(&journal, &listener);
-    T(!train_journal_open(&journal, ".", &state, &err), "is opened: %s",
-      err.msg);
+    T(!train_journal_open(&journal, ".", &state, &err),
+      "a file of 64 GB is opened: %s", err.msg);
     T(lseek(journal.file, 0, SEEK_END) == before + 13,
       "the file is cut after the line of the step");
     train_journal_close(&journal);

@@ -47,7 +47,7 @@ main(void)
         half_round(1, &x, &half);
         even &= half == h + (h & 1);
     }
-    T(nearest, "to the nearest");
+    T(nearest, "values are rounded to the nearest half");
     T(even, "ties to even");
     x = 65519;
     half_round(1, &x, &half);

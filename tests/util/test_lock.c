@@ -57,13 +57,14 @@ one_that_is_held(int stopping)
     T(!lock_look("lock", &lock, &err) && lock.held && lock.here &&
           lock.pid == (long)pid,
       "another process sees its holder");
-    T(lock_held(".") && lock_holder(".") == (long)pid, "also by its folder");
+    T(lock_held(".") && lock_holder(".") == (long)pid,
+      "another process sees the holder by its folder");
     T(lock.stopping == stopping,
       "another process sees whether the holder was asked to end");
     c = child_run(try_to_take, NULL);
     T(c.code == 0, "another process cannot take it");
     T(!lock_look("lock", &lock, &err) && lock.pid == (long)pid,
-      "which does not change its line");
+      "a failed attempt does not change its line");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     T(!lock_look("lock", &lock, &err) && !lock.held && lock.here &&

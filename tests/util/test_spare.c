@@ -48,7 +48,7 @@ pieces_are_done(struct spare *spare)
     T(!pthread_equal(seen.thread, pthread_self()), "by another thread");
     T(seen.priority == 19, "of the lowest priority: %d", seen.priority);
     T(getpriority(PRIO_PROCESS, 0) < 19, "the caller's priority is unchanged");
-    T(!seen.interrupts, "which blocks all signals");
+    T(!seen.interrupts, "the other thread blocks all signals");
 }
 
 static void

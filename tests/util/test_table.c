@@ -104,7 +104,7 @@ texts_are_as_wide_as_they_look(void)
       "a Chinese character is two columns wide, an accent none: %s",
       printed(&table, 1, 0));
     T(!strncmp(printed(&table, 2, 3), "nam\n猫\ne\u0301te\u0301\n", 15),
-      "which are not cut: %s", printed(&table, 2, 3));
+      "a wide character is not cut: %s", printed(&table, 2, 3));
     table_release(&table);
     T(!*printed(&table, 0, 80), "an empty table prints nothing");
     table_release(&table);

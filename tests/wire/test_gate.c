@@ -55,7 +55,7 @@ unknown_peer(void)
     }
     T(sent < slack, "a frame of 1 GiB before the handshake is refused");
     T(cut, "by closing the connection");
-    T(reported, "which is reported: %s", err.msg);
+    T(reported, "the refusal of a frame is reported: %s", err.msg);
 
     fd = reach(at("a"));
     greet(wire, fd, "DEALER");
