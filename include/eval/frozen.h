@@ -81,7 +81,7 @@ const float *eval_frozen_gradient(struct eval_frozen *frozen);
 /*
  * eval_frozen_weights() is called instead of eval_frozen_gradient(): it returns
  * W [2b,columns], dL/dS of the batch (loss/objective.h), valid until the next
- * one, and also updates the state.  NULL if the objective is not a function of
+ * call, and also updates the state.  NULL if the objective is not a function of
  * S.
  */
 const float *eval_frozen_weights(struct eval_frozen *frozen);

@@ -23,10 +23,10 @@ struct flow_client_config {
     struct wire_hello hello; /* ours; an empty `peer` is filled in */
     struct wire_limits limits;
 
-    /* of a service's edge, in seconds: */
-    double timeout;        /* until a request is sent again; 0: 5 */
-    double deadline;       /* until a request fails; 0: 60 */
-    double report_every_s; /* without an answer until FLOW_BAD_MESSAGE; 0: 10 */
+    /* of requests to a service, in seconds; 0: the default */
+    double timeout;        /* 5; a request without an answer is sent again */
+    double deadline;       /* 60; then the request fails */
+    double report_every_s; /* 10; FLOW_BAD_MESSAGE while there is no answer */
 };
 
 /* flow_client_open() returns at once: the binder may start later.  NULL on

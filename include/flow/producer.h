@@ -32,15 +32,15 @@
  *
  * A peer is late when one of its leases is older than `lease` seconds and a
  * snapshot received after that still lacks the batch.  So a consumer that
- * computes for long, and makes no snapshot, costs no peer a lease.  Messages
- * may be much older than they seem, as after a pause of ours: a snapshot counts
- * as received after that from 0.1 s after flow_producer_late() noticed the
- * expiry, if it is neither the first of its peer nor one that it repeats.
+ * computes for long, and makes no snapshot, costs no peer a lease.  After a
+ * pause of this process, messages that it reads may be old.  So a snapshot
+ * counts only from 0.1 s after flow_producer_late() noticed the expiry, and if
+ * it is neither the first of its peer nor a repeated one.
  *
  * All leases of a late peer are revoked, and it is suspended: it receives
- * nothing for the time of four leases, the next time of eight and so on.  After
- * that it receives one item at a time, the highest that is wanted, until it
- * delivers one.  When all peers are late, all receive items as before.
+ * nothing for four times `lease`, when it is late again for eight, and so on.
+ * After that it receives one item at a time, the highest that is wanted, until
+ * it delivers one.  When all peers are late, all receive items as before.
  *
  * Places are compared by (epoch, step) within one session.  Memory: the peers,
  * and at most WIRE_WINDOW_MAX places.  Not thread-safe.

@@ -46,7 +46,7 @@ struct stage_waiting {
     struct wire_place at; /* where the trainer is; session -1: unknown */
     double since;         /* when it got there, or was idle last */
     double longest;       /* longest time at one place, in seconds */
-    double reported;      /* when the wait was last reported, or began */
+    double reported;      /* when the wait was reported last; else its start */
 };
 
 /* stage_waiting_begin() begins a wait; the trainer's place is unknown. */

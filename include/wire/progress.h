@@ -80,8 +80,8 @@ int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
 
 /*
  * wire_session_check() returns -1 for a session more than a day ahead of our
- * clock: every true one after it would look old, for good.  A clock before 2025
- * was never set; then nothing is refused.
+ * clock: once accepted, it would be newer than all true ones.  A clock
+ * before 2025 was never set; then nothing is refused.
  */
 int wire_session_check(int64_t session, struct err *err);
 

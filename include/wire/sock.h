@@ -76,8 +76,8 @@ enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
 
 /*
  * wire_sock_open() opens one; NULL with a message on error: invalid address,
- * address in use by a living process, tcp beyond this machine without keys (a
- * name other than localhost counts as beyond).  The socket file of a dead
+ * address in use by a living process, tcp to other machines without keys (a
+ * name other than localhost counts as one).  The socket file of a dead
  * process is replaced.
  *
  * Only foil's tools limit the unread bytes of a peer and the number of

@@ -5,8 +5,8 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/* In closed form, or by the expansion of Cornish and Fisher around the normal
- * distribution. */
+/* One and two degrees have a closed form, more degrees the expansion of Cornish
+ * and Fisher around the normal distribution. */
 double
 eval_student(size_t degrees)
 {

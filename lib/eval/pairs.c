@@ -187,8 +187,8 @@ find_largest(const struct tridiagonal *t, size_t m, double *last)
 
 /*
  * Returns the second largest eigenvalue: Lanczos' method without the first
- * eigenvector, until the residual |A x - value x| is small.  Vectors lose
- * orthogonality to early ones, which only finds the value again.
+ * eigenvector, until the residual |A x - value x| is small.  Later vectors
+ * are not quite orthogonal to early ones, so it may find the value repeatedly.
  */
 static double
 find_second(const struct eval_pairs *pairs, const double *root)

@@ -36,8 +36,8 @@ weigh_near(size_t k, const double *square, double b, double *p)
     return mean / sum + log(sum);
 }
 
-/* Replaces the rising squared distances by p(j|i) of the perplexity.  If all
- * are equal, or too few differ, b is the nearest possible one. */
+/* Replaces the rising squared distances by p(j|i) of the perplexity.  If no
+ * b has that perplexity, as for equal distances, the nearest one is used. */
 static void
 choose_width(size_t k, double *square, double perplexity, double *p)
 {

@@ -34,7 +34,7 @@ struct quadtree {
         float square;   /* of the side */
         uint32_t after; /* index of the next cell outside of it */
     } * cell;           /* [n] each before its parts */
-    uint32_t *order;    /* [points] indices; near points are near in it */
+    uint32_t *order;    /* [points] indices; near points are neighbours */
     uint32_t *quarter;  /* [points] scratch */
     size_t points;      /* size of these arrays */
 };
@@ -49,7 +49,7 @@ void eval_quadtree_release(struct quadtree *tree);
  * order[first] on, first a multiple of it, or fewer at the end; for each of
  * them, i, it sets sum[i] = sum_j w_j and force[i] = sum_j w_j^2 (y_i - y_j),
  * w_j = 1 / (1 + |y_i - y_j|^2), over all points j, i too.  A square counts as
- * one point if its side is below theta times the distance of each of them:
+ * one point if its side is below theta times its distance from each:
  * theta = 0 is exact.
  *   y, force  [n,2];  sum  [n]
  */

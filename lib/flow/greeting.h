@@ -66,10 +66,10 @@ struct flow_known_peer {
     struct flow_refusal refusal; /* of its messages */
 };
 
-/* A connection without hello that was asked for it. */
+/* A connection without hello, which was requested. */
 struct flow_unknown_peer {
     struct wire_id id;
-    double requested; /* when */
+    double requested; /* time of that request */
 };
 
 struct flow_peer_table {
@@ -79,10 +79,10 @@ struct flow_peer_table {
     struct flow_known_peer *peer; /* [n] */
     uint64_t last_number;         /* highest number in use so far */
     size_t n_left, room_left;
-    uint64_t *left; /* [n_left] numbers, not reported yet */
+    uint64_t *left; /* [n_left] numbers of peers that left, to be reported */
     size_t n_silent, room_silent;
-    struct wire_id *silent; /* [n_silent] peers that left by silence: they may
-                             * only be slow, and still receive */
+    struct wire_id *silent; /* [n_silent] peers removed for their silence: a
+                             * slow one still receives the end of the run */
     size_t n_unknown, room_unknown, next_unknown;
     struct flow_unknown_peer *unknown; /* [n_unknown] the most recent ones */
 };

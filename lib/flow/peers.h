@@ -9,19 +9,19 @@
 struct flow_peer {
     uint64_t number;
     double blocked;  /* until then, nothing is sent to it */
-    double notified; /* a producer: time of the last notice that the plan ends;
-                      * a consumer: of the last snapshot sent to it */
+    double notified; /* when the end of the plan (by a producer) or a snapshot
+                      * (by a consumer) was last sent to it */
     int ended;       /* it sent end, */
     struct wire_place end; /* with this place */
 
     /* for a producer */
     int64_t session;  /* of its last snapshot; -1: none */
     size_t room, out; /* leases that it may have, and has */
-    uint64_t served;  /* number of its last item, counted over all peers */
-    int wants;        /* it sent a snapshot since the last notice */
-    unsigned late;    /* times in a row */
+    uint64_t served;  /* number of its last item, of those to any peer */
+    int wants;        /* 1: it sent a snapshot after `notified` */
+    unsigned late;    /* number of times in a row that it was late */
     double suspended; /* suspended until then */
-    unsigned refused; /* items in a row */
+    unsigned refused; /* number of items in a row that it refused */
     unsigned
         foreign; /* new snapshots of an older session than ours, in a row */
 

@@ -117,7 +117,7 @@ flow_relay_take(struct flow_relay *r, const struct wire_place *at, void *item)
     while (i < r->n && !is_same(&r->entry[i].at, at))
         i++;
     if (i < r->n && r->entry[i].state == SENT)
-        r->entry[i].state = WAITING; // make it again from the stored item
+        r->entry[i].state = WAITING; // the batch is made again from the item
     if (i < r->n || i == WIRE_WINDOW_MAX)
         return 0;
     mem_grow(&r->entry, &r->n_room, r->n + 1, sizeof *r->entry);
@@ -183,7 +183,7 @@ take_out(struct flow_relay *r, size_t i, void **item, void **batch)
     r->entry[i] = r->entry[--r->n];
 }
 
-/* A waiting item that the consumer has stays: the consumer may drop it. */
+/* A waiting item whose batch the consumer has stays: it may drop the batch. */
 static int
 is_stale(const struct flow_relay *r, const struct entry *e)
 {

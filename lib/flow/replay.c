@@ -56,7 +56,7 @@ note_step(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
     replay->steps[replay->n++] = (struct step_offset){subject.at, offset};
 }
 
-/* One pass over the file for batches, or for items. */
+/* Reads the file once and notes where the batches, or the items, are. */
 static int
 scan_file(struct flow_replay *replay, enum wire_kind kind, struct err *err)
 {

@@ -91,7 +91,7 @@ send_hello(struct flow_server *server, struct flow_known_peer *peer)
     return send_and_free(server, peer, wire_hello_put(&server->link.hello));
 }
 
-/* Send the reason why a request has no answer. */
+/* Sends an error instead of the answer to a request. */
 static int
 send_failure(struct flow_server *server, struct flow_known_peer *peer,
              int64_t id, const struct err *why)
@@ -135,7 +135,7 @@ refuse_message(struct flow_server *server, struct flow_known_peer *peer,
                 name_peer(peer).msg, FLOW_REFUSALS_MAX);
     print = flow_link_refuse(&server->link, &peer->id, &peer->refusal, name.msg,
                              subject, news);
-    if (last) { // a tool of ours exits with that reason, its items go to others
+    if (last) { // the peer, if it is a tool of foil, exits with that reason
         err_set(&why, "disconnected after %u refused messages in a row: %.300s",
                 peer->refusal.streak, server->link.last.msg);
         flow_link_error(&server->link, &peer->id, refused, why.msg);

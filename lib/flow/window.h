@@ -4,10 +4,10 @@
 #include "wire/progress.h"
 
 /*
- * A copy of a consumer's snapshot (struct wire_want): the places, (session,
- * epoch, step), that it has and wants.  A consumer makes it; producer and relay
- * store the newest that they received.  Its `have` is a copy; its `msg` is
- * NULL, its `room` 0.
+ * A copy of a consumer's snapshot (struct wire_want): the places (session,
+ * epoch, step) that the consumer has and wants.  The consumer makes snapshots;
+ * producer and relay store the newest one that they received.  The copy has its
+ * own `have`; `msg` is NULL and `room` 0.
  */
 
 /*
@@ -19,8 +19,8 @@
 size_t flow_places_before(const void *first, size_t n, size_t size,
                           const struct wire_place *at);
 
-/* flow_snapshot_init() makes an empty one, of session -1; flow_snapshot_set()
- * stores a copy. */
+/* flow_snapshot_init() makes an empty snapshot of session -1;
+ * flow_snapshot_set() stores a copy. */
 void flow_snapshot_init(struct wire_want *w);
 void flow_snapshot_release(struct wire_want *w);
 void flow_snapshot_set(struct wire_want *w, const struct wire_want *want);

@@ -158,8 +158,8 @@ spawn_command(pid_t *pid, const struct stage_process_config *config,
     return rc;
 }
 
-/* Ignores errors, such as that of a killed guard; a line is short enough for
- * one write. */
+/* Sends a line, short enough for one write, to the guard.  An error is ignored,
+ * such as that the guard was killed. */
 static void
 write_guard(const char *line)
 {

@@ -25,7 +25,7 @@ enum {
     READS = 2,      // reads of standard error at once: a full pipe
     LOOK_MS = 100,  // between checks that the program is alive
     PIECE = 65536,  // bytes of one read
-    DESCRIPTOR = 10, // the stage's least descriptor: the program has 0 to 3
+    DESCRIPTOR = 10, // the stage uses none below it: the program has 0 to 3
 };
 
 static const double close_s = 3;   // to end after its input was closed

@@ -55,8 +55,8 @@ settle_sizes(struct wire_decoder *d, const struct wire_field *f,
     *known = got;
 }
 
-/* Checks the sizes of t against those of the message, or sets them; t is NULL
- * for a missing tensor, which sets unknown sizes to 0. */
+/* Compares the sizes of t with those that are known from other tensors, and
+ * sets the unknown ones, to 0 if the tensor is missing (t is NULL). */
 static void
 settle_shape(struct wire_decoder *d, const struct wire_field *f,
              const struct wire_tensor *t)
@@ -390,7 +390,7 @@ get_rows(struct wire_reader *r, struct table_rows *table)
     table->row = row->data;
 }
 
-/* The indices of these rows in the table. */
+/* Reads the index in the table of each row that was received. */
 static void
 get_places(struct wire_reader *r, struct table_rows *table)
 {
@@ -468,7 +468,7 @@ is_left_out(struct wire_decoder *d, const struct wire_field *f)
     return 1;
 }
 
-/* How the value of a field is read; wire_decode() enters a map by itself. */
+/* The functions that read fields of each type; wire_decode() reads maps. */
 static void (*const get_field[])(struct wire_decoder *,
                                  const struct wire_field *) = {
     [WIRE_WHOLE] = get_number,  [WIRE_COUNT] = get_number,

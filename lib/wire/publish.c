@@ -47,7 +47,7 @@ free_unused(struct wire_unsent *unsent, size_t bytes)
     }
 }
 
-/* Unlocks; frees all when the socket is closed and ZeroMQ uses no part. */
+/* Unlocks; frees all if the socket is closed and ZeroMQ uses no buffer. */
 static void
 unlock_unsent(struct wire_unsent *unsent)
 {

@@ -35,10 +35,10 @@ struct wire_sock {
     enum wire_type type;
     int binds, bound;
     size_t most;  /* bytes of a received message */
-    int gate;     /* of a binder in a tool (wire/gate.h), else -1 */
+    int gate;     /* descriptor that a gate guards (wire/gate.h); -1: none */
     int from;     /* descriptor of the last message's connection, or -1 */
-    int accepted; /* a binder without a gate: it has accepted a connection */
-    int up, lost; /* DEALER: connected; was connected, and is no more */
+    int accepted; /* 1: a binder without a gate accepted a connection */
+    int up, lost; /* DEALER, 1: it is connected; it lost a connection */
     int version;  /* of the binder's protocol; 0: ours, or not known */
     int hellos;   /* sent since the last message of the binder */
     int forwards; /* 1: a proxy, forwards messages unchanged */
