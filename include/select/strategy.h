@@ -35,7 +35,8 @@ enum {
     [SELECT_TAU] = {PARAM_REAL("tau", 0.5, 1e-4, 1e4,                         \
                                "temperature of the batch loss in the plan")}, \
     [SELECT_BLOCK] = {PARAM_WHOLE(                                            \
-        "block", 40, 0, 1e6, "batches that are planned together; 0: all")},   \
+        "block", -1, -1, 1e6,                                                 \
+        "batches that are planned together; 0: all; -1: by N")},              \
     [SELECT_REFINE] = {PARAM_FLAG(                                            \
         "refine", "exchange samples between batches afterwards")},            \
     [SELECT_HARDNESS] = {PARAM_REAL(                                          \

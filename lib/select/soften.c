@@ -7,7 +7,7 @@
 
 /* Batches in a set by default, and the most exchanges that are tried for each
  * sample. */
-enum { SET = 40, TRIES = 8 };
+enum { TRIES = 8 };
 
 /* W_0 of a block; pairs that must not share a batch count as 0. */
 static double
@@ -58,9 +58,9 @@ void
 select_soften(const struct select_task *task, int64_t *ids)
 {
     size_t steps = task->layout.steps;
-    const size_t block_steps = (size_t)task->value[SELECT_BLOCK];
-    size_t count =
-        select_block_cut(&task->layout, block_steps ? block_steps : SET);
+    const double together = task->value[SELECT_BLOCK];
+    size_t count = select_block_cut(
+        &task->layout, together > 0 ? (size_t)together : SELECT_TOGETHER);
     size_t sets = (steps + count - 1) / count;
     int64_t *step = mem_array(steps, sizeof *step);
     struct rng all;

@@ -44,7 +44,7 @@
  * per thread; time grows as n^2 k.
  *
  * fit() refuses blocks of fewer than two batches, or of more than 20,000
- * samples.
+ * samples; the default is 40 batches, or as many as that allows.
  */
 
 /* Samples in a block; points and centres that are compared at a time; lanes of
@@ -395,11 +395,27 @@ is_among(size_t n, const int64_t *ids, int64_t id)
     return 0;
 }
 
+/* The default of `block`. */
+static size_t
+usual_spectral_block(const struct select_layout *layout)
+{
+    const size_t limit = MAX_SAMPLES / (layout->batch + (layout->larger > 0));
+
+    return limit > SELECT_TOGETHER ? SELECT_TOGETHER : limit < 2 ? 2 : limit;
+}
+
+static size_t
+spectral_block(const struct select_layout *layout, const double *value)
+{
+    return value[SELECT_BLOCK] < 0 ? usual_spectral_block(layout)
+                                   : (size_t)value[SELECT_BLOCK];
+}
+
 static void
 order_spectral(const struct select_task *task, int64_t *ids)
 {
     const size_t steps = task->layout.steps,
-                 size = (size_t)task->value[SELECT_BLOCK];
+                 size = spectral_block(&task->layout, task->value);
     const size_t blocks = (steps + size - 1) / size;
     const size_t n = task->layout.size,
                  total = select_layout_total(&task->layout);
@@ -426,18 +442,17 @@ static int
 spectral_fit(struct select_layout *layout, const double *value, struct err *err)
 {
     const size_t most = layout->batch + (layout->larger > 0);
-    const size_t block = (size_t)value[SELECT_BLOCK];
+    const size_t block = spectral_block(layout, value);
     const size_t k = block < layout->steps ? block : layout->steps;
 
-    if (block < 2)
-        return err_set(err, "spectral plans at least two batches together: "
-                            "want block=2 or more");
-    if (k > MAX_SAMPLES / most)
-        return err_set(err,
-                       "%zu batches of %zu are too many to plan together by "
-                       "spectral: want a smaller block",
-                       k, most);
-    return 0;
+    return block > 1 && k <= MAX_SAMPLES / most
+               ? 0
+               : err_set(err,
+                         "spectral plans 2 or more batches together, of %d "
+                         "samples in all at most: give --strategy "
+                         "spectral,block=%zu or less, or smaller batches, "
+                         "not block=%zu",
+                         MAX_SAMPLES, usual_spectral_block(layout), block);
 }
 
 static const struct param params[] = {

@@ -22,6 +22,9 @@
 SELECT_STRATEGIES(SELECT_DECLARE)
 #undef SELECT_DECLARE
 
+/* Batches that are planned together where `block` does not say it. */
+enum { SELECT_TOGETHER = 40 };
+
 /* Their own parameters; the variants of spectral. */
 enum { OSGD_TOP = SELECT_OWN_PARAMS, OSGD_DRAWS, OSGD_REPLACE };
 enum { SPECTRAL_VARIANT = SELECT_OWN_PARAMS, SPECTRAL_RESTARTS };
@@ -50,8 +53,8 @@ enum select_stream {
 
 /*
  * select_swap_improve() does the same to an epoch of any strategy (refine):
- * ids [select_layout_total()].  The task has features.  With block = 0 it does
- * only the rounds, starting from the current batches.
+ * ids [select_layout_total()].  The task has features.  Where swap rearranges
+ * the whole data set it does only the rounds, from the current batches.
  */
 void select_swap_improve(const struct select_task *task, int64_t *ids);
 
@@ -72,7 +75,7 @@ void select_swap_improve(const struct select_task *task, int64_t *ids);
  * group into a batch, and samples without features do not move.  All batches
  * become less hard, because each retains a share of its samples.
  *
- * Random sets of k = `block` batches (40 if that is 0; at most 4,096 samples)
+ * Random sets of k = `block` batches (40 if that is < 1; at most 4,096 samples)
  * are processed independently, each with its own W_0 and W_1, in threads; the
  * result does not depend on their number.  Samples of one hard batch are in the
  * same set, so its W_0 is about (W_1 - W_0) / k above that of all samples.

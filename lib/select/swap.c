@@ -17,10 +17,11 @@
  * batches of 32 takes about ten milliseconds.  A block of n samples needs 4 n^2
  * bytes per thread; blocks are cut to 4,096 samples.
  *
- * block = 0 rearranges the whole data set, in memory linear in N.  In blocks, a
- * sample can share a batch only with neighbours that the shuffle puts into the
- * same block, which are few if N is large.  With block = 0 each sample gets a
- * list of near neighbours (select/links.h), samples are ordered so that linked
+ * block = 0, the default for up to 20,000 samples (of more it is 40),
+ * rearranges the whole data set, in memory linear in N.  In blocks, a sample
+ * can share a batch only with neighbours that the shuffle puts into the same
+ * block, which are few if N is large.  With block = 0 each sample gets a list
+ * of near neighbours (select/links.h), samples are ordered so that linked
  * ones are together in stretches of about 1,280, and each stretch is rearranged
  * as a block.  Then rounds sort the batches by their mean features
  * (select/links.h) into other stretches and rearrange these: at most 20
@@ -43,6 +44,19 @@ enum { REGION = 1280, BATCHES = 4 };
  * which no other follows. */
 enum { ROUNDS = 20 };
 static const double least_gain = 1e-3;
+
+/* Up to so many samples are by default rearranged as a whole. */
+enum { WHOLE = 20000 };
+
+static size_t
+swap_block(const struct select_task *task)
+{
+    const double block = task->value[SELECT_BLOCK];
+
+    return block >= 0                   ? (size_t)block
+           : task->layout.size <= WHOLE ? 0
+                                        : SELECT_TOGETHER;
+}
 
 /* Rearranges k batches; returns the weight within them. */
 static double
@@ -178,7 +192,7 @@ improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
 void
 select_swap_improve(const struct select_task *task, int64_t *ids)
 {
-    const size_t block = (size_t)task->value[SELECT_BLOCK];
+    const size_t block = swap_block(task);
     size_t steps = task->layout.steps;
     int64_t *step = mem_array(steps, sizeof *step);
 
@@ -195,7 +209,7 @@ static void
 order_swap(const struct select_task *task, int64_t *ids)
 {
     select_shuffle(task, ids);
-    if (!task->value[SELECT_BLOCK])
+    if (!swap_block(task))
         gather_neighbours(task, ids);
     select_swap_improve(task, ids);
 }

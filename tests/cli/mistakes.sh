@@ -156,7 +156,7 @@ done <<'END'
 2|foil run simclr set.tar -r n --policy in-batch|use one of --select.policy --train.policy
 2|foil run simclr set.tar -r n --resum|did you mean '--resume'?
 # operands: swapped, missing, of another kind
-1|foil run spectral set.tar -r n --block 0|want block=2 or more
+1|foil run spectral set.tar -r n --block 0|give --strategy spectral,block=40
 1|foil run simclr set.tar flat -r n|leave TEST out, or have a folder for each class
 1|foil run simclr photos -r photos|choose another folder for the run, -r RUN
 2|foil run|run needs the name of a pipeline, or --resume -r RUN

@@ -387,7 +387,7 @@ ok 'foil data index of an image exits with 1' \
     foil data index image.jpg
 ok 'foil eval of a folder exits with 1' refuses 1 "'photos/' is a folder.*foil embed" \
     foil eval knn photos/
-ok '--strategy spectral,block=0 exits with 1' refuses 1 'want block=2 or more' \
+ok '--strategy spectral,block=0 exits with 1' refuses 1 'spectral,block=40 or less' \
     foil run spectral train.foil -r new --strategy spectral,block=0
 ok 'a refused strategy leaves no run' exits 1 test -e new
 ok 'foil top RUN succeeds' foil top whole --once

@@ -142,6 +142,10 @@ ok 'swapped batches have larger losses' awk '$1 == "swap" && $5 > 1.02 { n++ }
 # shellcheck disable=SC2016 # of awk
 ok 'the hardest of ten random batches have larger losses' awk '
     $1 == "osgd" && $5 > 1.02 { n++ } END { exit n != 1 }' "$work/out.loss"
+# shellcheck disable=SC2016 # of awk
+ok 'the gradient of swapped batches is farther from that of all images' awk '
+    $1 == "random" { all = $6 } $1 == "swap" && $6 > .1 && $6 < all { n++ }
+    END { exit n != 1 }' "$work/out.loss"
 ok 'batch-loss draws its plots' pictures batch-loss losses
 ok 'batch-loss with an unknown --trainer exits with 2' refuses 2 "no method 'x'" \
     study batch-loss -r "$work/planless" --images 128 --trainer x "${sets[0]}"

@@ -217,6 +217,9 @@ refuses(void)
 
     param_defaults(select_strategy_spectral.params, value);
     T(!select_layout_make(1000000, 512, SELECT_KEEP, &layout, &err), "layout");
+    T(!select_strategy_spectral.fit(&layout, value, &err),
+      "by default as many as can be planned together");
+    value[SELECT_BLOCK] = 40;
     T(select_strategy_spectral.fit(&layout, value, &err) == -1, "%s", err.msg);
     value[SELECT_BLOCK] = 0;
     T(select_strategy_spectral.fit(&layout, value, &err) == -1, "%s", err.msg);

@@ -73,6 +73,25 @@ the_whole_beats_blocks(void)
     free(memory);
 }
 
+/* Without a parameter the order is that of `block`. */
+static void
+block_by_default_is(size_t block, size_t size)
+{
+    float *memory;
+    struct select_features f = clusters(size, D, 75, 0.5, &memory);
+    int64_t *order = mem_array(2 * size, sizeof *order);
+    struct select_task task = task_of(&f, block);
+    struct err err;
+
+    T(!select_layout_make(size, B, SELECT_KEEP, &task.layout, &err), "layout");
+    select_strategy_swap.order(&task, order);
+    task.value[SELECT_BLOCK] = select_params[SELECT_BLOCK].value;
+    select_strategy_swap.order(&task, order + size);
+    T(!memcmp(order, order + size, size * sizeof *order),
+      "%zu samples are planned as with block=%zu", size, block);
+    mem_free(memory, order);
+}
+
 static void
 threads_do_not_show(size_t block)
 {
@@ -207,6 +226,8 @@ main(void)
     num_threads(1);
     blocks_become_harder();
     the_whole_beats_blocks();
+    block_by_default_is(0, 20000);
+    block_by_default_is(40, 20001);
     threads_do_not_show(0);
     threads_do_not_show(7);
     samples_without_features_stay(20);
