@@ -29,18 +29,12 @@ enum sample_score_source {
     /* The draw adds the state to the batch as an extra sample, with a gradient;
      * without it the chain starts cold. */
     SAMPLE_FROM_BATCH_EXTRA,
-    /* The same for captions only: the states of images' chains become extra
-     * captions.  A caption's chain starts cold if its image is not in the
-     * batch, and its negatives are easier than the softmax's: their total
-     * variation distance is .17 for b = 8 of 100 at beta 5, .33 for b = 4.  For
-     * two views of two kinds: view 0 is an image, view 1 a caption. */
-    SAMPLE_FROM_BATCH_EXTRA_TEXTS,
     /* By its features from the last step that trained on it, as a constant: no
      * extra samples, and both kinds of chains have the softmax.  For two
      * kinds. */
     SAMPLE_FROM_BANK
 };
-#define SAMPLE_SCORE_SOURCES "auto|image|text|bank"
+#define SAMPLE_SCORE_SOURCES "auto|image|bank"
 
 struct sample_source {
     struct sample_settings settings;

@@ -16,7 +16,7 @@ sample_cache_draw(const struct sample_cache_settings *how,
 {
     const float *query = sample_search_rows(bank, n, own, scratch);
     const struct sample_search all =
-        sample_search(how->beta, bank, n, own, query, scratch);
+        sample_search(how->beta, bank, 0, n, own, query, scratch);
 
     for (size_t q = 0; q < n; q++) {
         struct rng rng;
@@ -34,7 +34,7 @@ sample_cache_weigh(double beta, double limit, const struct sample_bank *bank,
                    float *scale, struct arena *scratch)
 {
     const struct sample_search all =
-        sample_search(beta, bank, n, own, query, scratch);
+        sample_search(beta, bank, 0, n, own, query, scratch);
     double sum = 0;
     size_t draws = 0;
 

@@ -99,17 +99,13 @@ set_form(const struct sample_settings *how, struct sample_memory_form *form)
 static int
 waits_for_steps(const struct sample_settings *how)
 {
-    const enum sample_score_source by = score_source_of(how);
-
-    return by == SAMPLE_FROM_BATCH_EXTRA || by == SAMPLE_FROM_BATCH_EXTRA_TEXTS;
+    return score_source_of(how) == SAMPLE_FROM_BATCH_EXTRA;
 }
 
 static int
 check_settings(const struct sample_settings *how, struct err *err)
 {
     const struct settings set = settings_of(how);
-    const int extras = set.outside == SAMPLE_FROM_BATCH_EXTRA ||
-                       set.outside == SAMPLE_FROM_BATCH_EXTRA_TEXTS;
     int length;
     const char *word =
         opt_word(SAMPLE_SCORE_SOURCES, (int)set.outside, &length);
@@ -124,7 +120,7 @@ check_settings(const struct sample_settings *how, struct err *err)
                        "a bank of %s adds no samples to a batch: remove "
                        "--filter",
                        how->sampler->method);
-    if (extras && !how->draws_outside)
+    if (set.outside == SAMPLE_FROM_BATCH_EXTRA && !how->draws_outside)
         return err_set(err,
                        "outside=%.*s adds samples to a batch: it needs "
                        "--filter",
@@ -136,10 +132,6 @@ static int
 check_across(const struct sample_source *source, const struct batch *step,
              struct err *err)
 {
-    if (score_source_of(&source->settings) == SAMPLE_FROM_BATCH_EXTRA_TEXTS &&
-        !step->fixed)
-        return err_set(err, "outside=text is for captions: this batch has "
-                            "views");
     if (source->memory.form.recalls && step->extra.n)
         return err_set(err,
                        "%zu extra samples in the batch, want none: the bank "
@@ -291,34 +283,6 @@ list_extras(const struct sample_state *state, const int32_t *row, int epochs,
     extras->hint_view = row ? hint : NULL;
 }
 
-/* Lists the captions that are states of images' chains, also those of images in
- * the batch: the augmenter has not drawn the batch's captions yet. */
-static void
-draw_texts(struct sample_source *source, const struct batch *step,
-           struct batch_extra *extras)
-{
-    const struct sample_chains *chains = &source->memory.chains;
-    struct arena *to = &source->drawn;
-    struct sample_state *want = arena_take(to, step->b, sizeof *want);
-    size_t wanted = 0;
-    int64_t *text;
-
-    for (size_t i = 0; chains->state && i < step->b; i++) {
-        sample_chains_get(chains, 1, 1, step->ids + i, NULL, want + wanted,
-                          NULL);
-        wanted += want[wanted].id >= 0 && want[wanted].view > 0;
-    }
-    extras->most = (int64_t)step->b;
-    extras->n_texts =
-        sample_step_outside(&(struct batch){.v = 1}, wanted, want, to);
-    text = arena_take(to, 2 * extras->n_texts, sizeof *text);
-    for (size_t k = 0; k < extras->n_texts; k++) {
-        text[2 * k] = want[k].id;
-        text[2 * k + 1] = want[k].view - 1;
-    }
-    extras->texts = extras->n_texts ? text : NULL;
-}
-
 /* Lists the states of chains that are not in the batch; with moves, all states
  * after these moves, with hints. */
 static void
@@ -356,12 +320,8 @@ static void
 draw_extras(struct sample_source *source, const struct batch *step,
             int64_t number, struct batch_extra *extras)
 {
-    const enum sample_score_source by = score_source_of(&source->settings);
-
-    if (by == SAMPLE_FROM_BATCH_EXTRA)
+    if (score_source_of(&source->settings) == SAMPLE_FROM_BATCH_EXTRA)
         draw_states(source, step, number, extras);
-    else if (by == SAMPLE_FROM_BATCH_EXTRA_TEXTS)
-        draw_texts(source, step, extras);
 }
 
 /* ---- a visit ------------------------------------------------------------- */

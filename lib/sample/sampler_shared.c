@@ -23,6 +23,12 @@
  * the whole bank.  So a bank of now gives the whole softmax's denominator. With
  * new views the two differ too much for that (lib/algorithms.md 4.4).
  *
+ * Across two kinds of rows, all of this is among rows of different kinds, and
+ * the bank has a row for each fixed view or slot: row 0 of an image is of one
+ * kind, its others of the other, such as its K captions.  One of these comes
+ * with the batch (b - 1) / (K (N - 1)) times.  With `captions` only images
+ * draw, captions; the columns of a caption are the images of the batch.
+ *
  * `zbank` draws nothing: a row of the batch counts as exp(beta s_rc) / Z_r,
  * times the rows of other images per column.  Its rows do not sum to 1, so
  * their sum is the factor of the negative term.
@@ -35,7 +41,7 @@
 #include "samplers.h"
 #include "search.h"
 
-enum { DRAWS, HORIZON };
+enum { DRAWS, HORIZON, CAPTIONS };
 
 static void
 set_bank_form(const struct sample_settings *how,
@@ -45,14 +51,54 @@ set_bank_form(const struct sample_settings *how,
     form->views = 1;
 }
 
+static void
+set_cross_form(const struct sample_settings *how,
+               struct sample_memory_form *form)
+{
+    set_bank_form(how, form);
+    form->slots = 1;
+}
+
+static int
+draws_texts(const struct sample_source *source)
+{
+    return source->settings.value[CAPTIONS] > 0;
+}
+
+/* 1 if a column is a row of view 1, or an extra sample of that kind. */
+static int
+is_second(const struct batch *step, size_t column)
+{
+    const size_t n = 2 * step->b;
+
+    return column < n ? column >= step->b
+                      : step->extra.view && step->extra.view[column - n] > 0;
+}
+
+/* 1 if two columns are of one kind, where rows of two kinds are compared. */
+static int
+are_alike(const struct sample_source *source, const struct batch *step,
+          size_t c, size_t r)
+{
+    return source->memory.form.slots &&
+           is_second(step, c) == is_second(step, r);
+}
+
 static int
 check_views(const struct sample_source *source, const struct batch *step,
             struct err *err)
 {
     const char *name = source->settings.sampler->proposals;
 
-    return step->v == 2 ? 0
-                        : err_set(err, "%zu views: %s needs 2", step->v, name);
+    if (step->v != 2)
+        return err_set(err, "%zu views: %s needs 2", step->v, name);
+    for (size_t r = 0; source->memory.form.slots && r < 2 * step->b; r++)
+        if (step->view_of && (step->view_of[r] > 0) != is_second(step, r))
+            return err_set(err,
+                           "fixed view %jd in both views of a batch: %s across "
+                           "the views needs captions, or new views",
+                           (intmax_t)step->view_of[r], name);
+    return 0;
 }
 
 /* The row of the bank of a column; an extra sample without a known view has
@@ -66,22 +112,28 @@ row_of(const struct sample_bank *bank, const struct batch *step, size_t column)
            (bank->views > 1 && at.view > 0 ? at.view : 0);
 }
 
-/* The queries of a batch: the rows of its first `n` anchors, which were
- * written. */
+/* The queries of a batch: the rows of its anchors that were written; of its
+ * images alone, if these draw captions, or if an image has one row. */
 struct queries {
     size_t n;
-    int64_t *own, *row; /* [n] their images, their rows of the bank */
-    size_t *anchor;     /* [n] */
+    int64_t *row;   /* [n] their rows of the bank */
+    size_t *anchor; /* [n] */
     struct sample_search search;
 };
 
-static struct queries
-make_queries(const struct sample_bank *bank, const struct batch *step,
-             double beta, struct arena *to)
+static int
+queries_images(const struct sample_source *source,
+               const struct sample_bank *bank)
 {
-    const size_t most = bank->views == 1 ? step->b : 2 * step->b;
-    struct queries all = {.own = arena_take(to, most, sizeof *all.own),
-                          .row = arena_take(to, most, sizeof *all.row),
+    return bank->views == 1 || draws_texts(source);
+}
+
+static struct queries
+make_queries(const struct sample_source *source, const struct sample_bank *bank,
+             const struct batch *step, double beta, struct arena *to)
+{
+    const size_t most = (queries_images(source, bank) ? 1 : 2) * step->b;
+    struct queries all = {.row = arena_take(to, most, sizeof *all.row),
                           .anchor = arena_take(to, most, sizeof *all.anchor)};
 
     for (size_t r = 0; bank->rows && r < most; r++) {
@@ -89,13 +141,12 @@ make_queries(const struct sample_bank *bank, const struct batch *step,
 
         if (bank->when[row] < 0)
             continue;
-        all.own[all.n] = step->ids[r % step->b];
         all.row[all.n] = row;
         all.anchor[all.n++] = r;
     }
     if (all.n)
         all.search =
-            sample_search(beta, bank, all.n, all.own,
+            sample_search(beta, bank, source->memory.form.slots, all.n, all.row,
                           sample_search_rows(bank, all.n, all.row, to), to);
     return all;
 }
@@ -107,7 +158,8 @@ count_draws(const struct sample_source *source, const struct sample_bank *bank,
 {
     const size_t draws = (size_t)source->settings.value[DRAWS];
 
-    return bank->views == 1 ? draws : draws / 2 + (anchor < b && draws % 2);
+    return queries_images(source, bank) ? draws
+                                        : draws / 2 + (anchor < b && draws % 2);
 }
 
 static void
@@ -119,8 +171,11 @@ draw_shared(struct sample_source *source, const struct batch *step,
     struct arena *to = &source->drawn;
     int64_t *id = arena_take(to, most, sizeof *id);
     int64_t *view = arena_take(to, most, sizeof *view);
-    const struct queries all =
-        make_queries(bank, step, sample_source_beta(source, number), to);
+    int64_t *epoch = arena_take(to, most, sizeof *epoch);
+    int64_t *text = arena_take(to, 2 * most, sizeof *text);
+    const int across = source->memory.form.slots;
+    const struct queries all = make_queries(
+        source, bank, step, sample_source_beta(source, number), to);
     size_t n = 0;
 
     for (size_t q = 0; q < all.n; q++) {
@@ -134,14 +189,40 @@ draw_shared(struct sample_source *source, const struct batch *step,
 
             if (row < 0)
                 continue;
-            id[n] = row / (int64_t)bank->views;
-            view[n++] = row % (int64_t)bank->views;
+            text[2 * n] = id[n] = row / (int64_t)bank->views;
+            view[n] = row % (int64_t)bank->views;
+            text[2 * n + 1] = view[n] - 1;
+            epoch[n++] = step->epoch;
         }
     }
-    *extras = (struct batch_extra){.n = n,
-                                   .most = (int64_t)most,
-                                   .ids = id,
-                                   .view = step->fixed ? view : NULL};
+    extras->most = (int64_t)most;
+    if (draws_texts(source) && !step->fixed) {
+        extras->n_texts = n;
+        extras->texts = n ? text : NULL;
+        return;
+    }
+    extras->n = n;
+    extras->ids = id;
+    extras->view = step->fixed || across ? view : NULL;
+    extras->epoch = !step->fixed && across ? epoch : NULL;
+}
+
+/* How many rows of its kind an image has: of captions those that were written.
+ */
+static double
+count_alike(const struct sample_source *source, const struct batch *step,
+            size_t column, int64_t row)
+{
+    const struct sample_bank *bank = &source->memory.bank;
+    const size_t views = bank->rows ? bank->views : 1;
+    const int64_t *when = bank->when + (size_t)row / views * views;
+    size_t n = 0;
+
+    if (!source->memory.form.slots)
+        return (double)views;
+    for (size_t k = 1; k < views && is_second(step, column); k++)
+        n += when[k] >= 0;
+    return n ? (double)n : 1;
 }
 
 /*
@@ -154,17 +235,17 @@ expect_columns(struct sample_source *source, const struct batch *step, size_t n,
 {
     const struct sample_memory *memory = &source->memory;
     const struct sample_bank *bank = &memory->bank;
-    const double views = bank->rows ? (double)bank->views : 1;
     const double common =
-        (double)(2 * step->b - 2) / (views * (double)(memory->form.size - 1));
+        (double)((memory->form.slots ? 1 : 2) * (step->b - 1)) /
+        (double)(memory->form.size - 1);
     struct arena *to = &source->weighed;
     double *m = arena_take(to, n, sizeof *m);
-    const struct queries all =
-        make_queries(bank, step, sample_source_beta(source, memory->total), to);
+    const struct queries all = make_queries(
+        source, bank, step, sample_source_beta(source, memory->total), to);
     float *s = arena_take(to, all.n * n + 1, sizeof *s);
 
     for (size_t c = 0; c < n; c++)
-        m[c] = common;
+        m[c] = common / count_alike(source, step, c, row[c]);
     if (all.n)
         num_gemm_nt(all.n, n, bank->dim, 1, all.search.query,
                     sample_search_rows(bank, n, row, to), 0, s);
@@ -175,7 +256,9 @@ expect_columns(struct sample_source *source, const struct batch *step, size_t n,
 
         for (size_t c = 0; c < n && z > -INFINITY; c++)
             if (bank->when[row[c]] >= 0 &&
-                row[c] / (int64_t)bank->views != all.own[q])
+                row[c] / (int64_t)bank->views !=
+                    all.row[q] / (int64_t)bank->views &&
+                !are_alike(source, step, c, all.anchor[q]))
                 m[c] += draws * exp((double)all.search.beta * s[q * n + c] - z);
     }
     for (size_t c = 0; c < n; c++)
@@ -185,20 +268,21 @@ expect_columns(struct sample_source *source, const struct batch *step, size_t n,
 
 /*
  * Fills in w with the softmax of beta s - log_m over the columns of other
- * images; returns the logarithm of its denominator.
+ * images that are not alike; returns the logarithm of its denominator.
  *   image, log_m  [columns]  log_m NULL: zeros
  */
 static double
-weigh_others(const struct batch *step, size_t r, size_t columns,
-             const int64_t *image, const double *log_m, const float *s,
-             float *w)
+weigh_others(const struct sample_source *source, const struct batch *step,
+             size_t r, size_t columns, const int64_t *image,
+             const double *log_m, const float *s, float *w)
 {
     const size_t b = step->b;
     double top = -INFINITY, sum = 0;
 
     for (size_t c = 0; c < columns; c++) {
         const int own =
-            c < 2 * b ? c % b == r % b : image[c] == step->ids[r % b];
+            (c < 2 * b ? c % b == r % b : image[c] == step->ids[r % b]) ||
+            are_alike(source, step, c, r);
 
         w[c] = own ? -INFINITY
                    : (float)(step->beta * s[c] - (log_m ? log_m[c] : 0));
@@ -236,8 +320,8 @@ compare_with_bank(struct sample_source *source, const struct batch *step,
     const struct sample_bank *bank = &source->memory.bank;
     const size_t n = 2 * step->b;
     struct arena *to = &source->weighed;
-    const struct sample_search all =
-        sample_search(step->beta, bank, n, image, step->z, to);
+    const struct sample_search all = sample_search(
+        step->beta, bank, source->memory.form.slots, n, row, step->z, to);
     float *s = arena_take(to, n * columns, sizeof *s);
 
     num_gemm_nt(n, columns, step->dim, 1, step->z,
@@ -247,7 +331,8 @@ compare_with_bank(struct sample_source *source, const struct batch *step,
         double sum = 0;
 
         for (size_t c = 0; c < columns; c++)
-            if (image[c] != image[r] && bank->when[row[c]] >= 0)
+            if (image[c] != image[r] && bank->when[row[c]] >= 0 &&
+                !are_alike(source, step, c, r))
                 sum +=
                     exp((double)all.beta * s[r * columns + c] - log_m[c] - z);
         if (z > -INFINITY && sum > 0)
@@ -267,8 +352,8 @@ weigh_shared(struct sample_source *source, const struct batch *step,
     float *scale, *w = sample_begin_weights(step, weights, &scale, to);
 
     for (size_t r = 0; r < n; r++)
-        weigh_others(step, r, columns, image, log_m, weights->s + r * columns,
-                     w + r * columns);
+        weigh_others(source, step, r, columns, image, log_m,
+                     weights->s + r * columns, w + r * columns);
     if (bank->rows && step->fixed)
         compare_with_bank(source, step, columns, image, row, log_m, scale);
 }
@@ -285,11 +370,12 @@ weigh_by_bank(struct sample_source *source, const struct batch *step,
     struct sample_search all;
 
     if (bank->rows)
-        all = sample_search(step->beta, bank, n, image, step->z, to);
+        all = sample_search(step->beta, bank, 0, n, row, step->z, to);
     for (size_t r = 0; r < n; r++) {
         // without extra samples: the bank has what is outside
-        const double inside = weigh_others(
-            step, r, n, image, NULL, weights->s + r * columns, w + r * columns);
+        const double inside =
+            weigh_others(source, step, r, n, image, NULL,
+                         weights->s + r * columns, w + r * columns);
         const double z = bank->rows ? sample_search_log_z(&all, r) : -INFINITY;
         const size_t own = (size_t)image[r] * bank->views;
         size_t others = bank->known; // rows of other images
@@ -303,10 +389,15 @@ weigh_by_bank(struct sample_source *source, const struct batch *step,
     }
 }
 
-static const struct param shared_params[] = {
-    [DRAWS] = {PARAM_WHOLE("draws", 2, 1, 64,
-                           "images that are drawn for each of the batch")},
-    [HORIZON] = SAMPLE_PARAM_HORIZON,
+#define DRAWN                                                          \
+    [DRAWS] = {PARAM_WHOLE("draws", 2, 1, 64,                          \
+                           "rows drawn for each image of the batch")}, \
+    [HORIZON] = SAMPLE_PARAM_HORIZON
+
+static const struct param shared_params[] = {DRAWN, {0}};
+static const struct param cross_params[] = {
+    DRAWN,
+    [CAPTIONS] = {PARAM_FLAG("captions", "images alone draw, captions")},
     {0},
 };
 static const struct param zbank_params[] = {SAMPLE_PARAM_HORIZON, {0}};
@@ -319,6 +410,19 @@ const struct sample_sampler sample_sampler_emc2_shared = {
     .params = shared_params,
     .needs_outside = 1,
     .tables = set_bank_form,
+    .draw = draw_shared,
+    .check_step = check_views,
+    .weigh = weigh_shared,
+};
+
+const struct sample_sampler sample_sampler_bimodal_shared = {
+    .method = "emc2_bimodal",
+    .proposals = "shared",
+    .summary = "rows of the other view drawn for the whole batch by a bank",
+    .name = "shared across 1",
+    .params = cross_params,
+    .needs_outside = 1,
+    .tables = set_cross_form,
     .draw = draw_shared,
     .check_step = check_views,
     .weigh = weigh_shared,

@@ -20,6 +20,7 @@
     ROW(bimodal_bank)        \
     ROW(bimodal_exact)       \
     ROW(bimodal_exact_bank)  \
+    ROW(bimodal_shared)      \
     ROW(cache)
 
 #define SAMPLE_DECLARE(row) \

@@ -29,6 +29,15 @@ static UTIL_CLONES(void, exclude_unwritten,
         s[j] = when[j] < 0 ? -INFINITY : s[j];
 }
 
+/* Excludes the rows of a kind; the first is row `at` of its sample. */
+static void
+exclude_kind(size_t n, size_t views, size_t at, int second, float *s)
+{
+    for (size_t j = 0; j < n; j++, at = at + 1 < views ? at + 1 : 0)
+        if ((at > 0) == second)
+            s[j] = -INFINITY;
+}
+
 /* s becomes exp(beta (s - most)); returns the sum. */
 static UTIL_CLONES(double, sum_exponentials,
                    (size_t n, float beta, float most, float *s),
@@ -57,7 +66,8 @@ weigh_block(const struct sample_search *all, size_t query, size_t block,
 {
     const size_t length = block_length(all, block);
     const size_t views = all->bank->views;
-    const size_t own = (size_t)all->own[query] * views;
+    const size_t place = (size_t)all->own[query] % views;
+    const size_t own = (size_t)all->own[query] - place;
     struct sample_mass mass;
 
     if (all->bank->known < all->bank->size * views)
@@ -65,6 +75,8 @@ weigh_block(const struct sample_search *all, size_t query, size_t block,
     for (size_t row = own; row < own + views; row++)
         if (row / BLOCK == block)
             s[row % BLOCK] = -INFINITY;
+    if (all->cross)
+        exclude_kind(length, views, block * BLOCK % views, place > 0, s);
     mass.most = num_max(length, s);
     if (!(mass.most > -INFINITY))
         return (struct sample_mass){-INFINITY, 0};
@@ -73,13 +85,14 @@ weigh_block(const struct sample_search *all, size_t query, size_t block,
 }
 
 struct sample_search
-sample_search(double beta, const struct sample_bank *bank, size_t n,
+sample_search(double beta, const struct sample_bank *bank, int cross, size_t n,
               const int64_t *own, const float *query, struct arena *scratch)
 {
     const size_t d = bank->dim;
     const size_t blocks = (bank->size * bank->views + BLOCK - 1) / BLOCK;
     const struct sample_search all = {
         .bank = bank,
+        .cross = cross,
         // neither 0 nor infinity in single precision
         .beta = (float)fmin(fmax(beta, 1e-30), 1e30),
         .blocks = blocks,

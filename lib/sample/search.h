@@ -10,7 +10,9 @@
  *
  *     p_q(k) = exp(beta q.e_k) / Z_q,   Z_q = sum_k exp(beta q.e_k),
  *
- * over the rows e_k of other samples that were written.
+ * over the rows e_k of other samples that were written.  Across two kinds of
+ * rows these are rows of the other kind: row 0 of a sample is of one, its other
+ * rows are of the other.
  */
 
 /* The weight of the rows of a block: sum exp(beta (s - most)); sum is 0 if none
@@ -23,6 +25,7 @@ struct sample_mass {
 struct sample_search {
     const struct sample_bank *bank;
     float beta;
+    int cross;
     size_t blocks;
     const int64_t *own;       /* [n] */
     const float *query;       /* [n,d] */
@@ -40,12 +43,14 @@ struct sample_draw {
 /*
  * sample_search() computes the weights of all blocks of the bank for n queries.
  *   beta   finite, >= 0
- *   own    [n]  ids of the queries' samples, each < size; n <= 65536; kept
+ *   cross  1: across two kinds of rows
+ *   own    [n]  a row of each query's sample, with cross of its kind; n <=
+ *          65536; kept
  *   query  [n,d]  kept
  * O(n rows d) time; takes O(n rows / 100) of scratch and does not free it.
  */
 struct sample_search sample_search(double beta, const struct sample_bank *bank,
-                                   size_t n, const int64_t *own,
+                                   int cross, size_t n, const int64_t *own,
                                    const float *query, struct arena *scratch);
 
 /* sample_search_log_z() returns log Z of a query; -INFINITY if it has no row to

@@ -238,7 +238,11 @@ sample_source_draw(struct sample_source *source, const struct batch *step,
     struct batch_extra extras = {0};
 
     arena_begin(&source->drawn);
-    look_ahead(source, sample_memory_views(memory, step),
+    // the captions of a batch are not known yet
+    look_ahead(source,
+               memory->bank.rows && memory->form.slots && !step->fixed
+                   ? memory->bank.views
+                   : sample_memory_views(memory, step),
                number - (int64_t)memory->form.horizon);
     if (source->settings.sampler->draw)
         source->settings.sampler->draw(source, step, number, &extras);

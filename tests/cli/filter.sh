@@ -98,7 +98,8 @@ epochs=30 start_job views play views emc2 --proposals bank,moves=16 --augmentati
 start_job exact play exact emc2 --proposals exact
 start_job both play both emc2 --proposals exact-bank,moves=16 --augmentations 3
 start_job cache play cache cache --method cache,refresh=0.02,horizon=5
-for name in fixed bank views exact both cache; do
+start_job across play across emc2_bimodal --method emc2_bimodal --proposals shared
+for name in fixed bank views exact both cache across; do
     ok "$name: filter and trainer are killed; the result is the same" job_ok "$name"
 done
 
@@ -215,32 +216,34 @@ own() {
     return "$code"
 }
 
-# twice NAME PROPOSALS [MOVES] : a run with the service (its bank has no delay), and one
-# with the trainer's own chains, stopped and resumed
+# twice NAME OBJECTIVE PROPOSALS : a run with the service (its bank has no delay), and
+# one with the trainer's own sampler, stopped and resumed
 twice() {
-    local bank=
-    [[ -z ${3-} ]] || bank=",horizon=1,moves=$3"
+    local own=$3 delay=
+    case $3 in
+    *bank) own=$3,moves=9 delay=,horizon=1 ;;
+    shared) delay=,horizon=1 ;;
+    esac
     mkdir -m 700 "$work/$1"
-    look_up "$1" --objective emc2 --arch ",rows=$work/rows.npy" &
+    look_up "$1" --objective "$2" --arch ",rows=$work/rows.npy" &
     trainer=$!
-    filter "$1" --augmentations 2 --proposals "$2$bank"
+    filter "$1" --augmentations 2 --method "$2" --proposals "$own$delay"
     augment "$1"
     select_batches "$1"
     expect 'exit code 0 with the service' ends "$1"
     mkdir -m 700 "$work/$1-own"
-    expect 'exit code 0 with own chains' own "$1-own" --objective emc2 --sampler trainer \
-        --proposals "$2${3:+,moves=$3}" --arch ",rows=$work/rows.npy" --steps 33
+    expect 'exit code 0 with own chains' own "$1-own" --objective "$2" --sampler trainer \
+        --proposals "$own" --arch ",rows=$work/rows.npy" --steps 33
     expect 'exit code 0 after --resume' own "$1-own" --resume
     same "$1" "$1-own"
 }
-kinds=(once row bank exact exact-bank)
+kinds=(once row bank exact exact-bank shared)
 for proposals in "${kinds[@]}"; do
-    moves=
-    [[ $proposals != *bank ]] || moves=9
-    epochs=3 start_job "by-$proposals" twice "by-$proposals" "$proposals" "$moves"
+    epochs=3 start_job "by-$proposals" twice "by-$proposals" emc2 "$proposals"
 done
-for proposals in "${kinds[@]}"; do
-    ok "the trainer's own chains give the bits of the service: $proposals" \
+epochs=3 start_job by-across twice by-across emc2_bimodal shared
+for proposals in "${kinds[@]}" across; do
+    ok "the trainer's own sampler give the bits of the service: $proposals" \
         job_ok "by-$proposals"
 done
 ok "the trainer's own chains draw rows from outside of the batch" \

@@ -35,12 +35,15 @@ declare -A of_train=(
     [3-own]='--objective emc2_bimodal --sampler trainer --proposals ,outside=bank'
     [3-bank]='--objective emc2_bimodal'
     [8-bank]='--objective emc2_bimodal --micro-batch 5'
-    [1-text]='--objective emc2_bimodal'
-    [8-text]='--objective emc2_bimodal'
+    [1-shared]='--objective emc2_bimodal'
+    [3-shared]='--objective emc2_bimodal'
+    [8-shared]='--objective emc2_bimodal --micro-batch 5'
     [3-half]='--objective clip --arch vit:16x1x4 --text clip:16x1 --precision auto --micro-batch 3'
 ) of_negatives=(
     [3-bank]='--proposals ,outside=bank' [8-bank]='--proposals exact-bank,moves=8'
-    [1-text]='--filter --proposals ,outside=text' [8-text]='--filter --proposals ,outside=text'
+    [1-shared]='--filter --proposals shared,captions'
+    [3-shared]='--filter --proposals shared,captions'
+    [8-shared]='--filter --proposals shared,captions,draws=3'
 )
 all=160 # steps
 
@@ -151,7 +154,7 @@ recorded() {
     ends "$1.again"
 }
 
-kinds=(1-state 3-state 8-state 3-own 3-bank 8-bank 1-text 8-text 3-half)
+kinds=(1-state 3-state 8-state 3-own 3-bank 8-bank 1-shared 3-shared 8-shared 3-half)
 # two kinds at a time
 for ((i = 0; i < ${#kinds[@]}; i += 2)); do
     for kind in "${kinds[@]:i:2}"; do
@@ -174,8 +177,10 @@ ok 'the bank has features of many steps' \
     jq -e '.[0] > 500' <<<"$(shape 8-bank sampler.bank)"
 ok '3-bank: chains draw from outside of the batch' jq -es \
     'map(.outside) | max > 0.05' "$work/3-bank.calm/metrics.jsonl"
-ok '8-text: chains draw captions from outside of the batch' jq -es \
-    'map(.outside) | max > 0.02' "$work/8-text.calm/metrics.jsonl"
+for kind in 1-shared 8-shared; do
+    ok "$kind: captions from outside of the batch count" jq -es \
+        'map(.outside) | max > 0.02' "$work/$kind.calm/metrics.jsonl"
+done
 ok "the trainer's own chains give the weights of the service" \
     diff -r -x config.json -x MANIFEST.json "$work/3-own.calm/latest/" \
     "$work/3-bank.calm/latest/"

@@ -30,6 +30,7 @@ struct run {
     float z[(V * B + EXTRA) * D];
     struct batch last; /* that was weighed */
     size_t A;
+    int texts; /* 1: views 1 .. A - 1 are captions */
 };
 
 static inline void
@@ -72,11 +73,25 @@ keep(void *to, const void *from, size_t bytes)
 static inline void
 draw(struct run *run, int t)
 {
-    const struct batch step = step_of(run, t);
+    struct batch step = step_of(run, t);
     struct batch_extra *x = &run->extras[t];
 
+    if (run->texts) { // not known yet
+        step.fixed = 0;
+        step.view_of = NULL;
+    }
     *x = sample_source_draw(&run->source, &step, t);
-    REQUIRE(x->n <= EXTRA);
+    REQUIRE(x->n + x->n_texts <= EXTRA);
+    for (size_t e = 0; e < x->n_texts; e++) {
+        run->extra[t][e] = x->texts[2 * e];
+        run->view[t][e] = 1 + x->texts[2 * e + 1];
+    }
+    if (run->texts) {
+        x->n = x->n_texts;
+        x->ids = run->extra[t];
+        x->view = run->view[t];
+        return;
+    }
     x->ids = keep(run->extra[t], x->ids, x->n * sizeof *x->ids);
     x->view = keep(run->view[t], x->view, x->n * sizeof *x->view);
     x->epoch = keep(run->epoch[t], x->epoch, x->n * sizeof *x->epoch);

@@ -82,7 +82,7 @@ world_free(struct world *w)
 
 /* A batch of b images, each with one of its captions; n rows. */
 struct draw {
-    int64_t variants[2 * B_MAX], text[B_MAX], text_view[B_MAX];
+    int64_t variants[2 * B_MAX];
     float z[2 * B_MAX * DIM], extra_z[2 * B_MAX * DIM];
 };
 
@@ -174,29 +174,13 @@ compare_similarities(struct world *w, const struct draw *d,
         }
 }
 
-/* What is drawn for a step comes along.  Captions are drawn for before it is
- * known which the batch has. */
+/* What is drawn for a step comes along. */
 static void
 bring(struct world *w, struct draw *d, struct batch *step, int64_t number)
 {
-    struct batch known = *step;
     struct batch_extra *extra = &step->extra;
 
-    if (sample_settings_value(&w->source.settings, "outside") ==
-        SAMPLE_FROM_BATCH_EXTRA_TEXTS) {
-        known.fixed = 0;
-        known.view_of = NULL;
-    }
-    *extra = sample_source_draw(&w->source, &known, number);
-    for (size_t s = 0; s < extra->n_texts; s++) {
-        d->text[s] = extra->texts[2 * s];
-        d->text_view[s] = 1 + extra->texts[2 * s + 1];
-    }
-    if (extra->n_texts) {
-        extra->n = extra->n_texts;
-        extra->ids = d->text;
-        extra->view = d->text_view;
-    }
+    *extra = sample_source_draw(&w->source, step, number);
     extra->z = d->extra_z;
     for (size_t e = 0; e < extra->n; e++)
         memcpy(d->extra_z + e * DIM,
@@ -303,9 +287,8 @@ struct target {
 static void
 reaches_the_softmax(struct target target)
 {
-    static const char *const names[] = {"", "along", "texts along", "bank"};
+    static const char *const names[] = {"", "along", "bank"};
     const char *asked = getenv("FOIL_VISITS"), *name = names[target.elsewhere];
-    const int texts_only = target.elsewhere == SAMPLE_FROM_BATCH_EXTRA_TEXTS;
     struct world *w = world_new(target.settings, target.captions, target.b,
                                 target.elsewhere, target.burn);
     struct draw *d = mem_array(1, sizeof *d);
@@ -317,21 +300,17 @@ reaches_the_softmax(struct target target)
         visit(w, d, (int64_t)t, t > steps / 20);
     r = measure(w);
     printf("# each image chain %.4f\n", r.each);
-    T(r.image < target.bound && (texts_only || r.text < target.bound),
+    T(r.image < target.bound && r.text < target.bound,
       "%s, %s, b %zu, %zu captions, burn-in %zu: image chains %.4f, text "
       "chains %.4f",
       target.settings, name, target.b, target.captions, target.burn, r.image,
       r.text);
-    if (texts_only)
-        T(r.text > .25 && r.text < .35,
-          "captions that start anew are off by what foil-negatives(1) says");
     T(fabs(r.cosine - r.exact) < target.mean_bound,
       "mean similarity %.4f, exact %.4f", r.cosine, r.exact);
     T(!w->own && !w->same_side,
       "no image meets a caption of its own, no row its own kind");
-    T(w->outside[0] && (w->outside[1] == 0) == texts_only,
-      "images, %s stay at states outside of the batch",
-      texts_only ? "but no texts," : "and texts,");
+    T(w->outside[0] && w->outside[1],
+      "images and texts stay at states outside of the batch");
     free(d);
     world_free(w);
 }
@@ -442,25 +421,6 @@ views_are_known_by_their_slot(void)
     sample_source_release(&source);
 }
 
-static void
-captions_come_with_captions(void)
-{
-    const struct sample_settings how = how_of("emc2_bimodal once outside=text");
-    static const int64_t ids[2] = {0, 1};
-    static const float z[4] = {1, 1, 1, 1};
-    const struct batch step = {
-        .beta = beta, .v = 2, .b = 2, .dim = 1, .ids = ids, .z = z};
-    struct weights w;
-    struct sample_source source;
-    struct err err = {""};
-
-    sample_source_init(&source, &how, 9);
-    T(sample_source_weigh(&source, &step, &w, &err) &&
-          strstr(err.msg, "this batch has views"),
-      "views of images: %s", err.msg);
-    sample_source_release(&source);
-}
-
 int
 main(void)
 {
@@ -472,8 +432,6 @@ main(void)
         {once, SAMPLE_FROM_BATCH_EXTRA, 5, 8, 0, 1000, .02, .005},
         {once, SAMPLE_FROM_BANK, 1, 8, 0, 2000, .012, .005},
         {once, SAMPLE_FROM_BANK, 3, 8, 3, 1000, .02, .005},
-        {once, SAMPLE_FROM_BATCH_EXTRA_TEXTS, 1, 8, 0, 2000, .012, .005},
-        {once, SAMPLE_FROM_BATCH_EXTRA_TEXTS, 8, 8, 0, 2000, .02, .005},
         {walking, SAMPLE_FROM_BANK, 1, 8, 0, 1000, .012, .005},
         {walking, SAMPLE_FROM_BANK, 3, 8, 3, 500, .02, .005},
         {exact, SAMPLE_FROM_BANK, 1, 8, 0, 2000, .012, .005},
@@ -488,11 +446,9 @@ main(void)
     for (size_t captions = 1; captions <= 8; captions += captions < 3 ? 2 : 5) {
         banks_know_what_would_come(captions);
         goes_on_to_the_same_bits(once, captions, SAMPLE_FROM_BANK);
-        goes_on_to_the_same_bits(once, captions, SAMPLE_FROM_BATCH_EXTRA_TEXTS);
         goes_on_to_the_same_bits(exact, captions, SAMPLE_FROM_BANK);
         goes_on_to_the_same_bits(both, captions, SAMPLE_FROM_BANK);
     }
     views_are_known_by_their_slot();
-    captions_come_with_captions();
     return t_done();
 }

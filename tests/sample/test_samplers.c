@@ -111,12 +111,12 @@ names_stay(void)
         {"emc2 bank", "emc2 1 bank"},
         {"emc2 exact-bank", "emc2 1 bank"},
         {"emc2_bimodal", "emc2_bimodal 1 bank"},
-        {"emc2_bimodal outside=text", "emc2_bimodal 1"},
         {"emc2_bimodal scores=stale", "emc2_bimodal 1 stale"},
         {"emc2_bimodal scores=reset", "emc2_bimodal 1"},
         {"emc2_bimodal exact-bank", "emc2_bimodal 1 bank"},
         {"emc2 shared", "shared 1"},
         {"emc2 zbank", "zbank 1"},
+        {"emc2_bimodal shared", "shared across 1"},
         {"cache", "cache 1"},
     };
 

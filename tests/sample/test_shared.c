@@ -16,11 +16,16 @@ dot(const float *a, const float *b)
     return sum;
 }
 
-enum { A = 3 }; /* fixed views, if any */
+enum { A = 3 }; /* fixed views, if any; an image and two captions */
+
+/* Which pairs of columns are compared: all, or those across two views, where
+ * images draw images, or captions. */
+enum across { WITHIN, IMAGES, TEXTS };
 
 /* A copy of the bank before a step is weighed, and the temperature of the draw.
  */
 struct bank_copy {
+    enum across across;
     size_t views; /* rows of an image */
     float row[N * A * D];
     int written[N * A];
@@ -28,12 +33,16 @@ struct bank_copy {
 };
 
 static void
-copy_bank(const struct run *run, int t, struct bank_copy *copy)
+copy_bank(const struct run *run, int t, enum across across,
+          struct bank_copy *copy)
 {
     const struct sample_bank *bank = &run->source.memory.bank;
 
-    *copy = (struct bank_copy){.beta = sample_source_beta(&run->source, t),
-                               .views = run->A ? run->A : 1};
+    *copy = (struct bank_copy){.across = across,
+                               .beta = sample_source_beta(&run->source, t),
+                               .views = run->A             ? run->A
+                                        : across == WITHIN ? 1
+                                                           : V};
     for (size_t k = 0; bank->rows && k < N * copy->views; k++) {
         copy->written[k] = bank->when[k] >= 0;
         memcpy(copy->row + k * D, bank->rows + k * D, D * sizeof(float));
@@ -51,15 +60,26 @@ row_of_column(const struct run *run, int t, const struct bank_copy *bank,
                             : (size_t)is.id * bank->views + (size_t)is.view;
 }
 
-/* sum_k exp(beta x.e_k) over the written rows of other images. */
+/* 1 if the rows of the bank are of two images, and of two kinds if those are
+ * compared. */
+static int
+compared(const struct bank_copy *bank, size_t k, size_t l)
+{
+    const size_t views = bank->views;
+
+    return k / views != l / views &&
+           (bank->across == WITHIN || (k % views > 0) != (l % views > 0));
+}
+
+/* sum_k exp(beta x.e_k) over the written rows that row `own` is compared with.
+ */
 static double
-partition(const struct bank_copy *bank, double beta, const float *x,
-          size_t image)
+partition(const struct bank_copy *bank, double beta, const float *x, size_t own)
 {
     double z = 0;
 
     for (size_t k = 0; k < N * bank->views; k++)
-        if (k / bank->views != image && bank->written[k])
+        if (compared(bank, k, own) && bank->written[k])
             z += exp(beta * dot(x, bank->row + k * D));
     return z;
 }
@@ -69,20 +89,26 @@ static double
 expected(const struct run *run, int t, const struct bank_copy *bank, int draws,
          size_t k)
 {
-    const size_t queries = bank->views == 1 ? B : V * B;
-    double m = (2. * B - 2) / (double)bank->views / (N - 1);
+    const int images = bank->views == 1 || bank->across == TEXTS;
+    const size_t queries = images ? B : V * B;
+    double m = (2. * B - 2) / (double)bank->views / (N - 1), captions = 0;
 
+    if (bank->across != WITHIN) {
+        for (size_t l = k / bank->views * bank->views + 1;
+             k % bank->views && l < (k / bank->views + 1) * bank->views; l++)
+            captions += bank->written[l];
+        m = (B - 1.) / (N - 1) / fmax(captions, 1);
+    }
     for (size_t r = 0; r < queries; r++) {
         const size_t own = row_of_column(run, t, bank, r);
-        const size_t image = own / bank->views;
         const float *e = bank->row + own * D;
         // an image's draws are shared by its rows, the first one has the odd
         // one
-        const int each = bank->views == 1 ? draws : (draws + (r < B)) / 2;
+        const int each = images ? draws : (draws + (r < B)) / 2;
 
-        if (bank->written[own] && bank->written[k] && k / bank->views != image)
+        if (bank->written[own] && bank->written[k] && compared(bank, k, own))
             m += each * exp(bank->beta * dot(e, bank->row + k * D)) /
-                 partition(bank, bank->beta, e, image);
+                 partition(bank, bank->beta, e, own);
     }
     return m;
 }
@@ -100,14 +126,14 @@ error_of_shared(const struct run *run, int t, const struct weights *w,
         m[c] = expected(run, t, bank, draws, row_of_column(run, t, bank, c));
     for (size_t r = 0; r < n; r++) {
         const float *x = run->z + r * D;
-        const size_t image = (size_t)step->ids[r % B];
+        const size_t own = row_of_column(run, t, bank, r);
         double want[V * B + EXTRA] = {0}, sum = 0, by_bank = 0;
-        const double z = partition(bank, step->beta, x, image);
+        const double z = partition(bank, step->beta, x, own);
 
         for (size_t c = 0; c < w->columns; c++) {
             const size_t k = row_of_column(run, t, bank, c);
 
-            if (k / bank->views == image)
+            if (!compared(bank, k, own))
                 continue;
             want[c] = exp(step->beta * dot(x, run->z + c * D)) / m[c];
             sum += want[c];
@@ -116,7 +142,7 @@ error_of_shared(const struct run *run, int t, const struct weights *w,
         }
         for (size_t c = 0; c < w->columns; c++)
             worst = fmax(worst, fabs(w->w[r * w->columns + c] - want[c] / sum));
-        if (bank->views == 1 || !(by_bank > 0))
+        if (!run->A || !(by_bank > 0))
             by_bank = z;
         worst = fmax(worst,
                      z > 0 ? fabs((double)w->scale[2 * r + 1] * z / by_bank - 1)
@@ -136,12 +162,12 @@ error_of_zbank(const struct run *run, const struct weights *w,
 
     for (size_t r = 0; r < n; r++) {
         const float *x = run->z + r * D;
-        const size_t image = (size_t)step->ids[r % B];
-        const double z = partition(bank, step->beta, x, image);
+        const size_t own = (size_t)step->ids[r % B] * bank->views;
+        const double z = partition(bank, step->beta, x, own);
         double others = 0;
 
         for (size_t k = 0; k < N * bank->views; k++)
-            others += k / bank->views != image && bank->written[k];
+            others += compared(bank, k, own) && bank->written[k];
         for (size_t c = 0; c < n; c++) {
             const double score = step->beta * dot(x, run->z + c * D);
             const double want =
@@ -158,7 +184,8 @@ error_of_zbank(const struct run *run, const struct weights *w,
 
 /* Plays a run, in which draws come two steps early. */
 static void
-follow_the_formula(const char *words, size_t fixed, int draws)
+follow_the_formula(const char *words, size_t fixed, int draws,
+                   enum across across)
 {
     struct run *run = mem_array(1, sizeof *run);
     double worst = 0;
@@ -166,6 +193,10 @@ follow_the_formula(const char *words, size_t fixed, int draws)
     int good = 1, drawn = 0, own = 0;
 
     begin(run, words, fixed);
+    for (size_t t = 0; across == TEXTS && t < STEPS; t++)
+        for (size_t r = 0; r < V * B; r++)
+            run->variant[t][r] = r < B ? 0 : 1 + (int64_t)(t + r) % (A - 1);
+    run->texts = across == TEXTS;
     for (int t = 0; t < STEPS; t++) {
         struct bank_copy bank;
         struct weights w;
@@ -173,14 +204,16 @@ follow_the_formula(const char *words, size_t fixed, int draws)
 
         for (; drawn < STEPS && drawn <= t + 2; drawn++)
             draw(run, drawn);
-        copy_bank(run, t, &bank);
+        copy_bank(run, t, across, &bank);
         good &= !weigh(run, t, &w, &err);
         if (draws)
             worst = fmax(worst, error_of_shared(run, t, &w, &bank, draws));
         else
             worst = fmax(worst, error_of_zbank(run, &w, &bank));
         full += run->extras[t].n == (size_t)(draws * B);
-        for (size_t e = 0; !fixed && draws && e < run->extras[t].n; e++)
+        for (size_t e = 0; (across == TEXTS || (!fixed && across == WITHIN)) &&
+                           draws && e < run->extras[t].n;
+             e++)
             own += run->extra[t][e] == run->ids[t][e / (size_t)draws] &&
                    run->extras[t].n == (size_t)(draws * B);
         T(run->extras[t].n <= (size_t)run->extras[t].most || !draws,
@@ -197,9 +230,11 @@ follow_the_formula(const char *words, size_t fixed, int draws)
 int
 main(void)
 {
-    follow_the_formula("emc2 shared horizon=3", 0, 2);
-    follow_the_formula("emc2 shared horizon=3 draws=5", A, 5);
-    follow_the_formula("emc2 zbank horizon=3", 0, 0);
-    follow_the_formula("emc2 zbank horizon=3", A, 0);
+    follow_the_formula("emc2 shared horizon=3", 0, 2, WITHIN);
+    follow_the_formula("emc2 shared horizon=3 draws=5", A, 5, WITHIN);
+    follow_the_formula("emc2 zbank horizon=3", 0, 0, WITHIN);
+    follow_the_formula("emc2 zbank horizon=3", A, 0, WITHIN);
+    follow_the_formula("emc2_bimodal shared horizon=3 draws=3", 0, 3, IMAGES);
+    follow_the_formula("emc2_bimodal shared horizon=3 captions=1", A, 2, TEXTS);
     return t_done();
 }
