@@ -316,7 +316,7 @@ check_batch(struct train *t, uint64_t peer, const struct wire_batch *b,
     if (b->batch.extra.n && t->options->text)
         return err_set(err,
                        "%zu extra images: a run with captions takes only "
-                       "extra texts",
+                       "extra texts, as by --proposals shared,captions",
                        b->batch.extra.n);
     if (b->batch.made && !t->objective->by_encoder)
         return err_set(err, "the view program returned numbers for a loss, and "
