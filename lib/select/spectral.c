@@ -395,27 +395,24 @@ is_among(size_t n, const int64_t *ids, int64_t id)
     return 0;
 }
 
-/* The default of `block`. */
+/* Batches that are planned together, by the parameter `block`. */
 static size_t
-usual_spectral_block(const struct select_layout *layout)
+spectral_block(const struct select_layout *layout, double block)
 {
     const size_t limit = MAX_SAMPLES / (layout->batch + (layout->larger > 0));
 
-    return limit > SELECT_TOGETHER ? SELECT_TOGETHER : limit < 2 ? 2 : limit;
-}
-
-static size_t
-spectral_block(const struct select_layout *layout, const double *value)
-{
-    return value[SELECT_BLOCK] < 0 ? usual_spectral_block(layout)
-                                   : (size_t)value[SELECT_BLOCK];
+    return block >= 0                ? (size_t)block
+           : limit > SELECT_TOGETHER ? SELECT_TOGETHER
+           : limit < 2               ? 2
+                                     : limit;
 }
 
 static void
 order_spectral(const struct select_task *task, int64_t *ids)
 {
     const size_t steps = task->layout.steps,
-                 size = spectral_block(&task->layout, task->value);
+                 size =
+                     spectral_block(&task->layout, task->value[SELECT_BLOCK]);
     const size_t blocks = (steps + size - 1) / size;
     const size_t n = task->layout.size,
                  total = select_layout_total(&task->layout);
@@ -442,7 +439,7 @@ static int
 spectral_fit(struct select_layout *layout, const double *value, struct err *err)
 {
     const size_t most = layout->batch + (layout->larger > 0);
-    const size_t block = spectral_block(layout, value);
+    const size_t block = spectral_block(layout, value[SELECT_BLOCK]);
     const size_t k = block < layout->steps ? block : layout->steps;
 
     return block > 1 && k <= MAX_SAMPLES / most
@@ -452,7 +449,7 @@ spectral_fit(struct select_layout *layout, const double *value, struct err *err)
                          "samples in all at most: give --strategy "
                          "spectral,block=%zu or less, or smaller batches, "
                          "not block=%zu",
-                         MAX_SAMPLES, usual_spectral_block(layout), block);
+                         MAX_SAMPLES, spectral_block(layout, -1), block);
 }
 
 static const struct param params[] = {
