@@ -12,7 +12,6 @@
 #include "foil-top/top.h"
 #include "run/settings.h"
 #include "util/clock.h"
-#include "util/file.h"
 #include "util/lock.h"
 #include "util/opt.h"
 #include "util/terminal.h"

@@ -20,7 +20,6 @@ struct data_index {
     struct data_index_settings settings;
     struct data_columns columns; // as the user described them
     struct input *input;
-    size_t input_first; // sample
     struct siblings siblings;
 
     struct layout_parts parts;

@@ -350,8 +350,7 @@ compare_with_index(struct data_set *set, int lenient, struct err *err)
 {
     const int stale = set ? data_stale(set, err) : 0;
 
-    if (!set || (stale < 0 && !lenient))
-        die("%s", err->msg);
+    or_die(!set || (stale < 0 && !lenient), err);
     if (stale)
         log_message("%s", err->msg);
     return set;

@@ -30,8 +30,7 @@ stage_open(struct stage *stage, const struct stage_options *options)
     struct err err;
 
     *stage = (struct stage){.stop = stop_fd(&err)};
-    if (stage->stop < 0 || stage_connect(stage, options, &err))
-        die("%s", err.msg);
+    or_die(stage->stop < 0 || stage_connect(stage, options, &err), &err);
 }
 
 void
@@ -82,8 +81,7 @@ stage_wait(struct stage *stage, double seconds)
     struct err err;
     const int rc = wait_once(stage, seconds, &err);
 
-    if (rc < 0)
-        die("%s", err.msg);
+    or_die(rc < 0, &err);
     return rc;
 }
 
@@ -161,8 +159,7 @@ stage_run(struct stage *stage, const struct stage_handlers *handlers,
 {
     struct err err = {""};
 
-    if (stage_loop(stage, handlers, self, &err))
-        die("%s", err.msg);
+    or_die(stage_loop(stage, handlers, self, &err), &err);
 }
 
 void
@@ -178,8 +175,7 @@ stage_client_next(struct flow_client *client, struct flow_news *news)
     struct err err;
     const int rc = flow_client_next(client, news, &err);
 
-    if (rc < 0)
-        die("%s", err.msg);
+    or_die(rc < 0, &err);
     if (rc)
         stage_report(news);
     return rc;
@@ -275,8 +271,7 @@ stage_command_open(const struct stage_program_config *config)
 
     printing.print = log_line;
     program = stage_program_open(&printing, &err);
-    if (!program)
-        die("%s", err.msg);
+    or_die(!program, &err);
     return program;
 }
 

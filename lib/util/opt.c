@@ -319,8 +319,7 @@ opt_config(const char *path,
     struct err err;
 
     setting_release(&settings);
-    if (setting_read(&settings, path, &err))
-        die("%s", err.msg);
+    or_die(setting_read(&settings, path, &err), &err);
     for (size_t i = 0; i < settings.n; i++) {
         opt_set_source(path, settings.item[i].line);
         take(self, settings.item[i].name, settings.item[i].value);

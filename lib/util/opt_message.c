@@ -130,8 +130,7 @@ end_when_stopped(void)
 {
     struct err err;
 
-    if (stop_with_callback(end_now, &err))
-        die("%s", err.msg);
+    or_die(stop_with_callback(end_now, &err), &err);
 }
 
 void

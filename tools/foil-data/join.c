@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "data.h"
-#include "util/file.h"
 #include "util/mem.h"
 #include "util/progress.h"
 
