@@ -2,6 +2,7 @@
 #define DATA_GATHER_H
 
 #include "data/pool.h"
+#include "data/row.h"
 #include "image/view.h"
 #include "util/batch.h"
 
@@ -22,6 +23,11 @@ struct data_wanted {
     struct batch batch; /* epoch, b, v, ids, below the data set's size, view_of;
                          * extra's n, ids, view and epoch */
     size_t size;        /* pixels a side */
+    struct data_row row; /* of rows of numbers, which have no size; d is 0: of
+                            images */
+    struct data_pool *pair;   /* rows of which all views but the first, and */
+    struct data_row pair_row; /* those of extra samples, are made; or NULL */
+    size_t pair_each; /* rows of each sample there: one is drawn in an epoch */
     size_t small_views; /* u, further views of a second size; 0: none */
     const struct image_recipe *small; /* recipe of the small views */
 
@@ -50,8 +56,10 @@ struct data_gather {
 
 /*
  * data_gather_begin() begins with a batch; the arrays in *want must stay valid
- * until it is made.
+ * until it is made.  data_gather_bytes() returns the bytes of a view:
+ * of two sets of rows those of the wider one, with zeros after a shorter row.
  */
+size_t data_gather_bytes(const struct data_wanted *want);
 void data_gather_begin(struct data_gather *gather,
                        const struct data_wanted *want);
 

@@ -29,6 +29,13 @@ int data_npy_read(const char *path, struct data_npy *npy, struct err *err);
 void data_npy_release(struct data_npy *npy);
 
 /*
+ * data_npy_open() reads only the header, and returns a descriptor of the file,
+ * whose first item is at *place; -1 on error.
+ */
+int data_npy_open(const char *path, struct data_npy *npy, size_t *place,
+                  struct err *err);
+
+/*
  * data_npy_reals() returns the items of an array of f4, f8 or f2 as f4, those
  * of f8 rounded; it takes over the memory of an f4 array, and data is then
  * NULL. data_npy_wholes() returns the items of integers or bools as i8.  The

@@ -14,7 +14,8 @@
  * samples in random order no other policy has more hits.  Bad samples (missing,
  * changed, not a sound image, too large) are recorded, too.  A sample that
  * could not be read for an external reason (DATA_UNREAD, data/set.h) is not
- * bad, and has no substitute.
+ * bad, and has no substitute.  The pixels of a row of numbers (data/row.h) are
+ * its bytes, in an image that is one pixel high; it is not cached.
  */
 struct data_pool;
 

@@ -24,10 +24,11 @@ enum image_codec {
     IMAGE_CODEC_JPEG,
     IMAGE_CODEC_PNG,
     IMAGE_CODEC_WEBP,
-    IMAGE_CODECS
+    IMAGE_CODECS,
+    IMAGE_CODEC_ROW = IMAGE_CODECS /* a row of numbers, not an image */
 };
 
-/* image_codec_name() returns "jpeg", "png" or "webp". */
+/* image_codec_name() returns "jpeg", "png", "webp" or "row". */
 const char *image_codec_name(enum image_codec codec);
 
 /* image_codec_of() returns the format of a file; IMAGE_CODECS if it is

@@ -43,6 +43,8 @@ struct image_recipe {
     double magnitude; /* M */
     double op_rate;
     size_t op_kinds;
+
+    double noise, drop; /* of rows of numbers (data/row.h), not of images */
 };
 
 /* Limits of a recipe: larger views are a mistake, larger blurs overflow. */
@@ -61,6 +63,7 @@ enum { IMAGE_SIZE_MAX = 4096, IMAGE_SIGMA_MAX = 100, IMAGE_OPS_MAX = 16 };
  *     minibatch      224 px, as mini-batch selection on CIFAR-100
  *     sogclr         32 px, as SogCLR on CIFAR
  *     none           32 px, the largest centred square, nothing random
+ *     rows           as none, with noise 0.5 and drop 0.1 for rows of numbers
  *
  * A FIELD is one of struct image_recipe, with hyphens; X is as strtod() reads
  * it in the C locale, and in range:
@@ -76,6 +79,8 @@ enum { IMAGE_SIZE_MAX = 4096, IMAGE_SIGMA_MAX = 100, IMAGE_OPS_MAX = 16 };
  *     magnitude                         0 .. 10
  *     op-rate                           0 .. 1
  *     op-kinds                          1 .. 14
+ *     noise                             0 .. 100
+ *     drop                              0 .. 0.99
  *
  * Operations are identity, autocontrast, equalize, brightness, sharpness,
  * shear-x, shear-y, translate-x, translate-y, rotate, posterize, solarize,

@@ -191,7 +191,7 @@ is_sample(const struct data_set *set, const struct layout_sample *sample)
     if (sample->file >= head->files || sample->name >= head->text ||
         sample->caption >= head->text || sample->label < -1 ||
         sample->label >= (int64_t)head->classes ||
-        sample->codec >= IMAGE_CODECS || sample->bytes < 1 ||
+        sample->codec > IMAGE_CODEC_ROW || sample->bytes < 1 ||
         sample->bytes > LAYOUT_MAX_IMAGE_BYTES)
         return 0;
     file = &set->file[sample->file];

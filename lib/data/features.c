@@ -179,8 +179,13 @@ data_features_read(struct data_features *features, const char *path,
         return -1;
     rc = take_matrix(features, path, &npy, err);
     data_npy_release(&npy);
-    if (rc)
-        return -1;
+    return rc ? rc : data_features_sidecars(features, path, err);
+}
+
+int
+data_features_sidecars(struct data_features *features, const char *path,
+                       struct err *err)
+{
     if (read_sidecar_list(path, ".ids.npy", features->n, &features->ids, err) ||
         read_sidecar_list(path, ".labels.npy", features->n, &features->labels,
                           err) ||

@@ -5,11 +5,20 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
+size_t
+data_gather_bytes(const struct data_wanted *want)
+{
+    const size_t d = want->row.d, other = want->pair_row.d;
+
+    return d ? (d > other ? d : other) * sizeof(float)
+             : want->size * want->size * 3;
+}
+
 void
 data_gather_begin(struct data_gather *g, const struct data_wanted *want)
 {
     const size_t n = want->batch.b, r = want->batch.extra.n,
-                 rows = want->batch.v * n, area = want->size * want->size * 3,
+                 rows = want->batch.v * n, area = data_gather_bytes(want),
                  small = want->small_views ? want->small->size : 0;
     int64_t(*const substituted)[2] = g->batch.substituted;
 
@@ -140,13 +149,41 @@ image_of(struct data_gather *g, struct data_pool *pool, struct views *views,
     return data_pool_get(pool, (size_t)used, read, &err);
 }
 
+/* Makes a view of a row of the current sample, with zeros after it. */
+static int
+make_row(const struct views *views, const struct image *image,
+         struct place place, int other, uint8_t *out, struct err *why)
+{
+    const struct data_wanted *want = &views->g->want;
+    const struct data_row *row = other ? &want->pair_row : &want->row;
+    const int64_t id = views->g->ids[views->g->at];
+    struct rng rng;
+
+    rng_init(&rng, views->seed, RNG_CAPTION, (uint64_t)id, place.epoch, 0);
+    if (other)
+        image = data_pool_get(want->pair,
+                              (size_t)id * want->pair_each +
+                                  rng_below(&rng, want->pair_each),
+                              NULL, why);
+    if (!image)
+        return -1;
+    if (image->width != (row->d * row->item + 2) / 3)
+        return err_set(why, "sample %jd has not %zu numbers, as the first has",
+                       (intmax_t)id, row->d);
+    data_row_view(row, views->recipe, image->pixel, views->seed, (uint64_t)id,
+                  place.epoch, place.view, out);
+    memset(out + row->d * sizeof(float), 0,
+           data_gather_bytes(want) - row->d * sizeof(float));
+    return 0;
+}
+
 int
 data_gather_next(struct data_gather *g, struct data_pool *pool,
                  const struct image_recipe *recipe, uint64_t seed,
                  uint64_t epoch, struct err *why)
 {
     struct views views = {g, recipe, seed, epoch};
-    const size_t area = g->want.size * g->want.size * 3;
+    const size_t area = data_gather_bytes(&g->want);
     const struct image *image;
 
     REQUIRE(recipe->size == g->want.size);
@@ -164,7 +201,12 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
         if (g->want.make)
             g->want.make(g->want.of, image, id, place.epoch, place.view,
                          place.row);
-        else
+        else if (g->want.row.d &&
+                 make_row(&views, image, place,
+                          g->want.pair && (v || g->at >= g->want.batch.b),
+                          g->pixel + place.row * area, why))
+            return -1;
+        else if (!g->want.row.d)
             image_view(how, image, seed, (uint64_t)id, place.epoch, place.view,
                        &g->scratch,
                        how == recipe ? g->pixel + place.row * area

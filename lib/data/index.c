@@ -1,7 +1,9 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/index.h"
+#include "data/row.h"
 #include "image/codec.h"
 #include "text/text.h"
 #include "util/mem.h"
@@ -135,9 +137,10 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
     mem_grow(&index->first, &index->first_room, files + 1,
              sizeof *index->first);
     index->first[files] = index->parts.samples;
-    if (data_layout_file(&index->parts, input->root,
-                         input->tar ? LAYOUT_TAR : LAYOUT_FOLDER,
-                         input->tar ? input->tar->bytes : 0, err))
+    if (data_layout_file(
+            &index->parts, input->root,
+            input->tar || input->array.fd ? LAYOUT_TAR : LAYOUT_FOLDER,
+            input->tar ? input->tar->bytes : input->array.bytes, err))
         return -1;
     if (input->list_path)
         data_layout_mark(&index->parts,
@@ -172,6 +175,28 @@ check_image(struct data_index *index, struct layout_sample *sample,
     return 0;
 }
 
+/* Describes a row of an array, which must be finite. */
+static int
+check_row(const struct data_index *index, struct layout_sample *sample,
+          struct err *err)
+{
+    const struct array *array = &index->input->array;
+    const struct data_row row = {array->d, array->item};
+    const struct data_bytes *bytes = &index->bytes;
+    float view[DATA_ROW_MAX];
+
+    data_row_view(&row, NULL, bytes->data, 0, 0, 0, 0, (uint8_t *)view);
+    for (size_t i = 0; i < array->d; i++)
+        if (!isfinite(view[i]))
+            return err_set(err, "is not finite");
+    sample->width = (uint16_t)array->d;
+    sample->height = 1;
+    sample->bytes = (uint32_t)bytes->len;
+    sample->codec = IMAGE_CODEC_ROW;
+    sample->digest = digest_bytes(bytes->data, bytes->len);
+    return 0;
+}
+
 static int
 take_image(struct data_index *index, const struct input_item *item,
            struct err *err)
@@ -187,7 +212,8 @@ take_image(struct data_index *index, const struct input_item *item,
     struct data_bytes tidy = {0};
     int rc = data_input_read(index->input, item, &index->bytes, err);
 
-    if (rc || (rc = check_image(index, &sample, err)))
+    if (rc || (rc = index->input->array.fd ? check_row(index, &sample, err)
+                                           : check_image(index, &sample, err)))
         return rc;
     sample.name = data_layout_text(parts, item->name, strlen(item->name));
     if (item->caption) {
@@ -300,7 +326,7 @@ data_index_next(struct data_index *index, struct err *err)
     int got, list, rc;
 
     REQUIRE(index->input);
-    list = index->input->list != NULL;
+    list = index->input->list || index->input->array.fd;
     got = data_input_next(index->input, &item, err);
     if (got == -1 && index->settings.skip_bad) {
         index->files++;

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/npy.h"
+#include "data/row.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -59,6 +61,30 @@ read_input_list(struct input *input, const char *path, struct err *err)
 }
 
 static int
+open_array(struct input *input, const char *path, struct err *err)
+{
+    struct array *array = &input->array;
+    struct data_npy npy;
+    size_t from;
+
+    array->fd = data_npy_open(path, &npy, &from, err);
+    if (array->fd < 0)
+        return -1;
+    array->item = dtype_about(npy.type)->bytes;
+    array->d = npy.shape[1];
+    array->from = from;
+    array->bytes = from + npy.shape[0] * npy.shape[1] * array->item;
+    array->about.n = npy.shape[0];
+    if ((npy.type != DTYPE_F4 && npy.type != DTYPE_F2) || npy.rank != 2 ||
+        !array->d || array->d > DATA_ROW_MAX)
+        return err_set(err,
+                       "'%s': want rows of features, f4 or f2 [n,d], d up to "
+                       "%d: numpy.save() of .astype('f4') makes them",
+                       path, DATA_ROW_MAX);
+    return data_features_sidecars(&array->about, path, err);
+}
+
+static int
 open_any(struct input *input, const char *path, struct err *err)
 {
     struct stat st;
@@ -82,6 +108,8 @@ open_any(struct input *input, const char *path, struct err *err)
         return -1;
     if (!text) {
         input->root = mem_text(path);
+        if (data_kind_ends(path, ".npy"))
+            return open_array(input, path, err);
         input->tar = data_tar_open(path, err);
         return input->tar ? 0 : -1;
     }
@@ -138,6 +166,9 @@ data_input_close(struct input *input)
     if (!input)
         return;
     data_tar_close(input->tar);
+    if (input->array.fd > 0)
+        close(input->array.fd);
+    data_features_release(&input->array.about);
     data_tree_release(&input->tree);
     data_cells_release(&input->rows.cells);
     mem_free(input->list, input->list_path, input->root, input);
@@ -166,11 +197,38 @@ read_record(struct input *input, struct input_item *item)
     return 1;
 }
 
+static int
+next_row(struct input *input, struct input_item *item)
+{
+    struct array *array = &input->array;
+    const struct data_features *about = &array->about;
+    const size_t i = input->at;
+    const int64_t label = about->labels && i < about->n ? about->labels[i] : -1;
+
+    if (i == about->n)
+        return 0;
+    snprintf(array->name, sizeof array->name, "row %zu", i);
+    snprintf(array->label, sizeof array->label, "%jd", (intmax_t)label);
+    *item = (struct input_item){
+        .name = array->name,
+        .offset = array->from + i * array->d * array->item,
+        .bytes = array->d * array->item,
+        .label = label < 0          ? NULL
+                 : about->classes.n ? about->classes.name[label]
+                                    : array->label,
+    };
+    input->at++;
+    return 1;
+}
+
 int
 data_input_next(struct input *input, struct input_item *item, struct err *err)
 {
     struct data_member member;
     int got;
+
+    if (input->array.fd)
+        return next_row(input, item);
 
     if (input->list) {
         do
@@ -203,9 +261,10 @@ int
 data_input_read(struct input *input, const struct input_item *item,
                 struct data_bytes *bytes, struct err *err)
 {
+    const int fd = input->tar ? input->tar->fd : input->array.fd;
     int rc, tried = 0;
 
-    if (!input->tar) {
+    if (!fd) {
         char *path = data_layout_path(input->root, item->name);
 
         rc = data_layout_read_file(path, bytes, err);
@@ -215,8 +274,8 @@ data_input_read(struct input *input, const struct input_item *item,
     if (item->bytes > LAYOUT_MAX_IMAGE_BYTES)
         return err_set(err, "larger than %d bytes", LAYOUT_MAX_IMAGE_BYTES);
     do
-        rc = data_layout_read(input->tar->fd, item->offset, item->bytes, bytes,
-                              item->name, err);
+        rc = data_layout_read(fd, item->offset, item->bytes, bytes, item->name,
+                              err);
     while (rc == DATA_UNREAD && data_layout_retry(tried++));
     return rc;
 }
@@ -241,6 +300,8 @@ data_input_share(const struct input *input)
 {
     if (input->tar)
         return (double)input->tar->end / (double)input->tar->bytes;
+    if (input->array.fd)
+        return (double)input->at / (double)input->array.about.n;
     if (input->list)
         return (double)input->rows.cells.at / (double)(input->list_bytes + 1);
     return (double)input->at / (double)(input->tree.n + 1);

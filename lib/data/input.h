@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/set.h"
+#include "data/features.h"
 #include "util/err.h"
 
 #include "cells.h"
@@ -13,10 +13,11 @@
 #include "tree.h"
 
 /*
- * An input: a tar, a folder or a list.  The path "-" is a list on standard
- * input, with names relative to the current folder.  The columns of a list are
- * path, label and caption, or those of its heading or of the user's description
- * (cells.h).
+ * An input: a tar, a folder, a list, or an array x.npy of f4 or f2, whose rows
+ * are samples, with the labels of x.labels.npy and x.classes.  The path "-" is
+ * a list on standard input, with names relative to the current folder.  The
+ * columns of a list are path, label and caption, or those of its heading or of
+ * the user's description (cells.h).
  */
 struct input_item {
     const char *name; /* lives until the next call */
@@ -29,7 +30,15 @@ struct input {
     char *root;           /* the path that names or offsets refer to */
     struct data_tar *tar; /* of a tar, else NULL */
     struct tree tree;     /* of a folder */
-    size_t at;            /* index of the next entry of the tree */
+    size_t at;            /* index of the next entry of the tree, or row */
+    struct array {
+        int fd;                     /* of an array, else 0 */
+        size_t d;                   /* numbers of a row */
+        size_t item;                /* bytes of a number */
+        uint64_t from, bytes;       /* offset of row 0; of the file */
+        struct data_features about; /* n, labels and classes */
+        char name[32], label[32];   /* of the present row */
+    } array;
 
     char *list; /* of a list: its text */
     size_t list_bytes;

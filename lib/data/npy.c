@@ -168,19 +168,25 @@ data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
 }
 
 static int
-read_open(int fd, struct data_npy *npy, struct err *err)
+read_head(int fd, struct data_npy *npy, size_t *place, struct err *err)
 {
     uint8_t start[DATA_NPY_HEAD];
     ssize_t len = pread(fd, start, sizeof start, 0);
     struct stat st;
-    size_t place, size, have = 0;
 
     if (len < 0 || fstat(fd, &st))
         return err_sys(err, "it cannot be read");
-    if (data_npy_parse(start, (size_t)len, (uint64_t)st.st_size, npy, &place,
-                       err))
-        return -1;
-    size = npy->shape[0] * npy->shape[1] * dtype_about(npy->type)->bytes;
+    return data_npy_parse(start, (size_t)len, (uint64_t)st.st_size, npy, place,
+                          err);
+}
+
+static int
+read_items(int fd, size_t place, struct data_npy *npy, struct err *err)
+{
+    const size_t size =
+        npy->shape[0] * npy->shape[1] * dtype_about(npy->type)->bytes;
+    size_t have = 0;
+
     npy->data = mem_aligned(size, 1);
     while (have < size) {
         ssize_t n = pread(fd, (char *)npy->data + have, size - have,
@@ -196,25 +202,42 @@ read_open(int fd, struct data_npy *npy, struct err *err)
 }
 
 int
-data_npy_read(const char *path, struct data_npy *npy, struct err *err)
+data_npy_open(const char *path, struct data_npy *npy, size_t *place,
+              struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc, is_folder;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), is_folder;
     struct stat st;
     struct err why;
 
     *npy = (struct data_npy){0};
     if (fd < 0)
         return err_sys(err, "cannot open '%s'", path);
-    rc = read_open(fd, npy, &why);
+    if (!read_head(fd, npy, place, &why))
+        return fd;
     is_folder = !fstat(fd, &st) && S_ISDIR(st.st_mode);
     close(fd);
-    if (!rc)
-        return 0;
     if (is_folder)
         return err_set(err,
                        "'%s' is a folder, not an array: 'foil embed -o x.npy' "
                        "makes one of the features of images",
                        path);
+    return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
+}
+
+int
+data_npy_read(const char *path, struct data_npy *npy, struct err *err)
+{
+    size_t place;
+    const int fd = data_npy_open(path, npy, &place, err);
+    struct err why;
+    int rc;
+
+    if (fd < 0)
+        return -1;
+    rc = read_items(fd, place, npy, &why);
+    close(fd);
+    if (!rc)
+        return 0;
     data_npy_release(npy);
     return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
 }

@@ -32,18 +32,10 @@ data_is_index(const char *path, struct err *err)
     return n == sizeof magic - 1 && !strcmp(magic, LAYOUT_MAGIC);
 }
 
-/*   n  length of the path without slashes at its end */
 static void
-explain_no_index(const char *path, size_t n, struct err *err)
+explain_no_index(const char *path, struct err *err)
 {
-    if (data_tree_is_run(path, err))
-        return;
-    if (n > 4 && !strncmp(path + n - 4, ".npy", 4))
-        err_set(err,
-                "'%s' is an array, not a data set: want a tar or a folder of "
-                "images",
-                path);
-    else
+    if (!data_tree_is_run(path, err))
         err_set(err, "'%s' has no index: make one with foil-data index '%s'",
                 path, path);
 }
@@ -71,7 +63,7 @@ find_index(const char *path, struct err *err)
     else if (found == 0 && !stat(index_path, &st))
         err_set(err, "'%s' is not an index", index_path);
     else if (found == 0)
-        explain_no_index(path, n, err);
+        explain_no_index(path, err);
     free(index_path);
     return NULL;
 }

@@ -108,6 +108,11 @@ data_pool_get(struct data_pool *pool, size_t id,
     pool->unread = rc == DATA_UNREAD;
     if (rc)
         goto bad;
+    if (data_file(pool->set, id).codec == IMAGE_CODEC_ROW) {
+        image_size(&pool->image, (pool->bytes.len + 2) / 3, 1);
+        memcpy(pool->image.pixel, pool->bytes.data, pool->bytes.len);
+        return &pool->image; // the system caches the file
+    }
     if (image_codec_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
                            pool->settings.max_pixels, pool->settings.policy,
                            &read, &pool->image, &why)) {

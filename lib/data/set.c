@@ -154,7 +154,8 @@ data_facts(const struct data_set *set, struct data_facts *facts,
         if (captions > facts->most_captions)
             facts->most_captions = captions;
         facts->bytes += file.bytes;
-        facts->codec[file.codec]++;
+        if (file.codec != IMAGE_CODEC_ROW)
+            facts->codec[file.codec]++;
         widen_range(facts->width, file.width);
         widen_range(facts->height, file.height);
     }

@@ -45,9 +45,10 @@ image_codec_name(enum image_codec codec)
 {
     static const char *const name[] = {[IMAGE_CODEC_JPEG] = "jpeg",
                                        [IMAGE_CODEC_PNG] = "png",
-                                       [IMAGE_CODEC_WEBP] = "webp"};
+                                       [IMAGE_CODEC_WEBP] = "webp",
+                                       [IMAGE_CODEC_ROW] = "row"};
 
-    REQUIRE(codec < IMAGE_CODECS);
+    REQUIRE(codec <= IMAGE_CODEC_ROW);
     return name[codec];
 }
 

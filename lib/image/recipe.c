@@ -16,6 +16,10 @@
     .jitter = 0.8, .grey = 0.2, .sigma_min = 0.1, .sigma_max = 2,          \
     OPS(IMAGE_OPS, 1)
 
+#define PLAIN                                                   \
+    .size = 32, .scale_min = 1, .scale_max = 1, .ratio_min = 1, \
+    .ratio_max = 1, .sigma_min = 1, .sigma_max = 1, OPS(IMAGE_OPS, 1)
+
 #define JITTER(b, c, s, h) \
     .brightness = b, .contrast = c, .saturation = s, .hue = h
 
@@ -52,15 +56,8 @@ static const struct {
      {USUAL, .size = 224, .scale_min = 0.08, JITTER(.4, .4, .2, .1),
       .blur = 1}},
     {"sogclr", {USUAL, .size = 32, .scale_min = 0.08, JITTER(.4, .4, .2, .1)}},
-    {"none",
-     {.size = 32,
-      .scale_min = 1,
-      .scale_max = 1,
-      .ratio_min = 1,
-      .ratio_max = 1,
-      .sigma_min = 1,
-      .sigma_max = 1,
-      OPS(IMAGE_OPS, 1)}},
+    {"none", {PLAIN}},
+    {"rows", {PLAIN, .noise = 0.5, .drop = 0.1}},
 };
 
 enum kind {
@@ -97,6 +94,8 @@ static const struct field {
     {{"magnitude", 0, 10}, AT(magnitude), REAL},
     {{"op-rate", 0, 1}, AT(op_rate), REAL},
     {{"op-kinds", 1, IMAGE_OPS}, AT(op_kinds), WHOLE},
+    {{"noise", 0, 100}, AT(noise), REAL},
+    {{"drop", 0, 0.99}, AT(drop), REAL},
 };
 
 enum {

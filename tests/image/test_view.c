@@ -228,6 +228,8 @@ static const struct {
     {"magnitude", &spec_made.magnitude, 2.5, 0},
     {"op-rate", &spec_made.op_rate, 0.25, 0},
     {"op-kinds", &spec_made.op_kinds, 2, 1},
+    {"noise", &spec_made.noise, 0.5, 0},
+    {"drop", &spec_made.drop, 0.25, 0},
 };
 enum { N = sizeof fields / sizeof *fields };
 

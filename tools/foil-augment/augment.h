@@ -17,6 +17,7 @@
 struct augment_options {
     struct stage_options stage;
     const char *data, *plan, *batches, *sheet, *vocabulary;
+    const char *pair;           /* a second set of rows, or NULL */
     const char *command;        /* --view-command, or NULL: by the recipe */
     double limit;               /* seconds of the command for a batch */
     struct image_recipe recipe; /* its size is that of epoch 0 */
@@ -105,6 +106,9 @@ struct augment_maker {
     struct augment_watcher watcher;
     struct data_set *set;
     struct data_pool *pool;
+    struct data_set *pair; /* of --pair, or NULL */
+    struct data_pool *pair_pool;
+    struct data_row row, pair_row; /* d is 0 if the samples are images */
     uint64_t seed; /* of the views: --seed mixed with the data set's digest */
     size_t bad;    /* bad samples so far */
     struct data_gather gather;

@@ -130,6 +130,37 @@ struct piece {
     struct err why;
 };
 
+/* Refuses options that are for images with rows of numbers, and for rows with
+ * images; opens the second set. */
+static void
+open_rows(struct augment_maker *maker, const struct data_pool_settings *how)
+{
+    const struct augment_options *o = maker->options;
+    const int rows = !strncmp(o->spec, "rows", strcspn(o->spec, ","));
+    struct err err;
+
+    or_die(data_row_of(maker->set, &maker->row, &err), &err);
+    if (!maker->row.d && (o->pair || o->recipe.noise > 0 || o->recipe.drop > 0))
+        die("'%s' has images: %s is for rows of numbers", o->data,
+            o->pair ? "--pair" : "such a --recipe");
+    if (maker->row.d && (!rows || o->command || o->vocabulary || o->sheet ||
+                         o->small_views || o->sizes.n > 1))
+        die("'%s' has rows of numbers: want --recipe rows, and no option for "
+            "images or captions",
+            o->data);
+    if (!o->pair)
+        return;
+    maker->pair = data_open_parts_or_die(o->pair, 1);
+    or_die(data_row_of(maker->pair, &maker->pair_row, &err), &err);
+    if (!maker->pair_row.d || data_size(maker->pair) % data_size(maker->set))
+        die("'%s' has %zu %s: --pair wants as many rows for each of the %zu of "
+            "'%s', together",
+            o->pair, data_size(maker->pair),
+            maker->pair_row.d ? "rows" : "images", data_size(maker->set),
+            o->data);
+    maker->pair_pool = data_pool_new(maker->pair, how);
+}
+
 void
 augment_maker_open(struct augment_maker *maker,
                    const struct augment_options *options)
@@ -147,6 +178,7 @@ augment_maker_open(struct augment_maker *maker,
     maker->set = data_open_parts_or_die(options->data, 1);
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
+    open_rows(maker, &how);
     if (options->vocabulary) {
         maker->vocabulary = text_vocabulary_open(options->vocabulary, &err);
         or_die(!maker->vocabulary || data_facts(maker->set, &facts, &err),
@@ -168,7 +200,9 @@ augment_maker_close(struct augment_maker *maker)
     text_vocabulary_free(maker->vocabulary);
     arena_release(&maker->arrays);
     data_pool_free(maker->pool);
+    data_pool_free(maker->pair_pool);
     data_close(maker->set);
+    data_close(maker->pair);
     data_gather_release(&maker->gather);
     free(maker->variant);
 }
@@ -203,9 +237,12 @@ augment_maker_recipe(const struct augment_maker *maker,
     size_t n;
 
     augment_recipe(recipe);
+    n = strlen(recipe);
+    if (maker->pair)
+        snprintf(recipe + n, AUGMENT_RECIPE - n, ",pair=%.8s",
+                 digest_hex(data_digest(maker->pair), hex));
     if (!maker->vocabulary)
         return;
-    n = strlen(recipe);
     snprintf(recipe + n, AUGMENT_RECIPE - n, ",vocabulary=%.8s,%zu",
              digest_hex(text_vocabulary_digest(maker->vocabulary), hex),
              maker->options->text.context);
@@ -216,6 +253,23 @@ static size_t
 size_of(const struct augment_maker *maker, const struct batch *batch)
 {
     return image_sizes_at(&maker->options->sizes, batch->epoch);
+}
+
+/* Returns what to make of a batch. */
+static struct data_wanted
+want_of(const struct augment_maker *maker, const struct batch *batch)
+{
+    const size_t pairs =
+        maker->pair ? data_size(maker->pair) / data_size(maker->set) : 1;
+
+    return (struct data_wanted){.batch = *batch,
+                                .size = size_of(maker, batch),
+                                .row = maker->row,
+                                .pair = maker->pair_pool,
+                                .pair_row = maker->pair_row,
+                                .pair_each = pairs,
+                                .small_views = maker->options->small_views,
+                                .small = &maker->options->small};
 }
 
 /* Returns the bytes of the small views of an item. */
@@ -231,7 +285,8 @@ int
 augment_maker_fits(const struct augment_maker *maker,
                    const struct wire_item *item, size_t most, struct err *err)
 {
-    const size_t size = size_of(maker, &item->batch), image = 3 * size * size,
+    const struct data_wanted want = want_of(maker, &item->batch);
+    const size_t image = data_gather_bytes(&want),
                  n = (size_t)maker->options->views * item->batch.b +
                      item->batch.extra.n,
                  bytes = n * image + small_bytes(maker, &item->batch);
@@ -239,9 +294,9 @@ augment_maker_fits(const struct augment_maker *maker,
     if (bytes <= most)
         return 0;
     return err_set(err,
-                   "item: a batch of %zu images of %zu x %zu has %.0f MiB, the "
+                   "item: a batch of %zu views of %zu bytes has %.0f MiB, the "
                    "trainer takes %.0f: start foil-train with --max-batch %zu",
-                   n, size, size, (double)bytes / (1 << 20),
+                   n, image, (double)bytes / (1 << 20),
                    (double)most / (1 << 20), bytes / (1 << 20) + 1);
 }
 
@@ -250,20 +305,24 @@ augment_maker_report(const struct augment_maker *maker,
                      const struct wire_item *item, size_t room)
 {
     const struct augment_options *options = maker->options;
-    const size_t size = image_sizes_largest(&options->sizes),
-                 images = (size_t)options->views * item->batch.b +
-                          item->batch.extra.n;
-    char recipe[AUGMENT_RECIPE];
+    struct data_wanted want = want_of(maker, &item->batch);
+    const size_t images =
+        (size_t)options->views * item->batch.b + item->batch.extra.n;
+    char recipe[AUGMENT_RECIPE], form[64];
 
     augment_maker_recipe(maker, recipe);
-    log_message(
-        "up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
-        "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
-        room, options->views, item->batch.b, size, size,
-        (double)(room * (3 * size * size * images +
-                         small_bytes(maker, &item->batch))) /
-            (1 << 20),
-        options->cache, recipe);
+    want.size = image_sizes_largest(&options->sizes);
+    snprintf(form, sizeof form, maker->row.d ? "%zu numbers" : "%zu x %zu",
+             maker->row.d ? data_gather_bytes(&want) / sizeof(float)
+                          : want.size,
+             want.size);
+    log_message("up to %zu batches at once of %ld x %zu views of %s: %.1f "
+                "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
+                room, options->views, item->batch.b, form,
+                (double)(room * (data_gather_bytes(&want) * images +
+                                 small_bytes(maker, &item->batch))) /
+                    (1 << 20),
+                options->cache, recipe);
 }
 
 /* A bad sample got a substitute.  Too many bad ones end the run. */
@@ -330,10 +389,7 @@ make_views(struct augment_maker *maker, int64_t session,
 {
     const struct augment_watcher *watcher = &maker->watcher;
     const struct wire_place at = wire_place_of(session, batch);
-    struct data_wanted want = {.batch = *batch,
-                               .size = size_of(maker, batch),
-                               .small_views = maker->options->small_views,
-                               .small = &maker->options->small};
+    struct data_wanted want = want_of(maker, batch);
     struct piece piece = {.maker = maker,
                           .recipe = maker->options->recipe,
                           .epoch = (uint64_t)batch->epoch};
@@ -370,13 +426,14 @@ make_views(struct augment_maker *maker, int64_t session,
 struct wire_msg *
 augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
 {
-    const size_t size = size_of(maker, &item->batch);
+    const struct data_wanted want = want_of(maker, &item->batch);
+    const size_t row = maker->row.d ? data_gather_bytes(&want) : 0;
     struct wire_batch made = {
         .session = item->session,
         .batch = item->batch,
-        .height = size,
-        .width = size,
-        .channels = 3,
+        .height = row ? 1 : want.size,
+        .width = row ? row / sizeof(float) : want.size,
+        .channels = row ? sizeof(float) : 3,
     };
 
     memcpy(made.plan, item->plan, sizeof made.plan);
