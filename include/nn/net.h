@@ -30,6 +30,12 @@
  * arXiv:2010.11929): W numbers for each token, L layers, H heads, patches of
  * P x P pixels; h is the class token's row after the last norm.
  *
+ * frozen is a head on rows x of numbers, the features of a frozen encoder: h =
+ * P x + f(x), with f of L layers, GELU and layer norm between them (none with
+ * the norm "none"), W numbers each.  P is the identity if x has W numbers, else
+ * a layer without bias; the last layer of f is zero at first, so that h begins
+ * as x, or as a random projection of it.
+ *
  * For texts: clip is the text tower of CLIP (Radford et al. 2021,
  * arXiv:2103.00020) with open_clip's names; h is the row of the last token.
  * bow is the mean of the token vectors, normalised.  distilbert is that of Sanh
@@ -65,8 +71,10 @@ struct nn_spec {
                          numbers of a row */
     long samples, views;      /* table, rows: images, and rows of each */
     long vocabulary, context; /* texts: number of ids; maximum tokens */
+    long second;     /* 1: of two encoders of rows the second, for texts */
     long quick_gelu; /* clip: x sigmoid(1.702 x), for OpenAI's weights */
-    size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3 */
+    size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3; of
+                                             rows 1, numbers, 4 */
     long feature_size;           /* of the images that features are made of;
                                     0: height and image_width */
     float mean[3], deviation[3]; /* of pixels / 255 */
@@ -89,7 +97,8 @@ enum nn_input_kind { NN_IMAGES, NN_ROWS, NN_IDS, NN_TOKENS };
 
 struct nn_input {
     size_t n;
-    const uint8_t *images; /* [n,height,image_width,channels] */
+    const uint8_t *images; /* [n,height,image_width,channels]; rows: bytes of
+                              f4, with any alignment */
     const float *rows;     /* [n,width] */
     const int32_t *ids;    /* each in 0 .. nn_net_ids() - 1 */
     const size_t *offsets; /* [n + 1], ascending */
@@ -118,12 +127,14 @@ struct nn_tensor {
  * all others, as "resnet18|...|vit:WxLxP[xH]", for an option.
  * nn_encoder_reads() returns 1 if the encoder of an arch reads this kind;
  * nn_encoder_looks_up() returns 1 if it looks up fixed rows by id.
- * nn_encoder_any_size() returns 1 if its weights fit images of any size.
- * lib/nn/encoder.c has the table.
+ * nn_encoder_of_rows() returns 1 if it reads rows of numbers, of frozen
+ * encoders.  nn_encoder_any_size() returns 1 if its weights fit images of any
+ * size. lib/nn/encoder.c has the table.
  */
 const char *nn_encoder_names(int texts);
 int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
 int nn_encoder_looks_up(const char *arch);
+int nn_encoder_of_rows(const char *arch);
 int nn_encoder_any_size(const char *arch);
 
 /* The arch of an encoder that the user's own program computes, with its own
@@ -204,8 +215,10 @@ void nn_net_set_basis(struct nn_net *net, const float *rows);
 
 /* nn_net_kind() returns the kind of input that the network reads; nn_net_ids()
  * the number of ids, 0 if it reads no ids; nn_net_context() the maximum number
- * of tokens of a text, 0 if it reads no texts. */
+ * of tokens of a text, 0 if it reads no texts.  nn_net_texts() returns 1 for an
+ * encoder of texts, by tokens or as the second one of rows. */
 enum nn_input_kind nn_net_kind(const struct nn_net *net);
+int nn_net_texts(const struct nn_net *net);
 size_t nn_net_ids(const struct nn_net *net);
 size_t nn_net_context(const struct nn_net *net);
 

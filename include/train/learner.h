@@ -23,8 +23,8 @@
  *
  * One encoder encodes all rows.  With two, encoder k encodes view k of each
  * sample, as for image and text; their embeddings must have the same width, and
- * extra samples are texts.  If the negatives weigh rows from outside of the
- * batch, these follow as constants.
+ * the second encodes extra samples.  If the negatives weigh rows from outside
+ * of the batch, these follow as constants.
  *
  * For an objective of train/process.h the first encoder computes the loss.
  *

@@ -29,6 +29,12 @@ static const struct nn_encoder encoders[] = {
     {.name = "linear", .basis = 1, .build = nn_linear},
     {.name = "rows", .input = NN_IDS, .basis = 1, .build = nn_rows},
     {.name = "table", .input = NN_IDS, .build = nn_table},
+    {.name = "frozen",
+     .rows = 1,
+     .build = nn_frozen,
+     .form = "WxL",
+     .required = 1,
+     .sizes = 2},
     {.name = "vit",
      .bf16 = 1,
      .build = nn_vit,
@@ -83,7 +89,7 @@ list_names(char text[WORDS], int texts, char between)
     size_t len = 0;
 
     for (size_t i = 0; i < ENCODERS; i++) {
-        if ((encoders[i].input == NN_TOKENS) != texts)
+        if (!encoders[i].rows && (encoders[i].input == NN_TOKENS) != texts)
             continue;
         if (len)
             text[len++] = between;
@@ -145,6 +151,14 @@ nn_encoder_looks_up(const char *arch)
     const struct nn_encoder *encoder = find_encoder(arch);
 
     return encoder && encoder->input == NN_IDS && encoder->basis;
+}
+
+int
+nn_encoder_of_rows(const char *arch)
+{
+    const struct nn_encoder *encoder = find_encoder(arch);
+
+    return encoder && encoder->rows;
 }
 
 int
@@ -232,7 +246,9 @@ nn_encoder_check(const struct nn_encoder *encoder, const struct nn_spec *spec,
     if (encoder->heads && size[0] % size[encoder->sizes])
         return err_set(err, "'%s': %zu numbers cannot be shared by %zu heads",
                        spec->arch, size[0], size[encoder->sizes]);
-    if (encoder->input == NN_IMAGES &&
+    if (encoder->rows && size[1] > 3)
+        return err_set(err, "'%s': want 1 to 3 layers", spec->arch);
+    if (encoder->input == NN_IMAGES && !encoder->rows &&
         (spec->height % size[2] || spec->image_width % size[2]))
         return err_set(err,
                        "'%s': images of %zux%zu cannot be cut into patches of "

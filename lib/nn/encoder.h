@@ -26,6 +26,7 @@ struct nn_encoder {
     enum nn_input_kind input;
     int basis; /* it may read pixels in a fixed basis, or fixed rows */
     int bf16;  /* its activations may be bf16 */
+    int rows;  /* it reads rows of numbers, as images of four channels */
     int bare;  /* other programs store it without a projection */
 
     /* Form of the sizes after the name and a colon, "WxL[xH]": `sizes` numbers,
@@ -59,7 +60,7 @@ size_t nn_encoder_build(struct nn_graph *graph,
                         const struct nn_spec *spec, size_t in);
 
 /* Builders, in lib/nn/resnet.c, head.c and transformer.c. */
-nn_build nn_resnet, nn_mlp, nn_linear, nn_rows, nn_table, nn_bow, nn_clip,
-    nn_distilbert, nn_vit;
+nn_build nn_resnet, nn_mlp, nn_linear, nn_rows, nn_table, nn_frozen, nn_bow,
+    nn_clip, nn_distilbert, nn_vit;
 
 #endif

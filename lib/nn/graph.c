@@ -139,7 +139,7 @@ nn_graph_init(const struct nn_graph *graph, uint64_t seed, float *params,
         if (t->statistic && t->offset < graph->fixed)
             continue;
         // image and text tower get different numbers from one seed
-        rng_init(&rng, seed, RNG_INIT, k, graph->input == NN_TOKENS, 0);
+        rng_init(&rng, seed, RNG_INIT, k, (uint64_t)graph->texts, 0);
         for (size_t i = 0; i < t->count; i++)
             if (initial->bound > 0)
                 x[i] = (float)rng_range(&rng, -initial->bound, initial->bound);

@@ -46,6 +46,8 @@ struct nn_initial {
 
 struct nn_graph {
     enum nn_input_kind input;
+    int rows;  /* 1: its images are rows of f4 */
+    int texts; /* 1: it is the encoder of texts, by tokens or rows */
     struct nn_value *values;
     struct nn_op *ops;
     struct nn_tensor *tensors;

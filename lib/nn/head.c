@@ -96,8 +96,7 @@ add_projection(struct nn_graph *graph, size_t x, size_t out)
                                    .no_bias = 1,
                                    .deviation = pow(width, -0.5)};
 
-    return nn_graph_linear(graph, x,
-                           graph->input == NN_TOKENS ? &text : &image);
+    return nn_graph_linear(graph, x, graph->texts ? &text : &image);
 }
 
 size_t
@@ -159,6 +158,38 @@ nn_rows(struct nn_graph *graph, const struct nn_design *design, size_t x)
                          (size_t)design->spec->views,
                          (size_t)design->spec->basis);
     return add_linear(graph, "fc", x, hidden_width(design), 0);
+}
+
+size_t
+nn_frozen(struct nn_graph *graph, const struct nn_design *design, size_t x)
+{
+    const size_t width = design->size[0], layers = design->size[1];
+    const int norm = strcmp(design->spec->norm, "none") != 0;
+    struct nn_linear last = {.out = width};
+    size_t onto = x, tensor;
+    char name[32];
+
+    if (graph->values[x].map.c != width)
+        onto = nn_graph_linear(
+            graph, x,
+            &(struct nn_linear){.name = "project", .out = width, .no_bias = 1});
+    for (size_t i = 1; i < layers; i++) {
+        snprintf(name, sizeof name, "layers.%zu", i - 1);
+        x = add_linear(graph, name, x, width, 0);
+        snprintf(name, sizeof name, "norms.%zu", i - 1);
+        if (norm)
+            x = nn_graph_layer_norm(
+                graph, x, nn_graph_layer_norm_tensors(graph, name, width),
+                1e-5);
+        x = nn_graph_gelu(graph, x, NUM_GELU_ERF);
+    }
+    snprintf(name, sizeof name, "layers.%zu", layers - 1);
+    last.name = name;
+    tensor = graph->n_tensors;
+    x = nn_graph_linear_onto(graph, x, onto, &last);
+    graph->initial[tensor] = graph->initial[tensor + 1] =
+        (struct nn_initial){0};
+    return x;
 }
 
 size_t

@@ -182,7 +182,7 @@ load_part(const char *folder, const char *file, const struct nn_weights *blocks,
 struct nn_weights
 nn_net_weights(struct nn_net *net)
 {
-    struct nn_weights blocks = {.texts = nn_net_kind(net) == NN_TOKENS};
+    struct nn_weights blocks = {.texts = nn_net_texts(net)};
     size_t count;
 
     blocks.tensor = nn_net_tensors(net, &blocks.n);
@@ -218,8 +218,7 @@ nn_weights_load(const char *folder, const struct nn_weights *blocks,
 static char *
 optim_path(const char *folder, const struct nn_net *net)
 {
-    return mem_format("%s/%s", folder,
-                      files_of(nn_net_kind(net) == NN_TOKENS)->optim);
+    return mem_format("%s/%s", folder, files_of(nn_net_texts(net))->optim);
 }
 
 int

@@ -96,6 +96,21 @@ nn_net_bf16_faster(const struct nn_spec *spec)
            !check_bf16(encoder, spec, &none);
 }
 
+/* Checks that images are rows of f4 if the encoder reads these, only then. */
+static int
+check_row_form(const struct nn_spec *spec, int rows, struct err *err)
+{
+    if (rows != (spec->channels == sizeof(float)))
+        return err_set(err,
+                       rows ? "the encoder %s reads rows of numbers, not images"
+                            : "the encoder %s reads images, not rows of "
+                              "numbers, which are for frozen",
+                       spec->arch);
+    return rows ? check_range((long)spec->image_width, "numbers of a row", 1,
+                              8192, err)
+                : 0;
+}
+
 static int
 check_images(const struct nn_spec *spec, struct err *err)
 {
@@ -124,7 +139,10 @@ check_net_spec(const struct nn_spec *spec, size_t max_rows, struct err *err)
         check_range(spec->hidden, "hidden width", 0, 65536, err) ||
         check_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
         check_range(spec->basis, "rows of a basis", 0, 65536, err) ||
-        (encoder->input != NN_TOKENS && check_images(spec, err)) ||
+        (encoder->input == NN_IMAGES &&
+         check_row_form(spec, encoder->rows, err)) ||
+        (encoder->input != NN_TOKENS && !encoder->rows &&
+         check_images(spec, err)) ||
         nn_encoder_check(encoder, spec, err))
         return -1;
     if (spec->basis && !encoder->basis)
@@ -161,9 +179,13 @@ build_graph(struct nn_graph *graph, const struct nn_spec *spec)
         .block = 1,
         .bf16 = encoder->bf16 && spec->bf16,
     };
-    size_t x =
-        nn_graph_input(graph, encoder->input,
-                       encoder->input == NN_IMAGES ? images : nn_graph_rows(1));
+    size_t x;
+
+    graph->rows = encoder->rows;
+    graph->texts = encoder->input == NN_TOKENS || spec->second;
+    if (encoder->rows || encoder->input != NN_IMAGES)
+        images = nn_graph_rows(encoder->rows ? spec->image_width : 1);
+    x = nn_graph_input(graph, encoder->input, images);
 
     graph->feature = nn_encoder_build(graph, encoder, spec, x);
     graph->feature_ops = graph->n_ops;
@@ -385,6 +407,12 @@ enum nn_input_kind
 nn_net_kind(const struct nn_net *net)
 {
     return net->graph.input;
+}
+
+int
+nn_net_texts(const struct nn_net *net)
+{
+    return net->graph.texts;
 }
 
 size_t

@@ -205,7 +205,7 @@ nn_pretrained_load(const char *path, struct nn_net *net, char **skipped,
     struct load load = {
         .path = path,
         .net = net,
-        .of = nn_net_kind(net) == NN_TOKENS ? TEXTS : IMAGES,
+        .of = nn_net_texts(net) ? TEXTS : IMAGES,
     };
     struct nn_array *array;
     size_t n;

@@ -68,7 +68,10 @@ nn_run_input(const struct nn_run *run, const struct nn_input *input,
             i * run->graph->each;
     switch (run->graph->input) {
     case NN_IMAGES:
-        num_map_pixels(&map, input->images, mean, deviation, to);
+        if (run->graph->rows)
+            memcpy(to, input->images, num_map_bytes(&map));
+        else
+            num_map_pixels(&map, input->images, mean, deviation, to);
         break;
     case NN_ROWS:
         memcpy(to, input->rows, num_map_bytes(&map));

@@ -30,6 +30,7 @@ static const struct {
     {"views", LATER, offsetof(struct nn_spec, views)},
     {"vocabulary", LATER, offsetof(struct nn_spec, vocabulary)},
     {"context", LATER, offsetof(struct nn_spec, context)},
+    {"second", OPTIONAL, offsetof(struct nn_spec, second)},
     {"quick_gelu", LATER, offsetof(struct nn_spec, quick_gelu)},
     {"height", SIZE, offsetof(struct nn_spec, height)},
     {"image_width", SIZE, offsetof(struct nn_spec, image_width)},

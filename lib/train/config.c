@@ -162,7 +162,7 @@ train_config_get(const json_t *config, struct train_shape *shape,
         (json_object_get(batch, "views") &&
          json_get_whole(batch, "views", 2, LOSS_VIEWS_MAX, &views, err)) ||
         (json_object_get(config, "text") &&
-         json_get_whole(data, "captions", 1, TRAIN_CAPTIONS_MAX, &captions,
+         json_get_whole(data, "captions", 0, TRAIN_CAPTIONS_MAX, &captions,
                         err)) ||
         nn_spec_get(&encoder, spec, err))
         return -1;

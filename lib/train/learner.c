@@ -7,6 +7,13 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
+/* Returns 1 if there is a second encoder, and it reads tokens, not views. */
+static int
+reads_tokens(const struct train_encoder *second)
+{
+    return second && second->kind == NN_TOKENS;
+}
+
 static int
 check_learner(const struct train_learner_spec *spec, struct err *err)
 {
@@ -17,8 +24,6 @@ check_learner(const struct train_learner_spec *spec, struct err *err)
                        "two encoders of %zu and %zu numbers: their embeddings "
                        "must be equally wide",
                        one->dim, two->dim);
-    if (two && spec->extra && two->kind != NN_TOKENS)
-        return err_set(err, "two encoders of images take no further images");
     REQUIRE(!spec->objective->needs_weights || spec->negatives);
     return loss_objective_check(spec->objective, spec->settings, spec->images,
                                 spec->views, one->dim, err);
@@ -49,7 +54,8 @@ train_learner_open(struct train_learner *learner,
     learner->outside = outside;
     if (spec->table_views)
         learner->table_rows = mem_array(rows, sizeof *learner->table_rows);
-    else if ((spec->extra || spec->encoder[0]->small) && !spec->encoder[1])
+    else if ((spec->extra || spec->encoder[0]->small) &&
+             !reads_tokens(spec->encoder[1]))
         learner->pixels = mem_array(rows, spec->encoder[0]->image);
     learner->z = mem_aligned(rows * d, sizeof(float));
     learner->v = mem_aligned(rows * d, sizeof(float));
@@ -182,15 +188,16 @@ encode_by_one(struct train_learner *learner, const struct batch *batch,
                                  learner->z, err);
 }
 
-/* Encodes each view, or the texts, by its own encoder; extra texts with the
- * texts. */
+/* Encodes each view, or the texts, by its own encoder; extra samples by the
+ * second. */
 static int
 encode_by_two(struct train_learner *learner, const struct batch *batch,
               enum nn_mode mode, struct err *err)
 {
-    const uint8_t *images = batch->pixels;
+    const uint8_t *images = reads_tokens(learner->spec.encoder[1])
+                                ? batch->pixels
+                                : images_of(learner, batch);
 
-    REQUIRE(!batch->extra.n || batch->tokens);
     for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
         struct train_encoder *encoder = learner->spec.encoder[k];
         const struct nn_input input = {.n = batch->b + (k ? batch->extra.n : 0),
@@ -228,7 +235,7 @@ embed_batch(struct train_learner *learner, const struct batch *batch,
         struct batch own = *batch;
 
         if (!k && encoder[1])
-            own.extra.n = 0; // these are texts
+            own.extra.n = 0; // the second one encodes these
         train_encoder_announce(encoder[k], &own);
     }
     if (encoder[1] ? encode_by_two(learner, batch, mode, err)
@@ -701,7 +708,7 @@ train_learner_prefetch(struct train_learner *learner, const struct batch *batch)
     const uint8_t *images = batch->pixels;
 
     if (learner->table_rows || batch->b > learner->spec.images ||
-        ((batch->extra.n || batch->small.v) && !encoder[1]))
+        ((batch->extra.n || batch->small.v) && !reads_tokens(encoder[1])))
         return;
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
         const struct nn_input input = {

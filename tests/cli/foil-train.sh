@@ -452,7 +452,7 @@ ok '--text without --vocabulary exits with 2' refuses 2 'needs --vocabulary' \
 ok '--vocabulary without --text exits with 2' refuses 2 'no effect without --text' \
     "$BIN/foil-train" -r x --vocabulary x
 ok '--text with an image encoder exits with 2' \
-    refuses 2 'text resnet18: want one of bow' \
+    refuses 2 'text resnet18: want one of frozen' \
     "$BIN/foil-train" -r x --text resnet18 --vocabulary x
 ok '--head with --text exits with 2' refuses 2 'both encoders end in --embed' \
     "$BIN/foil-train" -r x --text bow:8 --vocabulary x --head 8

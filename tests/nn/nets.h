@@ -54,6 +54,18 @@ setup(const struct nn_spec *spec, size_t n, int train)
     rng_init(&rng, 2, RNG_TEST, 0, 0, 0);
     for (size_t i = 0; i < pixels; i++)
         f.images[i] = (uint8_t)rng_u32(&rng);
+    if (nn_encoder_of_rows(
+            spec->arch)) { // rows, and a last layer that is not 0
+        float *p = nn_net_params(f.net, NULL);
+
+        for (size_t i = 0; i < pixels / sizeof *p; i++) {
+            const float x = (float)rng_normal(&rng);
+
+            memcpy(f.images + i * sizeof x, &x, sizeof x);
+        }
+        for (size_t i = 0; i < f.params; i++)
+            p[i] += (float)(rng_normal(&rng) * 0.1);
+    }
     for (size_t i = 0; i < n * f.dim; i++)
         f.dz[i] = (float)rng_normal(&rng);
     return f;

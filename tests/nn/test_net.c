@@ -18,6 +18,9 @@ gradient_is_the_slope(void)
         {"mlp", "small", "batch", "24-8"},
         {"linear", "small", "batch", "none"},
         {"vit:16x2x2x4", "small", "batch", "project:8"},
+        {"frozen:20x1", "small", "batch", "none"},
+        {"frozen:10x2", "small", "batch", "none"},
+        {"frozen:12x3", "small", "none", "24-8"},
     };
 
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
@@ -32,6 +35,8 @@ gradient_is_the_slope(void)
         spec.head = nets[i].head;
         spec.hidden = 20;
         spec.direct = 1;
+        if (nn_encoder_of_rows(spec.arch))
+            spec.height = 1, spec.channels = 4;
         f = setup(&spec, 6, 1);
         for (uint64_t trial = 0; trial < 3; trial++)
             off = fmax(off, slope_error(&f, 0, f.params, trial));
@@ -39,6 +44,39 @@ gradient_is_the_slope(void)
                nets[i].arch, nets[i].stem, nets[i].norm, nets[i].head);
         teardown(&f);
     }
+}
+
+/* A head on frozen rows is x at first, or with another width P x; of rows only.
+ */
+static void
+head_of_rows_begins_as_the_row(void)
+{
+    struct nn_spec spec = tiny;
+    float x[2 * 10], h[2 * 10];
+    struct nn_net *net;
+    struct rng rng;
+    struct err err = {""};
+
+    spec.arch = "frozen:10x3";
+    spec.head = "none";
+    T(!nn_net_new(&spec, 2, 0, &err) && strstr(err.msg, "rows"), "%s", err.msg);
+    spec.height = 1;
+    spec.channels = 4;
+    net = nn_net_new(&spec, 2, 0, &err);
+    nn_net_init(net, 1);
+    rng_init(&rng, 5, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < 20; i++)
+        x[i] = (float)rng_normal(&rng);
+    infer(net, 2, (uint8_t *)x, h, NULL);
+    T(!memcmp(x, h, sizeof x),
+      "a head of the width of its rows is the identity");
+    nn_net_free(net);
+    spec.arch = "frozen:10x4";
+    T(!nn_net_new(&spec, 2, 0, &err) && strstr(err.msg, "1 to 3"), "%s",
+      err.msg);
+    spec.arch = "mlp";
+    T(!nn_net_new(&spec, 2, 0, &err) && strstr(err.msg, "images, not rows"),
+      "%s", err.msg);
 }
 
 /* With fixed filters a net is the one whose first weights are these: the same
@@ -443,6 +481,7 @@ main(void)
     heads_have_a_known_width();
     num_threads(1);
     gradient_is_the_slope();
+    head_of_rows_begins_as_the_row();
     filters_are_fixed();
     gradient_of_a_large_batch_is_the_slope();
     modes_differ_in_their_statistics();

@@ -165,6 +165,8 @@ has_a_net(const char *arch, enum nn_input_kind kind)
     s.basis = nn_encoder_looks_up(arch) ? 4 : 0;
     s.vocabulary = 20;
     s.context = 8;
+    if (nn_encoder_of_rows(arch))
+        s.height = 1, s.channels = 4;
     net = nn_net_new(&s, 2, 0, &err);
     T(net && nn_net_kind(net) == kind && nn_encoder_reads(arch, kind),
       "a net %s of its kind of inputs: %s", arch, err.msg);
@@ -177,8 +179,8 @@ has_a_net(const char *arch, enum nn_input_kind kind)
 static void
 each_encoder_has_a_net(void)
 {
-    static const char *const sized[] = {"vit:16x1x2", "bow:16", "clip:16x1",
-                                        "distilbert:16x1x2"};
+    static const char *const sized[] = {"vit:16x1x2", "frozen:8x2", "bow:16",
+                                        "clip:16x1", "distilbert:16x1x2"};
     char words[512], *rest = words;
     size_t n = 0;
 
@@ -192,11 +194,13 @@ each_encoder_has_a_net(void)
             if (!strncmp(sized[i], word, len) && sized[i][len] == ':')
                 arch = sized[i];
         has_a_net(arch, !strcmp(word, "table") || !strcmp(word, "rows") ? NN_IDS
-                        : strstr(nn_encoder_names(1), word) ? NN_TOKENS
-                                                            : NN_IMAGES);
+                        : strstr(nn_encoder_names(1), word) &&
+                                !nn_encoder_of_rows(arch)
+                            ? NN_TOKENS
+                            : NN_IMAGES);
         n++;
     }
-    T(n == 13, "thirteen encoders");
+    T(n == 15, "thirteen encoders, and frozen in both lists");
     T(nn_encoder_looks_up("rows") && !nn_encoder_looks_up("table") &&
           !nn_encoder_looks_up("linear"),
       "one looks up given rows");

@@ -312,7 +312,8 @@ open_models(struct work *work)
     or_die(nn_model_read(&work->image, job->checkpoint, 0, &err) ||
                nn_model_build(&work->image, 1, 0, job->average, &err),
            &err);
-    if (nn_net_kind(work->image.net) != NN_IMAGES)
+    if (nn_net_kind(work->image.net) != NN_IMAGES ||
+        nn_encoder_of_rows(work->image.spec.arch))
         die("'%s' reads no images: its %s cannot be exported as a folder",
             job->checkpoint, work->image.spec.arch);
     if (!json_is_object(json_object_get(work->image.config, "text")))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/features.h"
+#include "data/row.h"
 #include "data/set.h"
 #include "eval/descriptor.h"
 #include "image/view.h"
@@ -89,9 +90,18 @@ struct work {
     struct image image;
     struct image_scratch *scratch;
     struct embed_encoder encoder;
-    size_t size, width; /* of an image; of its features */
-    int32_t *ids;       /* [batch] rows of an embedding table; or NULL */
+    struct data_row row; /* d is 0 if the samples are images */
+    size_t size, width;  /* of an image, or numbers in a row; of its features */
+    int32_t *ids;        /* [batch] rows of an embedding table; or NULL */
 };
+
+/* Bytes of an image, or of a row. */
+static size_t
+pixels_of(const struct work *work)
+{
+    return work->row.d ? work->size * sizeof(float)
+                       : work->size * work->size * 3;
+}
 
 /* Makes the view of a sample, [size,size,3], or sets ids[i] for a table: 0, -1
  * for a bad image, or DATA_UNREAD. */
@@ -109,6 +119,16 @@ load_view(struct work *work, size_t id, size_t i, uint8_t *out, struct err *err)
     rc = data_read(work->set, id, &work->bytes, err);
     if (rc)
         return rc;
+    if (work->row.d) {
+        memset(out, 0, pixels_of(work));
+        if (work->bytes.len != work->row.d * work->row.item)
+            return err_set(err, "%s: want %zu numbers",
+                           data_name(work->set, id), work->row.d);
+        data_row_view(&work->row, work->job->recipe ? &work->recipe : NULL,
+                      work->bytes.data, work->seed, id, 0,
+                      (uint64_t)work->job->view, out);
+        return 0;
+    }
     if (image_codec_decode(&work->decoder, work->bytes.data, work->bytes.len,
                            (size_t)work->job->max_pixels, IMAGE_REFUSE, NULL,
                            &work->image, &why))
@@ -129,24 +149,25 @@ open_model(struct work *work)
     const struct nn_model *model = &work->encoder.model;
     struct err err;
 
-    embed_encoder_open(&work->encoder, job, 0);
-    if (model->spec.height != model->spec.image_width)
+    embed_encoder_open(&work->encoder, job, job->captions);
+    work->size = model->spec.image_width;
+    if (!work->row.d != !nn_encoder_of_rows(model->spec.arch) ||
+        work->row.d > work->size)
+        die("'%s' is for %s of %zu%s, and '%s' has %s", job->checkpoint,
+            nn_encoder_of_rows(model->spec.arch) ? "rows" : "images",
+            work->size, work->row.d ? " numbers" : " pixels", job->data,
+            !work->row.d                           ? "images"
+            : nn_encoder_of_rows(model->spec.arch) ? "longer ones"
+                                                   : "rows of numbers");
+    if (!work->row.d && model->spec.height != work->size)
         die("'%s' is for images of %zu x %zu, not for square ones",
-            job->checkpoint, model->spec.image_width, model->spec.height);
-    work->size = model->spec.height;
+            job->checkpoint, work->size, model->spec.height);
     work->width = embed_encoder_width(&work->encoder);
     if (nn_encoder_reads(model->spec.arch, NN_IDS))
         work->ids = mem_array((size_t)job->batch, sizeof *work->ids);
     or_die(
         nn_model_fits(model, data_size(work->set), (size_t)job->view + 1, &err),
         &err);
-}
-
-/* Numbers in an image. */
-static size_t
-pixels_of(const struct work *work)
-{
-    return work->size * work->size * 3;
 }
 
 /* Writes the features of n images, [n,size,size,3], to x [n,d]. */
@@ -159,6 +180,8 @@ embed_batch(struct work *work, size_t n, const uint8_t *images, float *x)
         for (size_t i = 0; i < n; i++)
             eval_descriptor(work->size, images + i * pixels_of(work),
                             x + i * EVAL_DESCRIPTOR);
+    else if (work->job->raw && work->row.d)
+        memcpy(x, images, n * pixels_of(work));
     else if (work->job->raw)
         for (size_t i = 0; i < n * pixels_of(work); i++)
             x[i] = images[i] / 255.f;
@@ -236,7 +259,9 @@ describe_job(const struct work *work, size_t skipped)
     json_t *how;
 
     if (!job->checkpoint)
-        layer = job->descriptor ? "descriptor" : "pixels / 255";
+        layer = job->descriptor ? "descriptor"
+                : work->row.d   ? "rows"
+                                : "pixels / 255";
     how = json_pack(
         "{s:s s:s s:{s:s s:s s:I} s:O? s:s s:I s:s s:I s:I s:I s:I s:o* s:o*}",
         "tool", "foil-embed", "version", FOIL_VERSION, "data", "path",
@@ -255,6 +280,30 @@ describe_job(const struct work *work, size_t skipped)
     return how;
 }
 
+/* Takes ids and groups of equal texts from the files next to the array of all
+ * rows, if it has these: they are of the samples that it was made of. */
+static void
+keep_ids(const struct work *work, struct data_features *f)
+{
+    struct data_features of = {.n = data_size(work->set)};
+    uint64_t offset;
+    struct err err;
+    char *array = data_where(work->set, 0, &offset, &err);
+
+    if (array && !data_features_sidecars(&of, array, &err)) {
+        if (of.same)
+            f->same = mem_array(f->n, sizeof *f->same);
+        for (size_t i = 0; i < f->n; i++) {
+            if (of.same)
+                f->same[i] = of.same[f->ids[i]];
+            if (of.ids)
+                f->ids[i] = of.ids[f->ids[i]];
+        }
+    }
+    data_features_release(&of);
+    free(array);
+}
+
 void
 embed_image_job(const struct embed_options *job)
 {
@@ -267,6 +316,9 @@ embed_image_job(const struct embed_options *job)
         opt_misuse("%s", err.msg);
     work.set = data_open_parts_or_die(job->data, job->skip);
     work.seed = data_seed(work.set, (uint64_t)job->seed);
+    or_die(data_row_of(work.set, &work.row, &err), &err);
+    if (work.row.d && job->descriptor)
+        opt_misuse("--descriptor is for images, not for rows of numbers");
     data_protect_or_die(work.set, job->output);
     // opens the encoder, or sets the size of an image without one
     if (job->checkpoint) {
@@ -278,14 +330,18 @@ embed_image_job(const struct embed_options *job)
         work.size = job->size ? (size_t)job->size : 64;
         work.width = EVAL_DESCRIPTOR;
     } else {
-        work.size = job->size ? (size_t)job->size : 32;
-        work.width = pixels_of(&work);
+        work.size = work.row.d  ? work.row.d
+                    : job->size ? (size_t)job->size
+                                : 32;
+        work.width = work.row.d ? work.row.d : pixels_of(&work);
     }
     if (job->view && !job->recipe && !work.ids)
         opt_misuse("--view %ld is a random view: add --recipe, which makes it",
                    job->view);
     work.recipe.size = work.size;
     skipped = embed_all(&work, &features);
+    if (work.row.d)
+        keep_ids(&work, &features);
     features.about = describe_job(&work, skipped);
     or_die(data_features_write(job->output, &features, &err), &err);
     if (job->projector)

@@ -399,6 +399,22 @@ add_captions(struct texts *texts, const char *path, const char *output)
     return without;
 }
 
+/* Returns 1 if the encoder of texts reads rows of numbers. */
+static int
+reads_rows(const struct embed_options *job)
+{
+    struct nn_model model;
+    struct err err;
+    int rows;
+
+    if (!job->captions || !job->checkpoint)
+        return 0;
+    or_die(nn_model_read(&model, job->checkpoint, 1, &err), &err);
+    rows = nn_encoder_of_rows(model.spec.arch);
+    nn_model_release(&model);
+    return rows;
+}
+
 void
 embed_text_job(const struct embed_options *job)
 {
@@ -408,6 +424,10 @@ embed_text_job(const struct embed_options *job)
     struct err err;
     char hex[DIGEST_HEX];
 
+    if (reads_rows(job)) {
+        embed_image_job(job);
+        return;
+    }
     open_texts(&texts, job);
     if (job->classes) {
         make_classes(&texts, job, &features);

@@ -102,8 +102,9 @@ begin_new(struct train *t, struct err *err)
         train_basis_read(&t->basis, t->options->basis, err) ||
         train_rows_width(t->options->arch, t->options->rows, &t->shape.basis,
                          err) ||
-        (t->options->text && train_texts_read(&t->texts, t->options->vocabulary,
-                                              &t->shape.vocabulary, err)))
+        (train_has_captions(t->options) &&
+         train_texts_read(&t->texts, t->options->vocabulary,
+                          &t->shape.vocabulary, err)))
         return -1;
     if (t->basis.n)
         t->shape.basis = t->basis.n;
@@ -144,7 +145,7 @@ resume_run(struct train *t, const char *folder, struct err *err)
         train_config_get(t->config, &t->shape, &t->state, err) ||
         train_config_check_processor(t->config, train_overridden, err) ||
         prepare_run(t, err) ||
-        (t->options->text &&
+        (train_has_captions(t->options) &&
          train_texts_read(&t->texts, mem_temp("%s/vocabulary.txt", folder),
                           &t->shape.vocabulary, err)) ||
         build_encoders(t, err))
@@ -218,8 +219,8 @@ train_build(struct train *t, const struct wire_batch *b, struct err *err)
     }
     if (!t->encoder.ops &&
         (build_encoders(t, err) || train_rows_read(&t->encoder, o->rows, err) ||
-         train_init_read(&t->encoder, &o->init, err) ||
-         (o->text && train_init_read(&t->text_encoder, &o->init, err))))
+         train_init_read(&t->encoder, 0, &o->init, err) ||
+         (o->text && train_init_read(&t->text_encoder, 1, &o->init, err))))
         return -1;
     if (train_service_open(t, err))
         return -1;

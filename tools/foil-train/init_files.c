@@ -190,15 +190,15 @@ train_init_find(const struct opt_list *files, struct err *err)
 }
 
 int
-train_init_read(struct train_encoder *encoder, const struct opt_list *files,
-                struct err *err)
+train_init_read(struct train_encoder *encoder, int texts,
+                const struct opt_list *files, struct err *err)
 {
     for (size_t i = 0; i < files->n; i++) {
         char *left;
         int text;
         const char *path = path_of(files->item[i], &text);
 
-        if (text != (encoder->kind == NN_TOKENS))
+        if (text != texts)
             continue;
         if (train_encoder_start(encoder, path, &left, err))
             return -1;

@@ -328,7 +328,14 @@ check_captions(struct err *err)
     if (!o.text && (o.vocabulary || o.freeze))
         return err_set(err, "%s has no effect without --text",
                        o.vocabulary ? "--vocabulary" : "--freeze");
-    if (o.text && !o.vocabulary)
+    if (o.text && nn_encoder_of_rows(o.text) != nn_encoder_of_rows(o.arch))
+        return err_set(err,
+                       "--text %s and --arch %s: two encoders of rows, or "
+                       "of images and texts",
+                       o.text, o.arch);
+    if (o.text && !train_has_captions(&o) && o.vocabulary)
+        return err_set(err, "--vocabulary has no effect on rows of numbers");
+    if (train_has_captions(&o) && !o.vocabulary)
         return err_set(err, "--text needs --vocabulary, the file by which "
                             "captions become tokens");
     if (o.text && opt_is_set(&o.head))
@@ -445,9 +452,11 @@ set_objective(const struct loss_objective *objective)
         o.head = "none"; // the program has its own
     snprintf(project, sizeof project, "project:%ld", o.embed);
     if (o.text && !opt_is_set(&o.head))
-        o.head = project;
+        o.head = train_has_captions(&o) ? project : "none";
     if (!o.head)
-        o.head = nn_encoder_reads(o.arch, NN_IDS) ? "none" : objective->head;
+        o.head = nn_encoder_reads(o.arch, NN_IDS) || nn_encoder_of_rows(o.arch)
+                     ? "none"
+                     : objective->head;
     if (o.bf16 == AUTO) {
         o.chosen = 1;
         o.bf16 = train_bf16_faster(&o);

@@ -74,8 +74,10 @@ int train_overridden(const char *key);
 /*
  * spec.c: train_spec() sets the net of images, or with `texts` that of texts,
  * with pointers to the options' texts; train_encoder_spec() all of that
- * encoder, for batches of that shape.
+ * encoder, for batches of that shape.  train_has_captions() returns 1 if texts
+ * are captions, 0 if there are none or if they are rows of numbers.
  */
+int train_has_captions(const struct train_options *options);
 int train_spec(const struct train_options *options,
                const struct train_shape *shape, int texts, struct nn_spec *spec,
                struct err *err);

@@ -157,7 +157,7 @@ set_data(struct train_shape *shape, const struct wire_hello *hello)
 size_t
 train_views_wanted(const struct train_options *options)
 {
-    return options->text ? 1 : 2;
+    return train_has_captions(options) ? 1 : 2;
 }
 
 /* Takes the shape of all batches from the first one, or refuses it. */
@@ -175,12 +175,13 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
                        "a batch of %zu view%s of each image: want %zu%s, by "
                        "foil-augment --views %zu",
                        v, plural(v), views,
-                       t->options->text ? ", with captions" : "", views);
-    if (!t->options->text &&
+                       train_has_captions(t->options) ? ", with captions" : "",
+                       views);
+    if (!train_has_captions(t->options) &&
         loss_objective_check(t->objective, &t->options->loss, 0, v, 0, err))
         return -1;
-    if (targets > v ||
-        (shape->per_image && !t->options->text && v != shape->per_image))
+    if (targets > v || (shape->per_image && !train_has_captions(t->options) &&
+                        v != shape->per_image))
         return err_set(err,
                        "a batch of %zu views of each image: this run %s "
                        "%zu",
@@ -193,7 +194,7 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
         return 0; // the largest batch before the net is built decides
     set_data(shape, hello);
     shape->images = b->batch.b;
-    shape->per_image = t->options->text ? 2 : v;
+    shape->per_image = train_has_captions(t->options) ? 2 : v;
     shape->extra = b->batch.extra.most ? (size_t)b->batch.extra.most
                    : extra_of(b)       ? 2 * b->batch.b
                                        : 0;
@@ -207,7 +208,8 @@ set_shape(struct train *t, const struct wire_batch *b, struct err *err)
     shape->small_height = b->batch.small.height;
     shape->small_width = b->batch.small.width;
     shape->views = views_of(b);
-    shape->captions = t->options->text ? (size_t)b->batch.most_captions : 0;
+    shape->captions =
+        train_has_captions(t->options) ? (size_t)b->batch.most_captions : 0;
     return 0;
 }
 
@@ -313,7 +315,7 @@ check_batch(struct train *t, uint64_t peer, const struct wire_batch *b,
         train_texts_check(&t->texts, t->options, shape, b, err) ||
         check_size(t, b, err) || check_small(t, b, err))
         return -1;
-    if (b->batch.extra.n && t->options->text)
+    if (b->batch.extra.n && train_has_captions(t->options))
         return err_set(err,
                        "%zu extra images: a run with captions takes only "
                        "extra texts, as by --proposals shared,captions",

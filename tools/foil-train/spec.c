@@ -50,6 +50,12 @@ train_stem_varies(const struct train_options *o,
 }
 
 int
+train_has_captions(const struct train_options *o)
+{
+    return o->text && !nn_encoder_of_rows(o->text);
+}
+
+int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            int texts, struct nn_spec *spec, struct err *err)
 {
@@ -64,7 +70,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
         .head = o->head,
         .bf16 = o->bf16,
     };
-    if (texts) {
+    if (texts && train_has_captions(o)) {
         spec->vocabulary = (long)shape->vocabulary;
         spec->context = o->context;
         spec->quick_gelu = o->quick_gelu;
@@ -77,6 +83,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
     if (nn_encoder_reads(o->arch, NN_TOKENS))
         return err_set(err, "--arch %s reads texts: want one of %s", o->arch,
                        nn_encoder_names(0));
+    spec->second = texts;
     spec->width = o->width;
     spec->hidden = o->hidden;
     spec->basis = (long)shape->basis;
@@ -256,10 +263,12 @@ train_schedules_check(const struct train_options *o,
 static struct train_shape
 any_shape(const struct train_options *o)
 {
+    const int rows = nn_encoder_of_rows(o->arch);
+
     return (struct train_shape){.size = 1,
-                                .height = 32,
+                                .height = rows ? 1 : 32,
                                 .width = 32,
-                                .channels = 3,
+                                .channels = rows ? sizeof(float) : 3,
                                 .per_image = 2,
                                 .views = 2,
                                 .vocabulary = 1,

@@ -87,8 +87,8 @@ int64_t *train_labels_read(const char *path, const struct train_shape *shape,
  */
 int train_init_check(const struct opt_list *files, int texts, struct err *err);
 int train_init_find(const struct opt_list *files, struct err *err);
-int train_init_read(struct train_encoder *encoder, const struct opt_list *files,
-                    struct err *err);
+int train_init_read(struct train_encoder *encoder, int texts,
+                    const struct opt_list *files, struct err *err);
 
 /*
  * Captions of images (--text): the vocabulary of a run, and the captions of its
