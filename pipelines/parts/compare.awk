@@ -4,6 +4,7 @@
 # compared.  ~ is a space at which no line may end.  Variables:
 #   columns  1-NN, 10-NN, probe, view, RankMe, with blanks between
 #   n        queries of each share; those, their name in the plural
+#   encoder  encoder, or head if it reads rows of numbers
 #   finds    what is found, before "of the images"
 #   about    what the figures are; #1000 becomes 1,000
 #   seeds    what another seed changes, in points: trained, untrained; or ""
@@ -80,9 +81,10 @@ function compared(kind, i,    d) {
 END {
     if (answer) {
         printf "\n{%s,\"n\":%d,\"accuracy\":%s,\"pixels\":%s,\"untrained\":%s," \
-            "\"text\":\"%s %.1f %% (raw pixels %.1f %%, untrained %.1f %%)\"}\n",
+            "\"text\":\"%s %.1f %% (%s %.1f %%, untrained %.1f %%)\"}\n",
             answer, n, share["trained", 1], share["pixels", 1], share["untrained", 1],
-            column[1], best["trained", 1], best["pixels", 1], best["untrained", 1]
+            column[1], best["trained", 1], encoder == "head" ? "as they are" : "raw pixels",
+            best["pixels", 1], best["untrained", 1]
         exit
     }
     gain = best["trained", 1] - best["pixels", 1]
@@ -90,7 +92,10 @@ END {
     printf "\n%s than %s by %s: %+.1f~points, noise %.1f.",
         (better == "true" ? "Better" : "No better"), name["pixels", 1], column[1],
         gain, noise("pixels")
-    if (better == "false")
+    if (better == "false" && encoder == "head")
+        printf "  Try in this order: two stored views of each row, by --pair; more --epochs; " \
+            "another --recipe; another --objective.  Noise alone often adds nothing."
+    else if (better == "false")
         printf "  Try in this order: more --epochs; another --recipe or a larger " \
             "--size, if its views do not show what tells your images apart; another " \
             "--objective; for a few hundred images a pretrained encoder."
@@ -102,19 +107,20 @@ END {
     gsub(/\. /, ".  ", about)
     printf "\n\n%s\n\n", about
     for (i = 1; i <= shares; i++)
-        printf "By %s the trained encoder's features find %s %.1f~%% of the %s, %s " \
-            "and %s.\n\n", way[column[i]], finds, best["trained", i], those,
+        printf "By %s the trained %s's features find %s %.1f~%% of the %s, %s " \
+            "and %s.\n\n", way[column[i]], encoder, finds, best["trained", i], those,
             compared("pixels", i), compared("untrained", i)
-    printf "Noise: with %s other %s the trained encoder's figures may differ by " \
-        "%.1f~points (two standard errors).", grouped(n), those, sampling()
+    printf "Noise: with %s other %s the trained %s's figures may differ by " \
+        "%.1f~points (two standard errors).", grouped(n), those, encoder, sampling()
     if (seeds)
         printf " Another seed, processor, number of threads or kind of numbers " \
             "(bf16, f32) changes them by %.1f~points, and those of the untrained " \
             "encoder by %.1f~points (two standard deviations over five seeds, of " \
             "eight epochs).", moves["trained"], moves["untrained"]
-    printf " So a difference to raw pixels below %.1f~points may be chance, and one " \
-        "to the untrained encoder below %.1f~points.\n", noise("pixels"),
-        noise("untrained")
+    printf " So a difference to %s below %.1f~points may be chance, and one " \
+        "to the untrained %s below %.1f~points.\n",
+        encoder == "head" ? "them as they are" : "raw pixels", noise("pixels"),
+        encoder, noise("untrained")
     printf "{\"n\":%d%s,\"noise\":%.4f,\"better\":%s}\n", n, figures,
         noise("pixels") / 100, better > json
 }

@@ -67,7 +67,7 @@ FNR == 1 {
 }
 
 /"measure":"captions"/ {
-    row(/"untrained":true/ ? "the untrained encoders" : "the encoders",
+    row(/"layer":"rows"/ ? "the features as they are" : /"untrained":true/ ? "the untrained encoders" : "the encoders",
         object("image_to_text", $0), object("text_to_image", $0))
 }
 
