@@ -14,6 +14,7 @@
  */
 #include "conform_loss.h"
 #include "loss/objectives.h"
+#include "num/gemm.h"
 #include "sample/chains_put.h"
 #include "sample/plain_scan.h"
 

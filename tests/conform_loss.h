@@ -11,8 +11,6 @@
 #include "conform_file.h"
 #include "loss/objective.h"
 #include "loss/objectives.h"
-#include "loss/rows.h"
-#include "num/gemm.h"
 #include "util/mem.h"
 
 /* The relative error of an array: "step<step>.<what>" of the file. */
@@ -298,14 +296,14 @@ gradient(const struct steps *all, const struct loss_batch *batch, int unit,
     const size_t n = 2 * batch->b;
     float *work =
         mem_array(loss_objective_size(all->objective, batch), sizeof *work);
-    float *s = work;
 
     *report = (struct loss_report){0};
-    if (unit) {
-        num_gemm_nt(n, n, batch->dim, 1, z, z, 0, s);
-        loss_objective_weigh(all->objective, &all->set, batch, state, s,
-                             report);
-        loss_similarity_backward(n, n, n, batch->dim, s, z, dz);
+    memset(dz, 0, n * batch->dim * sizeof *dz);
+    if (unit && all->objective->run) {
+        all->objective->run(batch, &all->set, state, z, dz, report);
+    } else if (unit) {
+        loss_objective_weigh(all->objective, &all->set, batch, z, state, dz,
+                             work, report);
     } else {
         loss_objective_run(all->objective, &all->set, batch, z, state, dz, work,
                            report);

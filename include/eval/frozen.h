@@ -79,11 +79,12 @@ int eval_frozen_next(struct eval_frozen *frozen, uint64_t epoch, uint64_t step,
 const float *eval_frozen_gradient(struct eval_frozen *frozen);
 
 /*
- * eval_frozen_weights() is called instead of eval_frozen_gradient(): it returns
- * W [2b,columns], dL/dS of the batch (loss/objective.h), valid until the next
- * call, and also updates the state.  NULL if the objective is not a function of
- * S.
+ * eval_frozen_share() is called instead of eval_frozen_gradient(): it returns
+ * the share of false negatives in the batch (loss/rows.h), and also updates the
+ * state.  group [samples] of each sample, -1: none.  -1 if the objective has
+ * direct(), so no share.
  */
-const float *eval_frozen_weights(struct eval_frozen *frozen);
+int eval_frozen_share(struct eval_frozen *frozen, const int64_t *group,
+                      struct loss_share *share);
 
 #endif

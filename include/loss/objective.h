@@ -25,8 +25,9 @@
  *     dL/dV = (W + W') V,
  *
  * with the entries of S as independent variables (lib/algorithms.md 2).  Those
- * whose W follows from one softmax of each row have row() and finish(); the
- * others run(), which replaces S by W, or direct(), from z to dL/dz.
+ * whose W follows from softmaxes of each row have row() and finish(), and no
+ * part of S stays in memory; the others run(), from V to dL/dV, or direct(),
+ * from z to dL/dz.
  * lib/README.md 5 says how to add an objective.
  */
 
@@ -45,9 +46,8 @@ struct loss_batch {
                              sum to 1, or less if some were dropped */
     const float *scale;   /* [n,2] factors of the positive and of the negative
                              terms of each anchor, from the service; NULL: 1 */
-    const float *s;       /* [n,rows] S, if it was computed with the weights,
-                             for an objective without auxiliary columns; NULL:
-                             computed here */
+    float *aux;           /* [n,aux_columns] of z in, their gradient out; set by
+                             loss_objective_run() */
     const int64_t *sample, *group; /* [rows - constant] for
                                       loss_share_add(); or NULL */
 };
@@ -120,7 +120,8 @@ struct loss_objective {
                            half a sentence; NULL: it takes any number */
     int by_encoder;     /* 1: the encoder computes the loss: no function here */
     size_t aux_columns; /* columns at the end of z that are not part of the
-                           embedding, for direct() */
+                           embedding; finish() replaces batch->aux by its
+                           gradient */
 
     /* State of each sample for the whole run: one float in each of `columns`
      * columns, with names and initial values.  The caller owns the table, by
@@ -146,19 +147,27 @@ struct loss_objective {
      * p_r the softmax of s_rc / tau_r over a mask.  If the mask has positives,
      * scale_r = pull_r.
      *
-     * row() computes the term of an anchor; finish() updates the state and
-     * reports value and `more`.  Both see S by its sums only, so that a device
-     * that has z can compute these (struct loss_sums).
+     * row() computes the term of an anchor; the sums of their values and slopes
+     * are L and dL/dx of the first scalar.  Then finish(), or NULL, updates the
+     * state and adds to the report.  Both see S by its sums only, so that a
+     * device that has z can compute these (struct loss_sums).
      *   tau    the temperature of the row
      *   state  row(): [columns] of the row, old; finish(): [b,columns], with
      *          `sides` [2b,columns], old in, new out
      *   term   [n]
      */
     enum loss_mask mask[2]; /* in the correct form; with --compat reference */
-    int balanced;   /* 1: the partner's weight is minus the sum of the others,
-                       loss_partner_balance() */
+    size_t softmaxes; /* of a row, at most 3: row() has all, finish() is as
+                         with one; 0: one */
+    double (*beta)(const struct loss_settings *set,
+                   size_t k); /* of softmax k of all rows; NULL: 1 / tau */
+    const char *weight, *kl; /* names of the means of these numbers of the terms
+                                in the report; or NULL */
     size_t own_tau; /* column of the state with the row's temperature, 0 until
                        the first visit; 0: all are the parameter's */
+    void (*temper)(const struct loss_batch *batch,
+                   const struct loss_settings *set,
+                   double *tau); /* returns those of all rows; or NULL */
     struct loss_term (*row)(const struct loss_batch *batch,
                             const struct loss_settings *set, double tau,
                             const float *state, const struct loss_row *q);
@@ -167,15 +176,21 @@ struct loss_objective {
                    const struct loss_term *term, float *state,
                    struct loss_report *report);
 
+    /* add() adds terms of v [n,d] that are no row sums to value, report and dv;
+     * or NULL. */
+    void (*add)(const struct loss_batch *batch, const struct loss_settings *set,
+                const float *v, float *dv, struct loss_report *report);
+
     /*
-     * run() replaces S by W and reports value and `more`.  It is NULL if row()
-     * does this, unless row() is for two views only.
-     *   state  [b,columns]  old state of the batch's images in, new out; with
-     *          `sides` [2b,columns], of each row
-     *   s      [n + 1,rows] S in, W out; the last row is scratch
+     * run() adds the gradient of rows of unit length to dv, and reports value,
+     * `more` and share; NULL with row().
+     *   state  old in, new out
+     *   v      [rows,d]
+     *   dv     [rows - constant,d]
      */
     void (*run)(const struct loss_batch *batch, const struct loss_settings *set,
-                float *state, float *s, struct loss_report *report);
+                float *state, const float *v, float *dv,
+                struct loss_report *report);
 
     /*
      * direct() computes dL/dz from z, of two views, if both are NULL, and
@@ -188,9 +203,9 @@ struct loss_objective {
                    float *work, struct loss_report *report);
 };
 
-/* The scratch of a direct(), for two copies of z with their lengths, and the
- * products of rows and of dimensions. */
-#define LOSS_DIRECT_SIZE(n, d) ((n) * (2 * (d) + 1) + (n) * (n) + (d) * (d))
+/* The scratch of a direct(), for two copies of z with their lengths, and two
+ * products of dimensions. */
+#define LOSS_DIRECT_SIZE(n, d) ((n) * (2 * (d) + 1) + 2 * (d) * ((d) + 1))
 
 /* The table of all objectives, terminated by NULL. */
 extern const struct loss_objective *const loss_objectives[];
@@ -241,12 +256,17 @@ int loss_scalar_is_trained(const struct loss_scalar *scalar,
 size_t loss_objective_size(const struct loss_objective *objective,
                            const struct loss_batch *batch);
 
-/* loss_objective_weigh() replaces S by W and adds to a report, for an objective
- * without direct(); the arguments are those of run(). */
+/*
+ * loss_objective_weigh() computes the gradient of rows of unit length, and all
+ * of the report but cosine and deviation, for an objective with row().
+ *   v, dv  [n,d]  adds to dv
+ *   work   as of loss_objective_run(), less (n + extra) (d + 1)
+ */
 void loss_objective_weigh(const struct loss_objective *objective,
                           const struct loss_settings *set,
-                          const struct loss_batch *batch, float *state,
-                          float *s, struct loss_report *report);
+                          const struct loss_batch *batch, const float *v,
+                          float *state, float *dv, float *work,
+                          struct loss_report *report);
 
 /* What a device computes of an anchor r of an objective of row sums. */
 struct loss_sums {
@@ -256,6 +276,10 @@ struct loss_sums {
     double same;       /* sum of p_rc over other samples of the group of r */
     double same_count; /* their number in the batch, of any view */
 };
+
+/* loss_objective_takes_sums() returns 1 if loss_objective_sums() is for it: it
+ * has row(), with one softmax, and no other term. */
+int loss_objective_takes_sums(const struct loss_objective *objective);
 
 /* loss_objective_temperatures() returns the temperature of each anchor in tau
  * [n]; it sets those of samples without one in the state. */

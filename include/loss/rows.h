@@ -42,90 +42,31 @@ size_t loss_mask_count(const struct loss_views *views, enum loss_mask mask);
  * image. */
 size_t loss_partner(size_t b, size_t row);
 
-/*
- * loss_positives_mean() returns the mean of a row's numbers at its positives;
- * loss_positives_add() adds x, in equal parts, to its numbers at them.
- *   row  [v b]  numbers of row r
- */
-double loss_positives_mean(const struct loss_views *views, size_t r,
-                           const float *row);
-void loss_positives_add(const struct loss_views *views, size_t r, double x,
-                        float *row);
+/* loss_positives_in() returns 1 if view w has a positive of row r;
+ * loss_positives_count() the number of its positives. */
+int loss_positives_in(const struct loss_views *views, size_t r, size_t w);
+size_t loss_positives_count(const struct loss_views *views, size_t r);
 
 /* The softmax of one row's scores. */
 struct loss_row {
     double log_z; /* log sum_c exp(beta s_c) */
     double mean;  /* sum_c p_c s_c */
     double score; /* mean s of the positives */
+    size_t view;  /* of the row */
+    double first; /* temperature of the image's row in view 0 */
 };
 
 /* An objective's part of a row, from its softmax p. */
 struct loss_term {
-    double scale, pull;              /* W_c = scale p_c - pull [c in P] / |P| */
-    double value;                    /* its part of L */
+    double scale, pull; /* W_c = scale p_c - pull [c in P] / |P| */
+    double second;      /* + second p'_c, of an objective's second softmax */
+    double value;       /* its part of L */
     double weight, kl, slope, log_u; /* of the objective */
+    double infonce, score;           /* of the report */
 };
-
-/*
- * loss_row_partition() computes the softmax of row r over the columns of a
- * mask:
- *
- *     p_c = exp(beta s_c - log_z)
- *
- *   s  [rows]  the row of S
- *   p  [rows]  or NULL; 0 in columns outside of the mask.  May be s.
- * By num_exp(), with a relative error of 1e-6 of p and the same bits on any
- * processor; p is 0 below 2e-38.  The largest score is subtracted first, so no
- * beta >= 0 overflows.  The Kullback-Leibler divergence of the softmax from the
- * uniform distribution over its m columns is beta mean - log_z + log m.
- */
-struct loss_row loss_row_partition(const struct loss_views *views, size_t rows,
-                                   size_t r, double beta, enum loss_mask mask,
-                                   const float *s, float *p);
-
-/* loss_view_partition() does that for a row's n columns in one view. */
-struct loss_row loss_view_partition(size_t n, double beta, const float *s,
-                                    float *p);
-
-/*
- * loss_partition() does that for all rows.
- *   s  [n,rows]
- *   p  [n,rows] or NULL, may be s
- * Returns sum_r (log_z_r - beta mean_p s_rp), p its positives.  It uses
- * threads; the bits do not depend on their number.
- */
-double loss_partition(const struct loss_views *views, size_t rows, double beta,
-                      enum loss_mask mask, const float *s, float *p);
-
-/*
- * loss_partner_balance() sets the weight of the partner to minus the sum of all
- * others: p - 1 for a softmax with the partner as target, without the
- * cancellation that loses all digits if p is near 1.
- *   w        [rows]  a row of W
- *   partner  the partner's column
- */
-void loss_partner_balance(size_t rows, size_t partner, float *w);
 
 /* loss_log_add() returns log(exp(a) + exp(b)). */
 double loss_log_add(double a, double b);
-
-/*
- * loss_similarity_backward() computes the gradient of the first `moved` rows, n
- * or more, from a weight matrix; the rows after them are constants:
- *
- *     dv = (W + W') v,   W extended by zero rows to [rows,rows]
- *
- *   w   [moved,rows]; reads only the first n rows, then uses all as scratch.
- *       Fast if few weights of constants are not zero
- *   v   [rows,d]
- *   dv  [moved,d] out
- */
-void loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
-                              float *w, const float *v, float *dv);
-
-/* loss_similarity_mirror() is its first half: it replaces w by W + W',
- * [moved,moved] in the first columns of [moved,rows]. */
-void loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w);
 
 /*
  * The share of false negatives, those of the anchor's group, in the weight of
@@ -145,17 +86,16 @@ struct loss_share {
     size_t same_group, negatives;
 };
 
+struct loss_batch;
+
 /*
- * loss_share_add() adds the sums of a batch to *share, which starts as zeros.
- *   n       anchors, the first of `rows` rows
- *   sample  [rows]  the sample of each row
- *   group   [rows]  the group of each row, such as its class; -1: none
- *   w       [n,columns]  columns >= rows; those after the rows, constants, do
- *                        not count
- * O(n rows) time.
+ * loss_share_add() adds anchor r of a batch with samples and groups to *share,
+ * which starts as zeros.
+ *   from, to  the columns of W, without constants
+ *   w         [to - from]  its row of W, divided by scale
  */
-void loss_share_add(struct loss_share *share, size_t n, size_t rows,
-                    size_t columns, const int64_t *sample, const int64_t *group,
+void loss_share_add(struct loss_share *share, const struct loss_batch *batch,
+                    size_t r, size_t from, size_t to, double scale,
                     const float *w);
 
 #endif

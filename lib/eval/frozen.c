@@ -287,8 +287,9 @@ take_state(struct eval_frozen *f)
     return state;
 }
 
-const float *
-eval_frozen_gradient(struct eval_frozen *f)
+/* Computes the gradient, with a share if the batch has groups. */
+static float *
+run_batch(struct eval_frozen *f, struct loss_report *report)
 {
     const struct loss_objective *objective = f->settings.objective;
     float *state = take_state(f);
@@ -297,33 +298,36 @@ eval_frozen_gradient(struct eval_frozen *f)
     float *work =
         arena_take(&f->scratch, loss_objective_size(objective, &f->loss_batch),
                    sizeof *work);
-    struct loss_report report;
 
     loss_objective_run(objective, &f->settings.settings, &f->loss_batch,
-                       f->rows, state, dz, work, &report);
+                       f->rows, state, dz, work, report);
     move_columns(f, state, 1);
     return dz;
 }
 
 const float *
-eval_frozen_weights(struct eval_frozen *f)
+eval_frozen_gradient(struct eval_frozen *f)
 {
-    const struct loss_objective *objective = f->settings.objective;
-    const size_t n = 2 * f->batch.b, columns = f->batch.columns;
-    const size_t d = f->views->d;
-    float *state, *v, *s;
-    struct loss_report report = {0};
+    struct loss_report report;
 
-    if (objective->direct)
-        return NULL;
-    state = take_state(f);
-    v = copy_rows(f, &f->batch, columns - f->batch.rows, f->views->v);
-    memcpy(v + f->batch.rows * d, f->rows + f->batch.rows * d,
-           (columns - f->batch.rows) * d * sizeof *v);
-    s = arena_take(&f->scratch, (n + 1) * columns, sizeof *s);
-    num_gemm_nt(n, columns, d, 1, v, v, 0, s);
-    loss_objective_weigh(objective, &f->settings.settings, &f->loss_batch,
-                         state, s, &report);
-    move_columns(f, state, 1);
-    return s;
+    return run_batch(f, &report);
+}
+
+int
+eval_frozen_share(struct eval_frozen *f, const int64_t *group,
+                  struct loss_share *share)
+{
+    int64_t *ids = mem_array(2 * f->batch.rows, sizeof *ids);
+    struct loss_report report;
+
+    for (size_t i = 0; i < f->batch.rows; i++) {
+        ids[i] = (int64_t)(f->batch.row[i] % f->views->samples);
+        ids[f->batch.rows + i] = group[ids[i]];
+    }
+    f->loss_batch.sample = ids;
+    f->loss_batch.group = ids + f->batch.rows;
+    run_batch(f, &report);
+    *share = report.share;
+    free(ids);
+    return f->settings.objective->direct ? -1 : 0;
 }

@@ -31,7 +31,7 @@ bimodal_row(const struct loss_batch *batch, const struct loss_settings *set,
         .pull = weight / (double)batch->b,
         .log_u = log_u,
         .weight = weight,
-        .value = weight * (q->mean - score),
+        .value = weight * (q->mean - score) / (double)batch->b,
         .slope = log_u - weight * (q->mean - score) / tau,
     };
 }
@@ -43,23 +43,17 @@ bimodal_row(const struct loss_batch *batch, const struct loss_settings *set,
  */
 static void
 finish_bimodal(const struct loss_batch *batch, const struct loss_settings *set,
-               move_fn *move, const struct loss_term *term, float *state,
-               struct loss_report *report)
+               move_fn *move, const struct loss_term *term, float *state)
 {
     const size_t n = 2 * batch->b;
-    double value = 0, weight = 0;
 
     for (size_t r = 0; r < n; r++) {
-        value += term[r].value;
-        weight += term[r].weight;
         state[RUNNING_LOG_U] = (float)term[r].log_u;
         state[RUNNING_SEEN] = 1;
         if (move)
             move(batch, set, term[r].slope, state);
         state += move ? RUNNING_ISOGCLR : RUNNING_SOGCLR;
     }
-    report->value = 2 * value / (double)n;
-    values_add(&report->more, "row_weight", weight / (double)n);
 }
 
 /*
@@ -96,7 +90,8 @@ sogclr_bimodal_finish(const struct loss_batch *batch,
                       const struct loss_term *term, float *state,
                       struct loss_report *report)
 {
-    finish_bimodal(batch, set, NULL, term, state, report);
+    finish_bimodal(batch, set, NULL, term, state);
+    (void)report;
 }
 
 const struct loss_objective loss_sogclr_bimodal = {
@@ -111,8 +106,8 @@ const struct loss_objective loss_sogclr_bimodal = {
     .check = loss_running_check_gamma,
     .pairs = loss_two_kinds,
     .mask = {LOSS_CROSS_NEGATIVES, LOSS_CROSS},
-    .balanced = 1,
     .row = bimodal_row,
+    .weight = "row_weight",
     .finish = sogclr_bimodal_finish,
 };
 
@@ -189,7 +184,7 @@ isogclr_bimodal_finish(const struct loss_batch *batch,
     const double least = set->value[TAU_MIN] * 1.0001;
     size_t floor = 0;
 
-    finish_bimodal(batch, set, move_temperature, term, state, report);
+    finish_bimodal(batch, set, move_temperature, term, state);
     values_add(&report->more, "rho", rho_of(batch->b, set));
     loss_running_temperatures_report(n, state, report);
     for (size_t r = 0; r < n; r++)
@@ -233,8 +228,8 @@ const struct loss_objective loss_isogclr_bimodal = {
     .check = isogclr_bimodal_check,
     .pairs = loss_two_kinds,
     .mask = {LOSS_CROSS_NEGATIVES, LOSS_CROSS},
-    .balanced = 1,
     .own_tau = RUNNING_TAU,
     .row = bimodal_row,
+    .weight = "row_weight",
     .finish = isogclr_bimodal_finish,
 };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/gemm.h"
 #include "num/vec.h"
 #include "util/mem.h"
 
@@ -61,20 +62,6 @@ clip_row(const struct loss_batch *batch, const struct loss_settings *set,
                               .slope = scale * (q->mean - q->score)};
 }
 
-static void
-clip_finish(const struct loss_batch *batch, const struct loss_settings *set,
-            const struct loss_term *term, float *state,
-            struct loss_report *report)
-{
-    (void)set;
-    (void)state;
-    report->value = report->slope[0] = 0;
-    for (size_t r = 0; r < 2 * batch->b; r++) {
-        report->value += term[r].value;
-        report->slope[0] += term[r].slope;
-    }
-}
-
 const struct loss_objective loss_clip = {
     .name = "clip",
     .summary = "InfoNCE across the views, temperature learnt",
@@ -83,9 +70,7 @@ const struct loss_objective loss_clip = {
     .scalars = clip_scalars,
     .pairs = loss_two_kinds,
     .mask = {LOSS_CROSS, LOSS_CROSS},
-    .balanced = 1,
     .row = clip_row,
-    .finish = clip_finish,
 };
 
 /*
@@ -114,37 +99,43 @@ static const struct param cyclip_params[] = {
     {0},
 };
 
+/* With P = V0 - V1, Q = V0 + V1 of [b,d] the sums are of matrices [d,d]:
+ * sum D^2 and sum X^2 are half of tr(P'P Q'Q) +- tr(P'Q P'Q). */
 static void
-cyclip_run(const struct loss_batch *batch, const struct loss_settings *set,
-           float *state, float *s, struct loss_report *report)
+cyclip_add(const struct loss_batch *batch, const struct loss_settings *set,
+           const float *v, float *dv, struct loss_report *report)
 {
-    const size_t count = 2 * batch->b * (2 * batch->b + batch->extra);
-    float *copy = mem_array(count, sizeof *copy);
-    double sums[2] = {0};
-    const size_t b = batch->b, rows = 2 * b + batch->extra;
+    const size_t b = batch->b, d = batch->dim, half = b * d;
     const double within = set->value[WITHIN] / (double)b;
     const double across = set->value[ACROSS] / (double)b;
+    const float even = (float)(within + across), odd = (float)(within - across);
+    float *p = mem_array(4 * half + 3 * d * d, sizeof *p), *q = p + half;
+    float *dp = q + half, *dq = dp + half;
+    float *pp = dq + half, *qq = pp + d * d, *pq = qq + d * d;
+    double one, two = 0;
 
-    memcpy(copy, s, count * sizeof *copy);
-    loss_objective_weigh(&loss_clip, set, batch, state, s, report);
-    // adds the two terms, of the copy of S, to W
-    for (size_t i = 0; i < b; i++)
-        for (size_t j = 0; j < b; j++) {
-            const double d =
-                (double)copy[i * rows + j] - copy[(b + i) * rows + b + j];
-            const double x =
-                (double)copy[i * rows + b + j] - copy[j * rows + b + i];
-
-            s[i * rows + j] += (float)(2 * within * d);
-            s[(b + i) * rows + b + j] -= (float)(2 * within * d);
-            s[i * rows + b + j] += (float)(4 * across * x);
-            sums[0] += within * d * d;
-            sums[1] += across * x * x;
-        }
-    report->value += sums[0] + sums[1];
-    values_add(&report->more, "within", sums[0]);
-    values_add(&report->more, "across", sums[1]);
-    free(copy);
+    for (size_t i = 0; i < half; i++) {
+        p[i] = v[i] - v[half + i];
+        q[i] = v[i] + v[half + i];
+    }
+    num_gemm_tn(d, d, b, 1, p, p, 0, pp);
+    num_gemm_tn(d, d, b, 1, q, q, 0, qq);
+    num_gemm_tn(d, d, b, 1, p, q, 0, pq);
+    num_gemm_nn(b, d, d, even, p, qq, 0, dp);
+    num_gemm_nn(b, d, d, odd, q, pq, 1, dp);
+    num_gemm_nn(b, d, d, even, q, pp, 0, dq);
+    num_gemm_nt(b, d, d, odd, p, pq, 1, dq);
+    one = num_dot(d * d, pp, qq);
+    for (size_t k = 0; k < d * d; k++)
+        two += (double)pq[k] * pq[k % d * d + k / d];
+    for (size_t i = 0; i < half; i++) {
+        dv[i] += dp[i] + dq[i];
+        dv[half + i] += dq[i] - dp[i];
+    }
+    values_add(&report->more, "within", within * (one + two) / 2);
+    values_add(&report->more, "across", across * (one - two) / 2);
+    report->value += (within * (one + two) + across * (one - two)) / 2;
+    free(p);
 }
 
 const struct loss_objective loss_cyclip = {
@@ -154,7 +145,9 @@ const struct loss_objective loss_cyclip = {
     .head = "512-128",
     .scalars = clip_scalars,
     .pairs = loss_two_kinds,
-    .run = cyclip_run,
+    .mask = {LOSS_CROSS, LOSS_CROSS},
+    .row = clip_row,
+    .add = cyclip_add,
 };
 
 /*
@@ -188,29 +181,49 @@ static const struct loss_scalar siglip_scalars[] = {
     {0},
 };
 
+struct siglip {
+    size_t b;
+    double beta, bias;
+    double (*sums)[3]; /* [b] of each row: value, and slopes */
+};
+
+/* Replaces scores of row i with view 1 by their weights. */
+static void
+siglip_weigh(void *self, size_t i, float *row)
+{
+    const struct siglip *all = self;
+    double *sums = all->sums[i];
+
+    for (size_t j = 0; j < all->b; j++) {
+        const double y = j == i ? 1 : -1;
+        const double x = -y * (all->beta * row[j] + all->bias);
+        const double w = -all->beta / (double)all->b * y / (1 + exp(-x));
+
+        sums[0] += loss_log_add(0, x) / (double)all->b;
+        sums[1] += w * row[j];
+        sums[2] += w / all->beta;
+        row[j] = (float)w;
+    }
+}
+
 static void
 siglip_run(const struct loss_batch *batch, const struct loss_settings *set,
-           float *state, float *s, struct loss_report *report)
+           float *state, const float *v, float *dv, struct loss_report *report)
 {
-    const size_t b = batch->b, rows = 2 * b + batch->extra;
-    const double beta = 1 / set->value[TAU], scale = beta / (double)b;
+    const size_t b = batch->b;
+    struct siglip all = {b, 1 / set->value[TAU], set->value[BIAS],
+                         mem_array(b, sizeof *all.sums)};
 
     (void)state;
-    for (size_t i = 0; i < b; i++)
-        for (size_t c = 0; c < rows; c++) {
-            float *at = s + i * rows + c;
-            const double y = c == b + i ? 1 : -1;
-            const double x = -y * (beta * *at + set->value[BIAS]);
-            const double w = -scale * y / (1 + exp(-x));
-
-            if (c >= b && c < 2 * b) {
-                report->value += loss_log_add(0, x) / (double)b;
-                report->slope[0] += w * *at;
-                report->slope[1] += w / beta;
-            }
-            *at = c >= b && c < 2 * b ? (float)w : 0;
-        }
-    memset(s + b * rows, 0, b * rows * sizeof *s);
+    loss_by_stripes(batch,
+                    &(struct loss_stripes){b, b, 2 * b, siglip_weigh, &all}, v,
+                    dv, &report->share);
+    for (size_t i = 0; i < b; i++) {
+        report->value += all.sums[i][0];
+        report->slope[0] += all.sums[i][1];
+        report->slope[1] += all.sums[i][2];
+    }
+    free(all.sums);
 }
 
 const struct loss_objective loss_siglip = {

@@ -21,34 +21,16 @@ dcl_row(const struct loss_batch *batch, const struct loss_settings *set,
         double tau, const float *state, const struct loss_row *q)
 {
     const struct loss_views views = loss_views_of(batch);
-    const double beta = 1 / tau, scale = beta / (double)(views.v * views.b);
+    const double n = (double)(views.v * views.b);
+    const double beta = 1 / tau, scale = beta / n;
     const double m = (double)loss_mask_count(&views, LOSS_NEGATIVES);
 
     (void)set;
     (void)state;
     return (struct loss_term){.scale = scale,
-                              .pull = (double)(float)scale,
-                              .value = q->log_z - beta * q->score,
+                              .pull = scale,
+                              .value = (q->log_z - beta * q->score) / n,
                               .kl = beta * q->mean - q->log_z + log(m)};
-}
-
-static void
-dcl_finish(const struct loss_batch *batch, const struct loss_settings *set,
-           const struct loss_term *term, float *state,
-           struct loss_report *report)
-{
-    const struct loss_views views = loss_views_of(batch);
-    const size_t n = views.v * views.b;
-    double value = 0, kl = 0;
-
-    (void)set;
-    (void)state;
-    for (size_t r = 0; r < n; r++) {
-        value += term[r].value;
-        kl += term[r].kl;
-    }
-    values_add(&report->more, "kl", kl / (double)n);
-    report->value = value / (double)n;
 }
 
 const struct loss_objective loss_dcl = {
@@ -58,7 +40,7 @@ const struct loss_objective loss_dcl = {
     .head = "512-128",
     .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
     .row = dcl_row,
-    .finish = dcl_finish,
+    .kl = "kl",
 };
 
 /*
@@ -75,7 +57,10 @@ flatclr_finish(const struct loss_batch *batch, const struct loss_settings *set,
                const struct loss_term *term, float *state,
                struct loss_report *report)
 {
-    dcl_finish(batch, set, term, state, report);
+    (void)batch;
+    (void)set;
+    (void)term;
+    (void)state;
     report->value = report->infonce;
 }
 
@@ -86,5 +71,6 @@ const struct loss_objective loss_flatclr = {
     .head = "512-128",
     .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
     .row = dcl_row,
+    .kl = "kl",
     .finish = flatclr_finish,
 };

@@ -41,59 +41,36 @@ debiased_log(double log_a, double m, double tau_plus)
     return off >= 1 ? -INFINITY : log_a + log1p(-off) - log1p(-tau_plus);
 }
 
-/*
- * One row: S in, W out; `low` [rows] is scratch.  Returns n times its share of
- * L; *at_floor is 1 if N is at its floor.
- */
 static double
-hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
-        size_t r, float *row, float *low, int *at_floor)
+hcl_beta(const struct loss_settings *set, size_t k)
 {
-    const struct loss_views views = loss_views_of(batch);
-    const size_t b = batch->b, rows = 2 * b + batch->extra;
-    const size_t partner = loss_partner(b, r);
-    const double tau = set->value[TAU], beta = set->value[BETA];
-    const double m = (double)loss_mask_count(&views, LOSS_NEGATIVES);
-    const double scale = 1 / (tau * (double)(2 * b)), x = row[partner] / tau;
-    const double z0 = loss_row_partition(&views, rows, r, beta / tau,
-                                         LOSS_NEGATIVES, row, low)
-                          .log_z;
-    const double z1 = loss_row_partition(&views, rows, r, (1 + beta) / tau,
-                                         LOSS_NEGATIVES, row, row)
-                          .log_z;
-    const double log_a = log(m) + z1 - z0 - x, least = log(m) - 1 / tau - x;
-    const double free = debiased_log(log_a, m, set->value[TAU_PLUS]);
-    double l, pull; // pull: -dL/dx_partner, the total weight of the negatives
-
-    *at_floor = free < least;
-    l = loss_log_add(0, *at_floor ? least : free);
-    pull = *at_floor ? exp(least - l)
-                     : exp(log_a - log1p(-set->value[TAU_PLUS]) - l);
-    for (size_t c = 0; c < rows; c++)
-        row[c] =
-            *at_floor
-                ? 0
-                : (float)(scale * pull * ((1 + beta) * row[c] - beta * low[c]));
-    row[partner] = -(float)(scale * pull);
-    return l;
+    return ((k ? 0 : 1) + set->value[BETA]) / set->value[TAU];
 }
 
-static void
-hcl_run(const struct loss_batch *batch, const struct loss_settings *set,
-        float *state, float *s, struct loss_report *report)
+/* Its weight is 1 if N is at its floor. */
+static struct loss_term
+hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
+        double tau, const float *state, const struct loss_row *q)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
-    double value = 0, floored = 0;
+    const struct loss_views views = loss_views_of(batch);
+    const double beta = set->value[BETA], x = q->score / tau;
+    const double m = (double)loss_mask_count(&views, LOSS_NEGATIVES);
+    const double log_a = log(m) + q[0].log_z - q[1].log_z - x;
+    const double least = log(m) - 1 / tau - x;
+    const double free = debiased_log(log_a, m, set->value[TAU_PLUS]);
+    const int floored = free < least;
+    const double l = loss_log_add(0, floored ? least : free);
+    // pull: -dL/dx_partner, the total weight of the negatives
+    const double pull =
+        exp((floored ? least : log_a - log1p(-set->value[TAU_PLUS])) - l) /
+        (tau * (double)(2 * batch->b));
 
     (void)state;
-    for (size_t r = 0; r < n; r++) {
-        int at_floor;
-
-        value += hcl_row(batch, set, r, s + r * rows, s + n * rows, &at_floor);
-        floored += at_floor;
-    }
-    report->value = value / (double)n;
-    values_add(&report->more, "floored", floored / (double)n);
+    return (struct loss_term){.scale = floored ? 0 : pull * (1 + beta),
+                              .second = floored ? 0 : -pull * beta,
+                              .pull = pull,
+                              .value = l / (double)(2 * batch->b),
+                              .weight = floored};
 }
 
 const struct loss_objective loss_hcl = {
@@ -102,5 +79,9 @@ const struct loss_objective loss_hcl = {
     .params = params,
     .head = "512-128",
     .pairs = "it subtracts the score of one partner from the negatives",
-    .run = hcl_run,
+    .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
+    .softmaxes = 2,
+    .beta = hcl_beta,
+    .row = hcl_row,
+    .weight = "floored",
 };

@@ -1,10 +1,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "num/gemm.h"
 #include "num/vec.h"
 
 #include "objectives.h"
+#include "tiles.h"
 
 #define POINT_AT(row) &loss_##row,
 const struct loss_objective *const loss_objectives[] = {
@@ -89,17 +89,24 @@ loss_scalar_is_trained(const struct loss_scalar *scalar,
     return scalar->fixed == LOSS_NEVER_FIXED || !set->value[scalar->fixed];
 }
 
-/* Scratch: v and lengths, S or W with a row of scratch, and that of direct().
- */
+/* Scratch: v and lengths; then tiles, or that of direct(). */
 size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)
 {
-    const size_t n = loss_views_of(batch).v * batch->b;
-    const size_t rows = n + batch->extra, d = batch->dim;
-    const size_t own = objective->direct ? LOSS_DIRECT_SIZE(n, d) : 0;
+    const struct loss_views views = loss_views_of(batch);
+    const size_t n = views.v * batch->b, d = batch->dim;
+    const struct loss_tiles tiles = {.b = views.b,
+                                     .v = views.v,
+                                     .d = d,
+                                     .cross =
+                                         objective->mask[0] >= LOSS_CROSS &&
+                                         objective->mask[1] >= LOSS_CROSS};
 
-    return rows * d + rows + (rows - batch->constant + 1) * rows + own;
+    return (n + batch->extra) * (d + 1) +
+           (objective->row      ? loss_tiles_size(&tiles)
+            : objective->direct ? LOSS_DIRECT_SIZE(n, d)
+                                : 0);
 }
 
 void
@@ -112,41 +119,38 @@ loss_objective_run(const struct loss_objective *objective,
     const size_t n = views.v * views.b, rows = n + batch->extra;
     const size_t moved = rows - batch->constant;
     const size_t d = batch->dim - objective->aux_columns;
-    float *v = work, *length = v + rows * batch->dim, *s = length + rows;
-    float *scratch = s + (moved + 1) * rows;
-    double sum = 0;
+    float *v = work, *length = v + rows * batch->dim, *scratch = length + rows;
+    const size_t aux = objective->aux_columns;
+    struct loss_batch inner = *batch; // without auxiliary columns
 
     REQUIRE(batch->b >= 2 && batch->dim > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
     REQUIRE(views.v == 2 || !objective->pairs);
     REQUIRE(views.targets >= 2 && views.targets <= views.v);
-    REQUIRE(!batch->s || !objective->aux_columns);
-    for (size_t r = 0; r < rows; r++) // without auxiliary columns
+    inner.dim = d;
+    inner.aux = v + rows * d;
+    for (size_t r = 0; r < rows; r++) {
         memcpy(v + r * d, z + r * batch->dim, d * sizeof *z);
-    num_unit_rows(rows, d, v, v, length);
-    if (batch->s) {
-#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
-        for (size_t r = 0; r < n; r++)
-            memcpy(s + r * rows, batch->s + r * rows, rows * sizeof *s);
-    } else {
-        num_gemm_nt(n, rows, d, 1, v, v, 0, s);
+        memcpy(inner.aux + r * aux, z + r * batch->dim + d, aux * sizeof *z);
     }
+    num_unit_rows(rows, d, v, v, length);
     *report = (struct loss_report){0};
     loss_report_spread(n, d, v, report);
-    // the mean score of positives
-    for (size_t r = 0; r < n; r++)
-        sum += loss_positives_mean(&views, r, s + r * rows);
-    report->positive = sum / (double)n;
-    report->infonce = loss_simclr_value(batch, set->value[LOSS_TAU], s);
-    if (objective->direct) {
-        objective->direct(batch, set, z, dz, scratch, report);
-        memset(dz + n * batch->dim, 0, (moved - n) * batch->dim * sizeof *dz);
+    memset(dz, 0, moved * batch->dim * sizeof *dz);
+    if (objective->row) {
+        loss_objective_weigh(objective, set, &inner, v, state, dz, scratch,
+                             report);
     } else {
-        loss_objective_weigh(objective, set, batch, state, s, report);
-        if (batch->group)
-            loss_share_add(&report->share, n, moved, rows, batch->sample,
-                           batch->group, s);
-        loss_similarity_backward(n, moved, rows, d, s, v, dz);
+        loss_report_infonce(&inner, set->value[LOSS_TAU], v, report);
+        if (objective->run)
+            objective->run(batch, set, state, v, dz, report);
+        else
+            objective->direct(batch, set, z, dz, scratch, report);
+    }
+    if (!objective->direct)
         num_unit_rows_back(moved, d, v, length, dz, dz);
+    for (size_t r = n; aux && r-- > 0;) {
+        memmove(dz + r * batch->dim, dz + r * d, d * sizeof *dz);
+        memcpy(dz + r * batch->dim + d, inner.aux + r * aux, aux * sizeof *dz);
     }
 }

@@ -1,52 +1,58 @@
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "num/gemm.h"
 #include "num/vec.h"
-#include "util/clones.h"
+#include "util/mem.h"
 
 #include "objectives.h"
 
 /* ---- objectives with negatives from a service ---------------------------- */
 
-/* Computes the row of W without the partner's term. */
-static UTIL_CLONES(void, weigh_row,
-                   (size_t rows, double beta_n, double scale,
-                    const float *weight, float *row),
-                   (rows, beta_n, scale, weight, row))
-{
-    for (size_t c = 0; c < rows; c++)
-        row[c] = (float)(beta_n * (scale * weight[c]));
-}
-
 /*
- * Replaces S by
+ * Adds the gradient of
  *
  *     W_rc = beta/n ( scale_r1 w_rc - scale_r0 [c = partner] ),
  *
  * beta = 1/tau, scale 1 without batch->scale; returns sum_rc W_rc s_rc.
  */
 static double
-weigh_sampled(const struct loss_batch *batch, const struct loss_settings *set,
-              float *s)
+add_sampled(const struct loss_batch *batch, const struct loss_settings *set,
+            const float *v, float *dv, struct loss_report *report)
 {
-    static const float one[2] = {1, 1};
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const size_t n = 2 * batch->b, rows = n + batch->extra, d = batch->dim;
+    const size_t moved = rows - batch->constant;
     const double beta_n = 1 / (set->value[LOSS_TAU] * (double)n);
+    float *mean = mem_unset((2 * n + rows) * d, sizeof *mean); // w V
+    float *scaled = mean + n * d, *back = scaled + n * d;
     double value = 0;
 
     REQUIRE(batch->weights);
+    num_gemm_nn(n, d, rows, 1, batch->weights, v, 0, mean);
     for (size_t r = 0; r < n; r++) {
-        const float *scale = batch->scale ? batch->scale + 2 * r : one;
-        const float *weight = batch->weights + r * rows;
+        const float *own = v + r * d;
         const size_t partner = loss_partner(batch->b, r);
-        float *row = s + r * rows;
+        const double pull =
+            beta_n * (batch->scale ? (double)batch->scale[2 * r] : 1);
+        const double push =
+            beta_n * (batch->scale ? (double)batch->scale[2 * r + 1] : 1);
 
-        value += beta_n * ((double)scale[1] * num_dot(rows, weight, row) -
-                           (double)scale[0] * row[partner]);
-        weigh_row(rows, beta_n, scale[1], weight, row);
-        row[partner] =
-            (float)(beta_n * ((double)scale[1] * weight[partner] - scale[0]));
+        value += push * num_dot(d, own, mean + r * d) -
+                 pull * num_dot(d, own, v + partner * d);
+        memset(scaled + r * d, 0, d * sizeof *scaled);
+        num_axpy(d, (float)push, own, scaled + r * d);
+        num_axpy(d, (float)push, mean + r * d, dv + r * d);
+        num_axpy(d, -(float)pull, v + partner * d, dv + r * d);
+        num_axpy(d, -(float)pull, own, dv + partner * d);
+        if (batch->group)
+            loss_share_add(&report->share, batch, r, 0, moved, push,
+                           batch->weights + r * rows);
     }
+    num_gemm_tn(rows, d, n, 1, batch->weights, scaled, 0, back);
+    num_axpy(moved * d, 1, back, dv);
+    free(mean);
     return value;
 }
 
@@ -68,13 +74,13 @@ weigh_sampled(const struct loss_batch *batch, const struct loss_settings *set,
 
 static void
 emc2_run(const struct loss_batch *batch, const struct loss_settings *set,
-         float *state, float *s, struct loss_report *report)
+         float *state, const float *v, float *dv, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     double all = 0, outside = 0, dropped;
 
     (void)state;
-    report->value = weigh_sampled(batch, set, s);
+    report->value = add_sampled(batch, set, v, dv, report);
     for (size_t r = 0; r < n; r++) {
         const float *w = batch->weights + r * rows;
         const double beyond = num_sum(batch->extra, w + n);
@@ -151,13 +157,13 @@ const struct loss_objective loss_emc2_bimodal = {
  */
 static void
 cache_run(const struct loss_batch *batch, const struct loss_settings *set,
-          float *state, float *s, struct loss_report *report)
+          float *state, const float *v, float *dv, struct loss_report *report)
 {
     const size_t n = 2 * batch->b;
     double mass = 0, sum = 0, squares = 0, drawn = 0;
 
     (void)state;
-    report->value = weigh_sampled(batch, set, s);
+    report->value = add_sampled(batch, set, v, dv, report);
     for (size_t r = 0; r < n; r++) {
         const double positive = batch->scale ? batch->scale[2 * r] : 1;
         const double negative = batch->scale ? batch->scale[2 * r + 1] : 1;

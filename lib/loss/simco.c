@@ -1,7 +1,4 @@
 #include <math.h>
-#include <string.h>
-
-#include "num/vec.h"
 
 #include "objectives.h"
 
@@ -48,52 +45,35 @@ negative_mass(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* One row: S in, W out.  Returns n times its share of L and, in *weight, w. */
+/* The reference has temperature 1 in L, and half of the rows. */
 static double
-simco_row(const struct loss_batch *batch, const struct loss_settings *set,
-          size_t r, double *weight, float *row)
+simco_beta(const struct loss_settings *set, size_t k)
 {
-    const struct loss_views views = loss_views_of(batch);
-    const size_t b = batch->b, rows = 2 * b + batch->extra;
-    const size_t partner = loss_partner(b, r);
-    // the reference has temperature 1 in L, and half of the rows
-    const double beta[] = {1 / set->value[TAU_INTER], 1 / set->value[TAU],
-                           set->reference ? 1 : 1 / set->value[TAU]};
-    const double score = row[partner];
-    double x[3], far, pull;
-
-    for (int i = 0; i < 3; i++)
-        x[i] =
-            loss_row_partition(&views, rows, r, beta[i], LOSS_CROSS_NEGATIVES,
-                               row, i == 2 ? row : NULL)
-                .log_z -
-            beta[i] * score;
-    far = negative_mass(x[0]);
-    *weight = far / negative_mass(x[1]);
-    pull = set->reference ? 2 * *weight * negative_mass(x[2]) : far;
-    num_scale(rows, (float)(beta[2] * pull / (double)(2 * b)), row);
-    row[partner] = -(float)(beta[2] * pull / (double)(2 * b));
-    return pull * surprise_ratio(x[2]);
+    if (k == 0 && set->reference)
+        return 1;
+    return 1 / set->value[k == 1 ? TAU_INTER : TAU];
 }
 
-static void
-simco_run(const struct loss_batch *batch, const struct loss_settings *set,
-          float *state, float *s, struct loss_report *report)
+static struct loss_term
+simco_row(const struct loss_batch *batch, const struct loss_settings *set,
+          double tau, const float *state, const struct loss_row *q)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const size_t anchors = set->reference ? batch->b : n;
-    double value = 0, weights = 0;
+    double x[3], far, weight, pull;
 
+    (void)tau;
     (void)state;
-    for (size_t r = 0; r < anchors; r++) {
-        double weight;
-
-        value += simco_row(batch, set, r, &weight, s + r * rows);
-        weights += weight;
-    }
-    memset(s + anchors * rows, 0, (n - anchors) * rows * sizeof *s);
-    report->value = value / (double)n;
-    values_add(&report->more, "row_weight", weights / (double)anchors);
+    if (set->reference && q->view)
+        return (struct loss_term){0};
+    for (size_t k = 0; k < 3; k++)
+        x[k] = q[k].log_z - simco_beta(set, k) * q->score;
+    far = negative_mass(x[1]);
+    weight = far / negative_mass(x[2]);
+    pull = set->reference ? 2 * weight * negative_mass(x[0]) : far;
+    return (struct loss_term){
+        .scale = simco_beta(set, 0) * pull / (double)(2 * batch->b),
+        .pull = simco_beta(set, 0) * pull / (double)(2 * batch->b),
+        .value = pull * surprise_ratio(x[0]) / (double)(2 * batch->b),
+        .weight = set->reference ? 2 * weight : weight};
 }
 
 const struct loss_objective loss_simco = {
@@ -102,5 +82,9 @@ const struct loss_objective loss_simco = {
     .params = params,
     .head = "128-128",
     .pairs = "it weighs a row by the share of one partner",
-    .run = simco_run,
+    .mask = {LOSS_CROSS_NEGATIVES, LOSS_CROSS_NEGATIVES},
+    .softmaxes = 3,
+    .beta = simco_beta,
+    .row = simco_row,
+    .weight = "row_weight",
 };

@@ -46,7 +46,7 @@ running_row(const struct loss_batch *batch, const struct loss_settings *set,
         .pull = scale,
         .log_u = log_u,
         .weight = weight,
-        .value = weight * q->mean - q->score,
+        .value = scale * (weight * q->mean - q->score),
         .kl = q->mean / tau - log_g,
         .slope = by - exp(log_g - by) * (q->mean / tau),
     };
@@ -98,23 +98,15 @@ loss_running_temperatures_report(size_t b, const float *state,
     free(tau);
 }
 
-/* Updates the state by the terms of all rows, and reports their sums. */
+/* Updates the state by the terms of all rows. */
 static void
 finish_running(const struct loss_batch *batch, const struct loss_settings *set,
                size_t columns, const struct loss_term *term, float *state,
                struct loss_report *report)
 {
     const struct loss_views views = loss_views_of(batch);
-    const size_t b = views.b, n = views.v * b;
-    double value = 0, weight = 0, kl = 0;
+    const size_t b = views.b;
 
-    for (size_t k = 0; k < n; k++) { // all views of an image, then the next
-        const struct loss_term *row = term + k / views.v + k % views.v * b;
-
-        value += row->value;
-        weight += row->weight;
-        kl += row->kl;
-    }
     for (size_t k = 0; k < b; k++) {
         float *own = state + k * columns;
         double log_u = term[k].log_u, slope = term[k].slope;
@@ -129,9 +121,6 @@ finish_running(const struct loss_batch *batch, const struct loss_settings *set,
         if (columns == RUNNING_ISOGCLR)
             update_temperature(set, slope / (double)views.v, own);
     }
-    report->value = 2 * value / (double)n;
-    values_add(&report->more, "row_weight", weight / (double)n);
-    values_add(&report->more, "kl", kl / (double)n);
     if (columns == RUNNING_ISOGCLR)
         loss_running_temperatures_report(b, state, report);
 }
@@ -239,6 +228,8 @@ const struct loss_objective loss_sogclr = {
     .check = sogclr_check,
     .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
     .row = running_row,
+    .weight = "row_weight",
+    .kl = "kl",
     .finish = sogclr_finish,
 };
 
@@ -319,6 +310,8 @@ const struct loss_objective loss_isogclr = {
     .mask = {LOSS_NEGATIVES, LOSS_NEGATIVES},
     .own_tau = RUNNING_TAU,
     .row = running_row,
+    .weight = "row_weight",
+    .kl = "kl",
     .finish = isogclr_finish,
 };
 
@@ -389,35 +382,41 @@ softmax_of(const struct hinge *h)
     return (struct softmax){log(sum) + max, mean / sum, moment / sum};
 }
 
-static struct loss_term
-sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
-        size_t r, const float *state, float *row)
+struct sqh {
+    const struct loss_batch *batch;
+    const struct loss_settings *set;
+    const float *state;
+    struct loss_term *term; /* [n] */
+};
+
+static void
+sqh_weigh(void *self, size_t r, float *row)
 {
-    const struct loss_views views = loss_views_of(batch);
-    const size_t b = batch->b, n = 2 * b, partner = loss_partner(b, r);
-    const struct hinge h = {b, r, row, state, row[partner], set->reference};
+    const struct sqh *all = self;
+    const struct loss_views views = loss_views_of(all->batch);
+    const size_t b = views.b, n = 2 * b, partner = loss_partner(b, r);
+    const struct hinge h = {
+        b, r, row, all->state, row[partner], all->set->reference};
     const struct softmax q = softmax_of(&h);
     const double log_m = log((double)loss_mask_count(&views, LOSS_BATCH));
     const double log_g = q.log_z - log_m;
-    const double log_u =
-        loss_running_mean(set, state + r % b * RUNNING_ISOGCLR, log_g);
+    const double log_u = loss_running_mean(
+        all->set, all->state + r % b * RUNNING_ISOGCLR, log_g);
     const double weight = exp(log_g - log_u);
-    double all = 0;
+    double sum = 0;
 
     for (size_t c = 0; c < n; c++) {
         const double a = exp(exponent_at(&h, c) - log_m - log_u);
         const double w = c == r ? 0 : 2 * a * hinge_at(&h, c) / (double)b;
 
-        all += w;
+        sum += w;
         row[c] = (float)w;
     }
-    row[partner] -= (float)all;
-    for (size_t c = n; c < n + batch->extra; c++)
-        row[c] = 0;
-    return (struct loss_term){
+    row[partner] -= (float)sum;
+    all->term[r] = (struct loss_term){
         .log_u = log_u,
         .weight = weight,
-        .value = weight * q.mean,
+        .value = weight * q.mean / (double)b,
         .kl = q.exponent - log_g,
         .slope = log_u - weight * q.exponent,
     };
@@ -425,19 +424,19 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
 
 static void
 isogclr_sqh_run(const struct loss_batch *batch, const struct loss_settings *set,
-                float *state, float *s, struct loss_report *report)
+                float *state, const float *v, float *dv,
+                struct loss_report *report)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
-    struct loss_term *term = mem_array(n, sizeof *term);
+    const size_t n = 2 * batch->b;
+    struct sqh all = {batch, set, state, mem_array(n, sizeof *all.term)};
 
     for (size_t k = 0; k < batch->b; k++)
         if (!state[k * RUNNING_ISOGCLR + RUNNING_SEEN])
             state[k * RUNNING_ISOGCLR + RUNNING_TAU] = (float)set->value[TAU];
-#pragma omp parallel for schedule(static) if (n * rows >= LOSS_FOR_THREADS)
-    for (size_t r = 0; r < n; r++)
-        term[r] = sqh_row(batch, set, r, state, s + r * rows);
-    finish_running(batch, set, RUNNING_ISOGCLR, term, state, report);
-    free(term);
+    loss_by_stripes(batch, &(struct loss_stripes){n, 0, n, sqh_weigh, &all}, v,
+                    dv, &report->share);
+    loss_terms_report(&loss_isogclr_sqh, set, batch, all.term, state, report);
+    free(all.term);
 }
 
 static int
@@ -457,5 +456,8 @@ const struct loss_objective loss_isogclr_sqh = {
     .initial = loss_running_initial,
     .check = isogclr_sqh_check,
     .pairs = "its margin is over the score of one partner",
+    .weight = "row_weight",
+    .kl = "kl",
+    .finish = isogclr_finish,
     .run = isogclr_sqh_run,
 };

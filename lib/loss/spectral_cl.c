@@ -14,7 +14,8 @@
  *     dL/dZ1 = D Z2,  dL/dZ2 = D' Z1,
  *     D = 2/mu ( -I/b + offdiag(T) / (b (b - 1)) )
  *
- * HaoChen, Wei, Gaidon and Ma 2021, arXiv:2106.04156.  No state.  Reports
+ * HaoChen, Wei, Gaidon and Ma 2021, arXiv:2106.04156.  T is not
+ * computed: sum T^2 = tr(Z1'Z1 Z2'Z2), T Z2 = Z1 Z2'Z2.  No state.  Reports
  * `capped`, the share of shortened rows.
  */
 
@@ -53,28 +54,31 @@ spectral_cl_direct(const struct loss_batch *batch,
 {
     const size_t b = batch->b, n = 2 * b, d = batch->dim;
     const double most = sqrt(set->value[MU]);
-    float *x = work, *y = x + b * d, *length = y + b * d, *t = length + n;
-    size_t capped;
+    float *x = work, *y = x + b * d, *length = y + b * d;
+    float *xx = length + n, *yy = xx + d * d;
     const double pairs = (double)b * (double)(b - 1);
-    double diagonal = 0, squares = 0;
+    const float scale = (float)(2 / (set->value[MU] * pairs));
+    double diagonal = 0, squares;
+    size_t capped;
 
     memcpy(x, z, n * d * sizeof *z);
     capped = cap_rows(n, d, most, x, length);
-    num_gemm_nt(b, b, d, 1, x, y, 0, t);
-    // replaces T by D
-    for (size_t i = 0; i < b; i++)
-        for (size_t j = 0; j < b; j++) {
-            const double s = t[i * b + j];
+    num_gemm_tn(d, d, b, 1, x, x, 0, xx);
+    num_gemm_tn(d, d, b, 1, y, y, 0, yy);
+    squares = num_dot(d * d, xx, yy); // of all T
+    num_gemm_nn(b, d, d, scale, x, yy, 0, dz);
+    num_gemm_nn(b, d, d, scale, y, xx, 0, dz + b * d);
+    for (size_t i = 0; i < b; i++) {
+        const double s = num_dot(d, x + i * d, y + i * d);
+        const float w = (float)-(scale * s + 2 / (set->value[MU] * (double)b));
 
-            diagonal += i == j ? s : 0;
-            squares += i == j ? 0 : s * s;
-            t[i * b + j] = (float)(2 / set->value[MU] *
-                                   (i == j ? -1 / (double)b : s / pairs));
-        }
+        diagonal += s;
+        squares -= s * s;
+        num_axpy(d, w, y + i * d, dz + i * d);
+        num_axpy(d, w, x + i * d, dz + (b + i) * d);
+    }
     report->value =
         (squares / pairs - 2 * diagonal / (double)b) / set->value[MU];
-    num_gemm_nn(b, d, b, 1, t, y, 0, dz);
-    num_gemm_tn(b, d, b, 1, t, x, 0, dz + b * d);
     // replaces dL/dx by dL/dz: the gradient of cap_rows()
     for (size_t r = 0; r < n; r++, x += d, dz += d) {
         if (!length[r])

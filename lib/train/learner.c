@@ -253,8 +253,9 @@ defer_to_sums(struct train_learner *learner)
 {
     struct train_encoder *const *encoder = learner->spec.encoder;
 
-    if (!learner->spec.objective->row || learner->spec.views != 2 ||
-        !encoder[0]->sums || (encoder[1] && !encoder[1]->sums))
+    if (!loss_objective_takes_sums(learner->spec.objective) ||
+        learner->spec.views != 2 || !encoder[0]->sums ||
+        (encoder[1] && !encoder[1]->sums))
         return 0;
     for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
         train_encoder_defer(encoder[k]);
@@ -515,7 +516,6 @@ find_gradient(struct train_learner *learner, struct batch *batch, double rate,
     loss.extra += loss.constant;
     loss.weights = exchange->weights.w;
     loss.scale = exchange->weights.scale;
-    loss.s = exchange->weights.s;
     set_row_ids(learner, batch, &loss);
     train_samples_get(spec->samples, batch, learner->columns);
     if (spec->objective->by_encoder) {

@@ -215,7 +215,6 @@ step_alone(void *bench, size_t number)
     batch.extra = batch.constant = weights.n_outside;
     batch.weights = weights.w;
     batch.scale = weights.scale;
-    batch.s = weights.s;
     memcpy(l->z, b->z, sizeof b->z);
     if (weights.n_outside)
         memcpy(l->z + 2 * PAIRS * DIM, weights.outside,

@@ -178,45 +178,43 @@ chains_have_no_bias(void)
       "emc2 by exact draws has a variance: %.1f", emc2.of[BIAS_VARIANCE].value);
 }
 
-/* dL/dz = (W + W') v, taken through the lengths. */
+/* The share of dcl: that of the softmax over other images. */
 static void
-weights_give_the_gradient(const char *objective, size_t views)
+shares_are_of_the_softmax(void)
 {
-    const struct eval_views rows = naive_rows(SAMPLES, views, D, 5, v);
-    struct eval_frozen_settings how = how_of(objective, .3, 5, 2);
-    struct eval_frozen *one, *other;
+    const struct eval_views rows = naive_rows(SAMPLES, 2, D, 5, v);
+    struct eval_frozen_settings how = how_of("dcl", .3, 5, 2);
+    int64_t group[SAMPLES];
     struct err err;
-    double off = 0;
+    struct eval_frozen *frozen = eval_frozen_new(&rows, &how, &err);
+    double same = 0, all = 0;
+    struct loss_share share;
+    struct eval_batch batch;
 
-    one = eval_frozen_new(&rows, &how, &err);
-    other = eval_frozen_new(&rows, &how, &err);
-    for (size_t step = 0; step < eval_frozen_steps(one); step++) {
-        struct eval_batch batch;
-        const float *dz, *w;
+    for (size_t i = 0; i < SAMPLES; i++)
+        group[i] = (int64_t)(i % 3) - 1;
+    eval_frozen_next(frozen, 0, 0, &batch, &err);
+    T(!eval_frozen_share(frozen, group, &share), "dcl has a share");
+    for (size_t r = 0; r < 2 * batch.b; r++) {
+        const int64_t own = group[batch.ids[r % batch.b]];
+        double z = 0, near = 0;
 
-        eval_frozen_next(one, 0, step, &batch, &err);
-        dz = eval_frozen_gradient(one);
-        eval_frozen_next(other, 0, step, &batch, &err);
-        w = eval_frozen_weights(other);
-        for (size_t r = 0; r < 2 * batch.b; r++) {
-            double dv[D] = {0}, along = 0;
+        for (size_t c = 0; c < 2 * batch.b; c++) {
+            const double e = exp(
+                num_dot(D, v + batch.row[r] * D, v + batch.row[c] * D) / .3);
 
-            for (size_t c = 0; c < batch.columns; c++)
-                for (size_t k = 0; k < D; k++)
-                    dv[k] += ((double)w[r * batch.columns + c] +
-                              w[c * batch.columns + r]) *
-                             v[batch.row[c] * D + k];
-            for (size_t k = 0; k < D; k++)
-                along += dv[k] * v[batch.row[r] * D + k];
-            for (size_t k = 0; k < D; k++)
-                off = fmax(off, fabs(dv[k] - along * v[batch.row[r] * D + k] -
-                                     dz[r * D + k]));
+            z += c % batch.b == r % batch.b ? 0 : e;
+            near += c % batch.b == r % batch.b || own < 0 ||
+                            group[batch.ids[c % batch.b]] != own
+                        ? 0
+                        : e;
         }
+        all += 1 / (.3 * 2 * (double)batch.b);
+        same += near / z / (.3 * 2 * (double)batch.b);
     }
-    T_NEAR(off, 0, 1e-5, "%s of %zu views: the gradient follows from W",
-           objective, views);
-    eval_frozen_free(one);
-    eval_frozen_free(other);
+    T_NEAR(share.all, all, 1e-6 * all, "the weight of all negatives");
+    T_NEAR(share.same_group_weight, same, 1e-6 * all, "that of a group");
+    eval_frozen_free(frozen);
 }
 
 static void
@@ -266,8 +264,7 @@ main(void)
     all_at_once_is_exact("clip", 1, 1);
     shuffles_have_the_mean_of_all_batches();
     chains_have_no_bias();
-    weights_give_the_gradient("simclr", 2);
-    weights_give_the_gradient("isogclr", 3);
+    shares_are_of_the_softmax();
     pairs_are_two_different_views();
     refuses_what_needs_an_encoder();
     return t_done();

@@ -23,6 +23,29 @@ device_unit(size_t n, size_t d, const float *z, double *v, double *length)
     }
 }
 
+/* The sums of row r from its scores s [n], and its softmax p [n]. */
+static inline struct loss_sums
+device_row(size_t b, size_t r, enum loss_mask mask, double tau, double tau_all,
+           const int64_t *group, const double *s, double *p)
+{
+    struct loss_sums own = {.log_z = naive_log_sum(b, r, 1 / tau, mask, s),
+                            .log_all =
+                                naive_log_sum(b, r, 1 / tau_all, LOSS_BATCH, s),
+                            .score = s[loss_partner(b, r)]};
+
+    for (size_t c = 0; c < 2 * b; c++) {
+        const int same =
+            group && c % b != r % b && group[r] >= 0 && group[c] == group[r];
+
+        p[c] =
+            naive_is_negative(b, r, c, mask) ? exp(s[c] / tau - own.log_z) : 0;
+        own.mean += p[c] * s[c];
+        own.same += same ? p[c] : 0;
+        own.same_count += same;
+    }
+    return own;
+}
+
 /* The sums of n = 2b rows, and the softmaxes p [n,n]. */
 static inline void
 device_sums(size_t b, size_t d, const float *z, enum loss_mask mask,
@@ -35,29 +58,12 @@ device_sums(size_t b, size_t d, const float *z, enum loss_mask mask,
 
     device_unit(n, d, z, v, length);
     for (size_t r = 0; r < n; r++) {
-        struct loss_sums *own = sums + r;
-
-        *own = (struct loss_sums){0};
         for (size_t c = 0; c < n; c++) {
             s[c] = 0;
             for (size_t k = 0; k < d; k++)
                 s[c] += v[r * d + k] * v[c * d + k];
         }
-        own->log_z = naive_log_sum(b, r, 1 / tau[r], mask, s);
-        own->log_all = naive_log_sum(b, r, 1 / tau_all, LOSS_BATCH, s);
-        own->score = s[loss_partner(b, r)];
-        for (size_t c = 0; c < n; c++) {
-            const int same = group && c % b != r % b && group[r] >= 0 &&
-                             group[c] == group[r];
-            double *at = p + r * n + c;
-
-            *at = naive_is_negative(b, r, c, mask)
-                      ? exp(s[c] / tau[r] - own->log_z)
-                      : 0;
-            own->mean += *at * s[c];
-            own->same += same ? *at : 0;
-            own->same_count += same;
-        }
+        sums[r] = device_row(b, r, mask, tau[r], tau_all, group, s, p + r * n);
     }
     free(v);
     free(s);

@@ -33,6 +33,21 @@ naive_rows(float z[NAIVE_N * NAIVE_D])
     }
 }
 
+/* Replaces S [2b,2b] by the softmaxes of beta S over the rows of other images.
+ */
+static inline void
+naive_softmax(size_t b, double beta, float *s)
+{
+    for (size_t r = 0; r < 2 * b; r++, s += 2 * b) {
+        double sum = 0;
+
+        for (size_t c = 0; c < 2 * b; c++)
+            sum += c % b == r % b ? 0 : exp(beta * s[c]);
+        for (size_t c = 0; c < 2 * b; c++)
+            s[c] = c % b == r % b ? 0 : (float)(exp(beta * s[c]) / sum);
+    }
+}
+
 /* Cosine of rows a and b. */
 static inline double
 naive_cosine(size_t d, const double *a, const double *b)

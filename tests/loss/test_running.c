@@ -1,12 +1,12 @@
 /* Running means of denominators and temperatures: sogclr and its kin. */
-#include "loss/naive_batch.h"
+#include "loss/device.h"
 #include "loss/objectives.h"
 #include "loss/sogclr.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
 
-enum { B = 4, N = 2 * B, D = 5 };
+enum { B = 4, N = 2 * B, D = 5, MOST = 16 };
 
 /* S of four images whose second view is near the first. */
 static void
@@ -31,6 +31,30 @@ report_find(const struct loss_report *report, const char *name)
     return NAN;
 }
 
+/* A step by the sums of S.  coefficient [2b,2] is scale and pull of its rows.
+ */
+static void
+weigh(const struct loss_objective *o, const struct loss_settings *set, size_t b,
+      float *state, const float *s, float *coefficient,
+      struct loss_report *report)
+{
+    static const float v[2 * MOST];
+    const struct loss_batch batch = {.b = b, .dim = 1};
+    struct loss_sums sums[2 * MOST];
+    double tau[2 * MOST], row[2 * MOST], p[2 * MOST];
+    float unused[4 * MOST];
+
+    loss_objective_temperatures(o, set, &batch, state, tau);
+    for (size_t r = 0; r < 2 * b; r++) {
+        for (size_t c = 0; c < 2 * b; c++)
+            row[c] = s[r * 2 * b + c];
+        sums[r] = device_row(b, r, o->mask[set->reference], tau[r],
+                             set->value[TAU], NULL, row, p);
+    }
+    loss_objective_sums(o, set, &batch, v, tau, sums, state,
+                        coefficient ? coefficient : unused, report);
+}
+
 /* mean of exp(s / tau) over the negatives of both rows of an image */
 static double
 mean_of(const float *s, size_t k, double tau)
@@ -51,9 +75,9 @@ mean_of(const float *s, size_t k, double tau)
 static void
 means_follow_their_images(void)
 {
-    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_sogclr);
     float s[N * N], half[N * N], state[B * 2] = {0};
+    struct loss_report report = {0};
     double off = 0, first[B], g;
 
     scores(s);
@@ -61,16 +85,14 @@ means_follow_their_images(void)
         half[i] = s[i] / 2;
     for (size_t k = 0; k < B; k++)
         first[k] = mean_of(s, k, set.value[TAU]);
-    loss_objective_weigh(&loss_sogclr, &set, &batch, state, s,
-                         &(struct loss_report){0});
+    weigh(&loss_sogclr, &set, B, state, s, NULL, &report);
     for (size_t k = 0; k < B; k++)
         off = fmax(off, fabs(exp(state[2 * k]) / first[k] - 1));
     T(off < 1e-5, "a first visit has weight 1: error %.1e", off);
     off = 0;
     for (size_t k = 0; k < B; k++)
         first[k] = 0.1 * first[k] + 0.9 * mean_of(half, k, set.value[TAU]);
-    loss_objective_weigh(&loss_sogclr, &set, &batch, state, half,
-                         &(struct loss_report){0});
+    weigh(&loss_sogclr, &set, B, state, half, NULL, &report);
     for (size_t k = 0; k < B; k++) {
         g = exp(state[2 * k]) / first[k];
         off = fmax(off, fabs(g - 1));
@@ -83,24 +105,20 @@ means_follow_their_images(void)
 static void
 without_memory(void)
 {
-    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
-    float s[N * N], same[N * N], third[N * N];
+    float s[N * N], first[2 * N], same[2 * N], third[2 * N];
     float state[B * RUNNING_ISOGCLR] = {0}, global[B * RUNNING_SOGCLR] = {0};
     struct loss_report report = {0}, other = {0}, global_report = {0};
     double off = 0, momentum = 0;
 
     scores(s);
-    memcpy(same, s, sizeof s);
-    memcpy(third, s, sizeof s);
     set.value[GAMMA] = set.value[BETA_U] = 1;
-    loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
-    loss_objective_weigh(&loss_dcl, &set, &batch, NULL, same, &other);
-    loss_objective_weigh(&loss_sogclr, &set, &batch, global, third,
-                         &global_report);
-    for (size_t i = 0; i < N * N; i++)
-        off = fmax(off, fmax(fabs(s[i] - 2 * set.value[TAU] * same[i]),
-                             fabs(s[i] - third[i])));
+    weigh(&loss_isogclr, &set, B, state, s, first, &report);
+    weigh(&loss_dcl, &set, B, NULL, s, same, &other);
+    weigh(&loss_sogclr, &set, B, global, s, third, &global_report);
+    for (size_t i = 0; i < 2 * N; i++)
+        off = fmax(off, fmax(fabs(first[i] - 2 * set.value[TAU] * same[i]),
+                             fabs(first[i] - third[i])));
     T(off < 1e-6,
       "gamma 1, with and without temperatures: 2 tau times dcl, error %.1e",
       off);
@@ -118,7 +136,6 @@ without_memory(void)
 static void
 old_mean(void)
 {
-    const struct loss_batch batch = {.b = B, .dim = D};
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     float s[N * N], state[B * RUNNING_ISOGCLR] = {0}, before[B];
     struct loss_report report = {0};
@@ -127,7 +144,7 @@ old_mean(void)
     set.value[GAMMA] = set.value[BETA_U] = set.value[OLD_MEAN] = 1;
     set.value[ETA] = 0;
     scores(s);
-    loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
+    weigh(&loss_isogclr, &set, B, state, s, NULL, &report);
     for (size_t k = 0; k < B; k++) {
         float *mine = state + k * RUNNING_ISOGCLR;
 
@@ -135,9 +152,7 @@ old_mean(void)
         mine[RUNNING_LOG_U] -= 8;
     }
     report.more.n = 0;
-    scores(s);
-    loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
-    scores(s);
+    weigh(&loss_isogclr, &set, B, state, s, NULL, &report);
     for (size_t k = 0; k < B; k++) {
         double slope = set.value[RHO] + before[k] - 8;
 
@@ -161,12 +176,10 @@ old_mean(void)
 static void
 temperatures_settle(double rho, double least, double most)
 {
-    enum { MANY = 16, ROWS = 2 * MANY };
-    const struct loss_batch batch = {.b = MANY, .dim = 1};
+    enum { MANY = MOST, ROWS = 2 * MANY };
     struct loss_settings set = loss_settings_of(&loss_isogclr);
     struct loss_report report = {0};
-    float state[MANY * RUNNING_ISOGCLR] = {0}, fixed[ROWS * ROWS],
-                       s[ROWS * ROWS];
+    float state[MANY * RUNNING_ISOGCLR] = {0}, fixed[ROWS * ROWS];
     double x[12 * ROWS * ROWS], lowest = 1, highest = 0, kl;
 
     naive_lcg(12 * ROWS * ROWS, 9, x);
@@ -181,9 +194,8 @@ temperatures_settle(double rho, double least, double most)
     set.value[ETA] = 0.03;
     set.value[RHO] = rho;
     for (int visit = 0; visit < 4000; visit++) {
-        memcpy(s, fixed, sizeof s);
         report.more.n = 0;
-        loss_objective_weigh(&loss_isogclr, &set, &batch, state, s, &report);
+        weigh(&loss_isogclr, &set, MANY, state, fixed, NULL, &report);
     }
     kl = report_find(&report, "kl");
     for (size_t k = 0; k < MANY; k++) {
@@ -200,7 +212,6 @@ temperatures_settle(double rho, double least, double most)
 static double
 sum_after(int visits, double gamma)
 {
-    const struct loss_batch batch = {.b = 2, .dim = 1};
     const struct loss_settings set = {{1, gamma}, 1};
     float state[4] = {0};
 
@@ -208,7 +219,7 @@ sum_after(int visits, double gamma)
         struct loss_report report = {0};
         float s[16] = {0};
 
-        loss_objective_weigh(&loss_sogclr, &set, &batch, state, s, &report);
+        weigh(&loss_sogclr, &set, 2, state, s, NULL, &report);
     }
     return exp(state[0]);
 }

@@ -33,21 +33,15 @@ add_shares(void *self, size_t replica, struct eval_frozen *frozen,
            const struct eval_batch *batch)
 {
     struct shares *shares = self;
-    const struct instrument *in = &shares->in;
-    const float *w = eval_frozen_weights(frozen);
-    int64_t *sample, *group;
+    struct loss_share *sum = &shares->of[replica], own;
 
-    if (!w)
+    (void)batch;
+    if (eval_frozen_share(frozen, shares->in.group, &own))
         die("%s has no weights of negatives", shares->method->name);
-    sample = mem_array(batch->rows, sizeof *sample);
-    group = mem_array(batch->rows, sizeof *group);
-    for (size_t i = 0; i < batch->rows; i++) {
-        sample[i] = (int64_t)(batch->row[i] % in->rows.samples);
-        group[i] = in->group[sample[i]];
-    }
-    loss_share_add(&shares->of[replica], 2 * batch->b, batch->rows,
-                   batch->columns, sample, group, w);
-    mem_free(sample, group);
+    sum->same_group_weight += own.same_group_weight;
+    sum->all += own.all;
+    sum->same_group += own.same_group;
+    sum->negatives += own.negatives;
 }
 
 static void

@@ -76,11 +76,13 @@ train_cost_print(const struct train *t, const struct wire_batch *b,
                  double steps)
 {
     const double rows = rows_of(b);
-    // encoders, waiting batches and the similarities of rows
+    const double sizes =
+        t->objective->needs_weights ? 3 * rows : 4 * (double)t->learner.dim;
+    // encoders, waiting batches and the loss
     const double bytes =
         base + memory_of(&t->encoder) + memory_of(&t->text_encoder) +
         (double)t->options->window * (double)wire_msg_bytes(b->msg) +
-        3 * rows * rows * sizeof(float);
+        rows * sizes * sizeof(float);
     const double there =
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double step = seconds_of_step(t, b, 0);

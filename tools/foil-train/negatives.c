@@ -1,8 +1,9 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loss/rows.h"
 #include "num/gemm.h"
+#include "num/vec.h"
 #include "train.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -161,16 +162,28 @@ static void
 in_batch(struct train *t, const struct batch *step, struct weights *weights)
 {
     const size_t n = step->v * step->b, rows = n + step->extra.n;
+    const int cross = t->samples.objective->cross_weights_only;
+    float *w;
 
     mem_grow(&t->service.in_batch, &t->service.in_batch_room, n * rows,
-             sizeof *t->service.in_batch);
-    num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0,
-                t->service.in_batch);
-    loss_partition(&(struct loss_views){step->b, 2, 2}, rows, step->beta,
-                   t->samples.objective->cross_weights_only
-                       ? LOSS_CROSS_NEGATIVES
-                       : LOSS_NEGATIVES,
-                   t->service.in_batch, t->service.in_batch);
+             sizeof *w);
+    w = t->service.in_batch;
+    num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0, w);
+    for (size_t r = 0; r < n; r++, w += rows) {
+        double sum = 0;
+        float max;
+
+        for (size_t c = 0; c < rows; c++)
+            if (c >= n || c % step->b == r % step->b ||
+                (cross && c / step->b == r / step->b))
+                w[c] = -INFINITY;
+        max = num_max(rows, w);
+        for (size_t c = 0; c < rows; c++) {
+            w[c] = (float)exp(step->beta * ((double)w[c] - max));
+            sum += w[c];
+        }
+        num_scale(rows, (float)(1 / sum), w);
+    }
     *weights =
         (struct weights){.rows = n, .columns = rows, .w = t->service.in_batch};
 }
