@@ -1,6 +1,7 @@
 #include "foil-data/data.h"
 
-static const struct opt no_opts[] = {{0}};
+static const struct opt no_opts[] = {{0}},
+                        fetch_opts[] = {STAGE_FETCH_OPTS, {0}};
 
 static const struct {
     struct opt_tool tool;
@@ -44,12 +45,13 @@ static const struct {
       no_opts},
      run_info},
     {{"foil-data classes", "print the classes and their sizes", "DATA", 1, 1,
-      no_opts},
+      fetch_opts},
      run_classes},
     {{"foil-data list", "print the samples as a table", "DATA", 1, 1,
       list_opts},
      run_list},
-    {{"foil-data cat", "print the image of a sample", "DATA ID", 2, 2, no_opts},
+    {{"foil-data cat", "print the image of a sample", "DATA ID", 2, 2,
+      fetch_opts},
      run_cat},
     {{"foil-data sheet", "draw lists of samples as a picture", "TRAIN [TEST]",
       1, 2, sheet_opts},
@@ -76,6 +78,7 @@ main(int argc, char **argv)
         tools[i] = verbs[i].tool;
     verb = opt_verb(&tool, tools, argc, argv, &operand);
     end_when_stopped();
+    stage_fetch_use();
     verbs[verb - tools].run(operand);
     close_stdout();
     return EXIT_OK;

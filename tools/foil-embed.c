@@ -9,6 +9,7 @@
 #include "image/view.h"
 #include "nn/export.h"
 #include "num/threads.h"
+#include "stage/fetch.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -73,6 +74,7 @@ static const struct opt opts[] = {
      "what to do with a damaged image"},
     {"max-pixels", 0, OPT_WHOLE, &options.max_pixels, 1, 1e9, "N",
      "an image with more pixels is bad"},
+    STAGE_FETCH_OPTS,
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
     {"dry-run", 0, OPT_FLAG, &options.dry, 0, 0, NULL,
@@ -229,6 +231,7 @@ main(int argc, char **argv)
                    "without --raw, --descriptor, --export and --onnx");
     options.threads = num_threads((int)o->threads);
     check_files(operand);
+    stage_fetch_use();
     end_when_stopped();
     if (!export_encoder(operand) && !embed_texts(operand))
         embed_images(operand);

@@ -102,6 +102,7 @@ add_index(struct data_join *join, const struct data_set *set, const char *place,
           struct err *err)
 {
     char *absolute = data_layout_absolute(set->path, err);
+    const struct data_layout_file *file = set->file;
     struct data_facts facts;
 
     if (!absolute || data_facts(set, &facts, err)) {
@@ -122,7 +123,8 @@ add_index(struct data_join *join, const struct data_set *set, const char *place,
         .first = join->samples,
         .samples = set->head->samples,
         .absolute = add_text(join, absolute),
-        .place = add_text(join, place ? place : ""),
+        .place = add_text(join, place ? place : set->text + file->absolute),
+        .bytes = set->head->files == 1 ? file->bytes : 0,
         .classes = find_table(join, set),
         .digest = data_list_digest(set),
     };
@@ -144,7 +146,7 @@ data_join_add(struct data_join *join, const char *index, const char *place,
         struct data_set *shard = data_list_map(set, i, err);
         const char *its = set->text + set->shard[i].place;
 
-        rc = shard ? add_index(join, shard, *its ? its : NULL, err) : -1;
+        rc = shard ? add_index(join, shard, its, err) : -1;
         data_set_unmap(shard);
     }
     data_set_unmap(set);

@@ -97,8 +97,8 @@ struct data_layout_mark {
 struct layout_shard {
     uint64_t first, samples;     /* ids first .. first + samples - 1 */
     uint64_t absolute, relative; /* paths of its index */
-    uint64_t place;              /* of its data, a path or a URL; "": as the
-                                    index has it */
+    uint64_t place;              /* of its data, a path or a URL */
+    uint64_t bytes;              /* of its data if that is a tar, else 0 */
     uint64_t classes;            /* offset in the labels */
     struct digest digest;        /* data_list_digest() */
 };
@@ -142,6 +142,8 @@ struct data_set {
     const int32_t *label;        /* of a list; of a shard: of its classes */
     struct open_shards *open;    /* of a list */
     const struct data_set *list; /* of a shard, or NULL */
+    size_t number;               /* of a shard */
+    struct data_fetch *fetch;    /* of a list that is fetched, and its shards */
 };
 
 /* The open shards of a list, at most so many; each has a place. */

@@ -108,6 +108,8 @@ data_list_open(const struct data_set *set, size_t i, struct err *err)
         shard->list = set;
         shard->archives = set->archives;
         shard->label = set->label + set->shard[i].classes;
+        shard->number = i;
+        shard->fetch = set->fetch;
         if (data_set_find_files(shard, err) ||
             (open->whole && data_check_samples(shard, err))) {
             data_set_unmap(shard);

@@ -130,7 +130,10 @@ data_set_find_files(struct data_set *set, struct err *err)
     set->place = mem_array(n, sizeof *set->place);
     if (!set->list)
         set->archives = mem_array(1, sizeof *set->archives);
-    for (size_t i = 0; !rc && i < n; i++) {
+    if (set->fetch) // it is fetched to be read
+        set->place[0] =
+            mem_text(set->list->text + set->list->shard[set->number].place);
+    for (size_t i = 0; !rc && !set->fetch && i < n; i++) {
         const char *relative = set->text + set->file[i].relative;
         const char *absolute = set->text + set->file[i].absolute;
 

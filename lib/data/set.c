@@ -9,6 +9,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
+#include "fetch.h"
 #include "layout.h"
 
 void
@@ -16,6 +17,7 @@ data_close(struct data_set *set)
 {
     if (!set)
         return;
+    data_fetch_close(set->fetch);
     data_list_end(set);
     data_set_unmap(set);
 }
@@ -27,7 +29,8 @@ data_open_parts(const char *path, struct err *err)
 
     if (set && set->shard)
         data_list_start(set);
-    if (!set || set->shard || !data_set_find_files(set, err))
+    if (!set || (!data_fetch_open(set, err) &&
+                 (set->shard || !data_set_find_files(set, err))))
         return set;
     data_close(set);
     return NULL;
@@ -205,7 +208,7 @@ data_reads(const struct data_set *set, const char *path)
 }
 
 /* Returns the descriptor of an archive; if too many are open, it closes the
- * oldest. */
+ * oldest; and those that were removed from the cache. */
 static int
 archive_of(const struct data_set *set, size_t file, struct err *err)
 {
@@ -217,11 +220,15 @@ archive_of(const struct data_set *set, size_t file, struct err *err)
     for (size_t i = 0; i < OPEN_ARCHIVES; i++)
         if (archive[i].fd && archive[i].set == set && archive[i].file == file)
             return archive[i].fd - 1;
+    for (size_t i = 0; set->fetch && i < OPEN_ARCHIVES; i++)
+        if (archive[i].fd && !fstat(archive[i].fd - 1, &st) && !st.st_nlink)
+            data_set_close_archive(archive[i].set, archive[i].file);
     archive += archives->opened % OPEN_ARCHIVES;
     if (archive->fd)
         close(archive->fd - 1);
     *archive = (struct archive){0};
-    fd = data_layout_open(set->place[file], &st, err);
+    fd = set->fetch ? data_fetch_file(set->fetch, set->number, err)
+                    : data_layout_open(set->place[file], &st, err);
     if (fd < 0)
         return DATA_UNREAD; // it existed when the set was opened
     *archive = (struct archive){set, file, fd + 1};
@@ -272,7 +279,7 @@ read_member(const struct data_set *set, const struct layout_sample *sample,
                           set->text + sample->name, &why))
         return 0;
     data_set_close_archive(set, sample->file);
-    if (!data_set_check_file(set, sample->file, err))
+    if (set->fetch || !data_set_check_file(set, sample->file, err))
         err_set(err, "'%s': %s", set->place[sample->file], why.msg);
     return DATA_UNREAD;
 }
@@ -284,19 +291,25 @@ read_sample(const struct data_set *set, size_t id, struct data_bytes *bytes,
 {
     const struct layout_sample *sample = &set->sample[id];
     struct digest digest;
-    int rc, tried = 0;
+    int rc, tried = 0, fetched = 0;
 
+again:
     if (set->file[sample->file].kind == LAYOUT_FOLDER)
         rc = read_own(set, sample, bytes, err);
     else
         do
             rc = read_member(set, sample, bytes, err);
-        while (rc == DATA_UNREAD && data_layout_retry(tried++));
+        while (rc == DATA_UNREAD && !set->fetch && data_layout_retry(tried++));
     if (rc)
         return rc;
     digest = digest_bytes(bytes->data, bytes->len);
     if (!memcmp(&digest, &sample->digest, sizeof digest))
         return 0;
+    if (set->fetch && !fetched++) { // the file may have been damaged on its way
+        data_set_close_archive(set, sample->file);
+        data_fetch_drop(set->fetch, set->number);
+        goto again;
+    }
     err_set(err, "'%s' has changed since it was indexed",
             set->text + sample->name);
     return add_advice(set, err);
@@ -314,7 +327,7 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
         return DATA_UNREAD;
     shard = data_list_find(set, &id);
     rc = read_sample(shard, id, bytes, &why);
-    if (rc && shard != set)
+    if (rc && shard != set && (!set->fetch || rc == -1))
         err_set(err, "'%s': %s", shard->place[0], why.msg);
     else if (rc)
         *err = why;

@@ -212,7 +212,7 @@ data_stale(const struct data_set *set, struct err *err)
 {
     int stale = 0;
 
-    if (set->shard && !set->open->whole)
+    if (set->shard && (set->fetch || !set->open->whole))
         return 0;
     for (size_t i = 0; stale >= 0 && i < data_list_shards(set); i++) {
         const struct data_set *shard = data_list_open(set, i, err);

@@ -3,6 +3,7 @@
 
 #include "data/join.h"
 #include "data/set.h"
+#include "stage/fetch.h"
 #include "util/opt.h"
 
 /* The verbs of foil-data: a table of options and a function each. */

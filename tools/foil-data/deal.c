@@ -18,6 +18,7 @@ const struct opt deal_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "DIR",
      "the folder of the tars; required"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
+    STAGE_FETCH_OPTS,
     {0},
 };
 

@@ -24,6 +24,7 @@ const struct opt group_opts[] = {
      "duplicate: largest mean difference of colours"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
+    STAGE_FETCH_OPTS,
     {0},
 };
 

@@ -93,6 +93,7 @@ static int where;
 const struct opt list_opts[] = {
     {"where", 0, OPT_FLAG, &where, 0, 0, NULL,
      "also print the file of each image, and its offset in bytes"},
+    STAGE_FETCH_OPTS,
     {0},
 };
 

@@ -28,6 +28,7 @@ const struct opt sheet_opts[] = {
      "what is written below an image"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "leave out images with more pixels"},
+    STAGE_FETCH_OPTS,
     {0},
 };
 

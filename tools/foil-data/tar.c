@@ -199,6 +199,7 @@ const struct opt corrupt_opts[] = {
      "refuse images with more pixels"},
     {"sheet", 0, OPT_TEXT, &sheet, 0, 0, "FILE",
      "draw all kinds and severities as PNG, and end"},
+    STAGE_FETCH_OPTS,
     {0},
 };
 
