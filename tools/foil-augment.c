@@ -19,8 +19,8 @@ main(int argc, char **argv)
         augment_maker_open(&maker, options);
         augment_maker_sheet(&maker);
     } else {
+        stage_open(&stage, &options->stage); // before fetching threads start
         augment_maker_open(&maker, options);
-        stage_open(&stage, &options->stage);
         if (options->dry) {
             augment_view_options(view_options, sizeof view_options);
             puts(view_options);

@@ -4,6 +4,7 @@
  * from features, threads make them.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/set.h"
 #include "foil-select/select.h"
@@ -49,11 +50,27 @@ make_hello(const struct selector *s)
                        (int64_t)data_size(s->set));
 }
 
+/* Adds the windows to a hello: augmenters fetch the shards of the next one. */
+static void
+add_windows(const struct selector *s, struct wire_hello *hello)
+{
+    size_t shards;
+    struct err err;
+
+    if (!s->task.windows)
+        return;
+    free(data_shards(s->set, &shards, &err));
+    hello->windows = s->options->windows;
+    hello->windows_seed = s->options->seed;
+    hello->windows_shards = (int64_t)shards;
+    hello->windows_fixed = !strcmp(s->options->strategy->name, "fixed");
+}
+
 static void
 open_outlet(struct selector *s)
 {
     const char *run = s->options->stage.run;
-    const struct flow_outlet_config config = {
+    struct flow_outlet_config config = {
         .server = {.endpoint =
                        stage_endpoint(&s->stage, s->options->plan, "plan"),
                    .hello = make_hello(s)},
@@ -63,6 +80,7 @@ open_outlet(struct selector *s)
     };
     struct err err;
 
+    add_windows(s, &config.server.hello);
     if (!config.server.endpoint)
         opt_misuse("needs -r DIR or --plan ENDPOINT");
     or_die(run && file_mkdir(run, 0700, &err), &err);

@@ -15,9 +15,9 @@
  *
  * A file is fetched as .part.NAME-BYTES.PID, gets its name, NAME-BYTES.tar,
  * once it has the size that the list expects, and is touched when it is opened.
- * Before a fetch, files that are not wanted are removed, the longest unused
- * first, until all fit into the limit.  Only wanted files can exceed it.  Parts
- * of dead processes are removed.  A file with a sample that does not match the
+ * Before a fetch, files are removed until all fit into the limit: those that are
+ * not wanted, the longest unused first, then wanted ones that are less urgent.
+ * Only needed files can exceed it.  Parts of dead processes are removed.  A file with a sample that does not match the
  * index is fetched once more.
  *
  * A file is tried five times, with pauses from 0.1 s, doubled each time.
@@ -53,7 +53,7 @@ void data_fetch_want(struct data_set *set, size_t n, const size_t *shard,
 /*
  * data_fetch_ready() returns 1 if the needed shards are there, 0 if not yet, or
  * -1 with the reason once for each that cannot be had in all tries.  It is
- * tried again each second.  *failed is set to the number of wanted shards whose
+ * tried again each second.  *failed is set to the number of needed shards whose
  * last tries failed.
  */
 int data_fetch_ready(struct data_set *set, size_t *failed, struct err *err);

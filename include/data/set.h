@@ -126,6 +126,9 @@ int64_t *data_labels_of(const struct data_set *set);
  */
 uint64_t *data_shards(const struct data_set *set, size_t *n, struct err *err);
 
+/* data_shard() returns the number of the shard of a sample of a list. */
+size_t data_shard(const struct data_set *set, size_t id);
+
 /*
  * data_where() returns the absolute path of the file of a sample, its own or a
  * tar; the caller frees it.  The image begins at *offset of that file, and its

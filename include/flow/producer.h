@@ -25,7 +25,8 @@
  *               planned one
  *     lease     ends when the consumer has the batch or has trained it; is
  *               revoked when the peer is gone or late
- *     room      how many leases a peer may have at once
+ *     room      how many leases a peer may have at once; with room 0 it gives
+ *               its leases back and is not late
  *
  * The lowest free place goes to the peer with the most free room; among equals,
  * to the least recently served.

@@ -64,7 +64,13 @@ int flow_relay_take(struct flow_relay *relay, const struct wire_place *at,
  * flow_relay_work() returns the item to be made next and marks it as being
  * made; or NULL when there is none, or `room` made batches are not sent yet.
  * flow_relay_made() stores its batch, not NULL.  One at a time.
+ * flow_relay_next() returns the same item without a mark.
+ *
+ * While the relay is paused, its snapshots say room 0: it waits for the data of
+ * an item, which it keeps, and the producer hands its items out to others.
  */
+const void *flow_relay_next(const struct flow_relay *relay);
+void flow_relay_pause(struct flow_relay *relay, int paused);
 void *flow_relay_work(struct flow_relay *relay);
 void flow_relay_made(struct flow_relay *relay, void *batch);
 

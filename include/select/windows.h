@@ -38,6 +38,15 @@ void select_windows_free(struct select_windows *windows);
 void select_windows_ids(struct select_windows *windows, uint64_t epoch,
                         uint64_t at, size_t n, int64_t *ids);
 
+/*
+ * select_windows_near() writes the numbers of the shards of the window of an
+ * epoch in which id `at` is, then those of the window after it, which is the
+ * first of epoch `next` after the last, and returns their number, at most 2 K.
+ * O(K), and O(M) for a new epoch.
+ */
+size_t select_windows_near(struct select_windows *windows, uint64_t epoch,
+                           uint64_t next, uint64_t at, size_t *shard);
+
 /* select_windows_same_shard() returns the share of the pairs of n >= 2 ids that
  * are of one shard.  O(n log (n M)). */
 double select_windows_same_shard(const struct select_windows *windows, size_t n,

@@ -28,6 +28,12 @@ struct wire_hello {
     int64_t rank[2];   /* of a trainer: r, W, it is rank r of W; 0, 0: the only
                         * one.  No stage of foil uses it */
 
+    /* Of a selector whose epochs are by windows of shards (select/windows.h):
+     * shards of a window, 0: none; their seed; shards of the data set; 1: all
+     * epochs have the order of epoch 0. */
+    int64_t windows, windows_seed, windows_shards;
+    int windows_fixed;
+
     char view_options[1024]; /* of a peer that sends views: how it makes them, a
                               * JSON object (foil-wire(5)); "": not known */
 };

@@ -40,7 +40,8 @@ struct wire_want {
     size_t n_have;        /* k, up to the window */
     const int64_t *have;  /* [k,2] (epoch, step), in order; NULL: none */
     int64_t room;         /* unfinished items that it may have at once, up to
-                           * WIRE_WINDOW_MAX; 0: as many as the window */
+                           * WIRE_WINDOW_MAX; -1: as many as the window; 0:
+                           * none, it gives its items back */
     char plan[256];       /* of the last item that was trained, */
     char order[33]; /* and its order, if `at` is in the same epoch; or "" */
     struct wire_msg *msg; /* held by a decoded one; else NULL */

@@ -141,34 +141,52 @@ is_stale(int locks, const char *name)
     return !fcntl(locks, F_OFD_GETLK, &byte) && byte.l_type == F_UNLCK;
 }
 
-static int
-is_wanted(const struct data_fetch *f, const char *file)
+/* Returns the place of a file among the wanted ones, or SIZE_MAX. */
+static size_t
+rank_of(const struct data_fetch *f, const char *file)
 {
     size_t i = 0;
 
     while (i < f->n &&
-           strncmp(f->wanted[i].name, file, strlen(f->wanted[i].name)))
+           strncmp(f->wanted[i].name, file, strlen(f->wanted[i].name)) != 0)
         i++;
-    return i < f->n;
+    return i < f->n ? i : SIZE_MAX;
+}
+
+/* The file to be removed next. */
+struct victim {
+    size_t rank;
+    struct timespec used;
+    char path[PATH_MAX];
+};
+
+static int
+is_better(const struct victim *a, size_t rank, const struct timespec *used)
+{
+    if (!*a->path || rank != a->rank)
+        return !*a->path || rank > a->rank;
+    return used->tv_sec < a->used.tv_sec ||
+           (used->tv_sec == a->used.tv_sec && used->tv_nsec < a->used.tv_nsec);
 }
 
 /* Returns the bytes of all files of the cache and parts of other processes, and
- * in `oldest` the unwanted file that was not used for the longest time, or "".
- * Removes stale parts, and those of `name`, whose lock the caller has. */
+ * the victim: the longest unused file of those that are not wanted, else the
+ * least urgent behind rank `mine`; else its path is "".  Removes stale parts,
+ * and those of `name`, whose lock the caller has. */
 static uint64_t
-scan_cache(const struct data_fetch *f, int locks, const char *name,
-           char oldest[PATH_MAX])
+scan_cache(const struct data_fetch *f, int locks, const char *name, size_t mine,
+           struct victim *victim)
 {
     DIR *folder = opendir(f->how.folder);
-    struct timespec least = {0};
     struct dirent *entry;
     uint64_t all = 0, bytes;
 
-    *oldest = 0;
+    *victim->path = 0;
     while (folder && (entry = readdir(folder))) {
         const int is_part = !strncmp(entry->d_name, ".part.", 6);
         const char *at = entry->d_name + (is_part ? 6 : 0);
         const char *path = mem_temp("%s/%s", f->how.folder, entry->d_name);
+        const size_t rank = rank_of(f, at);
         struct stat st;
         int len = 0;
 
@@ -180,13 +198,11 @@ scan_cache(const struct data_fetch *f, int locks, const char *name,
             unlink(path);
         else if (!is_part || !strchr(at + len + 1, '.')) // not a command's own
             all += bytes;
-        if (is_part || is_wanted(f, at) ||
-            (*oldest && (st.st_mtim.tv_sec > least.tv_sec ||
-                         (st.st_mtim.tv_sec == least.tv_sec &&
-                          st.st_mtim.tv_nsec >= least.tv_nsec))))
+        if (is_part || rank <= mine || !is_better(victim, rank, &st.st_mtim))
             continue;
-        least = st.st_mtim;
-        snprintf(oldest, PATH_MAX, "%s", path);
+        victim->rank = rank;
+        victim->used = st.st_mtim;
+        snprintf(victim->path, PATH_MAX, "%s", path);
     }
     if (folder)
         closedir(folder);
@@ -200,20 +216,30 @@ make_room(struct data_fetch *f, uint64_t bytes, const char *name,
           const char *part, struct err *err)
 {
     const int locks = take_lock(f, NULL, err);
-    char oldest[PATH_MAX];
-    int fd;
+    struct victim victim;
+    size_t mine;
+    int fd = -1, fits, needed;
 
     if (locks < 0)
         return -1;
     pthread_mutex_lock(&f->mutex);
+    mine = rank_of(f, name);
+    needed = mine < f->need || mine == SIZE_MAX;
+    if (mine == SIZE_MAX) // the needed ones stay
+        mine = f->need ? f->need - 1 : 0;
     // a process that has a removed file open can still read it
-    while (scan_cache(f, locks, name, oldest) + bytes > f->how.bytes &&
-           *oldest && !unlink(oldest))
-        ;
+    while (!(fits = scan_cache(f, locks, name, mine, &victim) + bytes <=
+                    f->how.bytes) &&
+           *victim.path && !unlink(victim.path))
+        if (victim.rank < f->n)
+            f->wanted[victim.rank].state = MISSING;
     pthread_mutex_unlock(&f->mutex);
-    fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (!fits && !needed)
+        err_set(err, "the cache is full");
+    else if ((fd = open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0)
+        err_sys(err, "cannot write '%s'", part);
     close(locks);
-    return fd < 0 ? err_sys(err, "cannot write '%s'", part) : close(fd);
+    return fd < 0 ? -1 : close(fd);
 }
 
 /* Runs the command once for a shard. */
@@ -422,7 +448,7 @@ data_fetch_ready(struct data_set *set, size_t *failed, struct err *err)
     for (size_t i = 0; i < f->n; i++) {
         struct wanted *one = &f->wanted[i];
 
-        *failed += one->failed > 0;
+        *failed += i < f->need && one->failed;
         // another process may have removed it
         if (i < f->need && one->state == THERE &&
             !has_file(path_of(f, one->name), set->shard[one->shard].bytes)) {

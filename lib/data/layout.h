@@ -310,7 +310,6 @@ const struct data_set *data_list_open(const struct data_set *set, size_t i,
                                       struct err *err);
 const struct data_set *data_list_shard(const struct data_set *set, size_t i);
 const struct data_set *data_list_find(const struct data_set *set, size_t *id);
-size_t data_list_number(const struct data_set *set, size_t id);
 
 /* data_list_start() prepares an open list; data_list_end() closes its
  * shards. */

@@ -142,7 +142,7 @@ data_list_shard(const struct data_set *set, size_t i)
 }
 
 size_t
-data_list_number(const struct data_set *set, size_t id)
+data_shard(const struct data_set *set, size_t id)
 {
     const struct layout_shard *shard = set->shard;
     size_t low = set->open->last, high = low + 1;
@@ -171,7 +171,7 @@ data_list_find(const struct data_set *set, size_t *id)
 
     if (!set->shard)
         return set;
-    i = data_list_number(set, *id);
+    i = data_shard(set, *id);
     *id -= set->shard[i].first;
     set = data_list_shard(set, i);
     sample = &set->sample[*id];
@@ -241,7 +241,7 @@ data_touch(const struct data_set *set, size_t id, struct err *err)
         return data_check_sample(set, id, err);
     if (!data_check_untouched(set, err))
         return -1;
-    i = data_list_number(set, id);
+    i = data_shard(set, id);
     id -= set->shard[i].first;
     set = data_list_open(set, i, err);
     return set ? data_check_sample(set, id, err) : -1;

@@ -283,7 +283,9 @@ flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
         p->received = now;
     peer->session = want->at.session;
     peer->serial = want->serial;
-    peer->room = (size_t)(want->room ? want->room : want->window);
+    peer->room = (size_t)(want->room < 0 ? want->window : want->room);
+    if (!peer->room)
+        revoke_leases(p, number);
     peer->wants = 1;
     if (order > 0 || (order < 0 && has_lapsed(p, is_new, now)))
         return adopt_snapshot(p, want, now);

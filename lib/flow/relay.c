@@ -20,6 +20,7 @@ struct entry {
 struct flow_relay {
     struct wire_want newest; /* of the consumer */
     size_t room;
+    int paused;
     size_t n, n_room;
     struct entry *entry; /* [n], not sorted */
     int notified;        /* the producer has the newest snapshot, and */
@@ -125,13 +126,36 @@ flow_relay_take(struct flow_relay *r, const struct wire_place *at, void *item)
     return 1;
 }
 
-void *
-flow_relay_work(struct flow_relay *r)
+/* The entry to be made next, or NULL. */
+static struct entry *
+find_work(const struct flow_relay *r)
 {
     struct entry *e = find_lowest(r, WAITING);
 
+    return !e || count_entries(r, MADE) >= r->room ? NULL : e;
+}
+
+const void *
+flow_relay_next(const struct flow_relay *r)
+{
+    const struct entry *e = find_work(r);
+
+    return e ? e->item : NULL;
+}
+
+void
+flow_relay_pause(struct flow_relay *r, int paused)
+{
+    r->paused = paused;
+}
+
+void *
+flow_relay_work(struct flow_relay *r)
+{
+    struct entry *e = find_work(r);
+
     REQUIRE(!count_entries(r, MAKING));
-    if (!e || count_entries(r, MADE) >= r->room)
+    if (!e)
         return NULL;
     e->state = MAKING;
     return e->item;
@@ -223,7 +247,7 @@ flow_relay_resend_snapshot(struct flow_relay *r)
 static size_t
 count_room(const struct flow_relay *r)
 {
-    const size_t n = r->room + count_entries(r, SENT);
+    const size_t n = r->paused ? 0 : r->room + count_entries(r, SENT);
 
     return n < WIRE_WINDOW_MAX ? n : WIRE_WINDOW_MAX;
 }

@@ -26,7 +26,7 @@ flow_places_before(const void *first, size_t n, size_t size,
 void
 flow_snapshot_init(struct wire_want *w)
 {
-    *w = (struct wire_want){.at.session = -1};
+    *w = (struct wire_want){.at.session = -1, .room = -1};
 }
 
 void
@@ -48,7 +48,7 @@ flow_snapshot_set(struct wire_want *w, const struct wire_want *want)
     *w = *want;
     w->n_have = n;
     w->have = have;
-    w->room = 0;
+    w->room = -1;
     w->msg = NULL;
 }
 

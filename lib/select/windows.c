@@ -163,6 +163,25 @@ select_windows_ids(struct select_windows *windows, uint64_t epoch, uint64_t at,
     }
 }
 
+size_t
+select_windows_near(struct select_windows *windows, uint64_t epoch,
+                    uint64_t next, uint64_t at, size_t *shard)
+{
+    const struct shard_order *order = open_epoch(windows, epoch);
+    const size_t each = windows->each,
+                 of = find_last(windows->windows, order->start, at);
+    size_t n = 0;
+
+    for (size_t i = of * each; i < windows->shards && n < 2 * each; i++)
+        shard[n++] = (size_t)order->shard[i];
+    if (of + 1 < windows->windows)
+        return n;
+    order = open_epoch(windows, next);
+    for (size_t i = 0; i < windows->shards && i < each; i++)
+        shard[n++] = (size_t)order->shard[i];
+    return n;
+}
+
 static int
 compare_shards(const void *a, const void *b)
 {

@@ -150,6 +150,12 @@ static const struct wire_field hello_fields[] = {
     {WHOLE(hello, "max_batch", max_batch, 1, WIRE_SIZE_MAX), .optional = 1},
     {WHOLE(hello, "width", width, 1, WIRE_DIM_MAX), .optional = 1},
     {SHARE(hello, "rank", rank, WIRE_RANKS_MAX)},
+    {WHOLE(hello, "windows", windows, 1, INT32_MAX), .optional = 1},
+    {WHOLE(hello, "windows_seed", windows_seed, 0, INT64_MAX),
+     .with = "windows"},
+    {WHOLE(hello, "windows_shards", windows_shards, 1, WIRE_SIZE_MAX),
+     .with = "windows"},
+    {FLAG(hello, "windows_fixed", windows_fixed), .with = "windows"},
     {0},
 };
 
@@ -172,7 +178,8 @@ static const struct wire_field want_fields[] = {
     {WHOLE(want, "serial", serial, 1, INT64_MAX)},
     {WHOLE(want, "window", window, 1, WIRE_WINDOW_MAX)},
     {TENSOR(want, "have", have, "k2"), .optional = 1},
-    {WHOLE(want, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
+    {WHOLE(want, "room", room, 0, WIRE_WINDOW_MAX), .optional = 1,
+     .missing = -1},
     OF_PLAN(want),
     {0},
 };

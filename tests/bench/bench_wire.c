@@ -126,7 +126,7 @@ round_trips(size_t n, double *trip, double *decode)
     struct wire *wire = wire_open(NULL, &err);
     struct flow_server *server = flow_server_open(wire, &config, &err);
     struct wire_batch batch;
-    struct wire_want one = {.at = {1, 0, 0}, .window = 1};
+    struct wire_want one = {.at = {1, 0, 0}, .window = 1, .room = -1};
     struct flow_news news;
     uint64_t peer;
 

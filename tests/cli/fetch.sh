@@ -62,8 +62,142 @@ ok '--fetch without an output exits with 2' refuses 2 'must write the file %o' \
     "$data" cat --fetch 'cp %u x' "${http[@]:2}" set.foil 0
 ok '--cache-dir without --fetch exits with 2' refuses 2 'belong to --fetch' \
     "$data" cat --cache-dir cache set.foil 0
+
+# runs: local files, then fetched by two augmenters that share a cache of two windows
+# fetched RUN OPTION... : run foil-train on set.foil with a selector and augmenters of
+# the options in two_with
+two_with=()
+fetched() {
+    local run=$1 feeders=() code=0 i
+    mkdir -p "$run"
+    for i in 1 2; do
+        "$BIN/foil-augment" -r "$run" --size 16 "${two_with[@]}" set.foil 2>>"$run.augment$i" &
+        feeders+=($!)
+    done
+    "$BIN/foil-select" -r "$run" -b 8 -e 3 --windows 4 set.foil 2>>"$run.select" &
+    feeders+=($!)
+    "$BIN/foil-train" -r "$run" --threads 1 --deadline "$deadline" "${train_with[@]}" \
+        "${@:2}" || code=$?
+    [[ $code -eq 0 ]] || kill "${feeders[@]}" 2>/dev/null
+    wait "${feeders[@]}" 2>/dev/null
+    return "$code"
+}
+augment_with=(--size 16) select_with=(-b 8 -e 3 --windows 4)
+train_with=(--arch linear --head 16 --objective sogclr --checkpoint-every 10)
+mkdir near
+data=local.foil
+ok 'a run on local files succeeds' trained near
+rm -r cache
+: >http.log
+two_with=("${http[@]}")
+ok 'a run on fetched files succeeds' fetched far
+ok 'to the same checkpoint' diff -r near/latest/ far/latest/
+files=(cache/*.tar)
+ok 'the cache is not above its limit' holds "${#files[@]} <= 8"
+ok 'both augmenters fetch each file of a window once' \
+    holds "$(grep -c '"GET' http.log) <= 3 * 20 + 4"
+two_with=("${http[@]:0:5}" "$(gib 7.5)")
+mkdir small
+"$BIN/foil-select" -r small --windows 4 set.foil 2>small.select &
+selector=$!
+ok 'a cache of less than two windows exits with 1' refuses 1 \
+    'two windows of 4 shards have up to .* GiB, and --cache-size is' \
+    timeout 60 "$BIN/foil-augment" -r small "${two_with[@]}" set.foil
+kill_now "$selector"
+ok '--bad-shards without --fetch exits with 2' refuses 2 '--bad-shards belongs to' \
+    "$BIN/foil-augment" -r small --bad-shards 3 set.foil
+
+# a server that is down: the run waits, and goes on
+rm -r cache
 kill_now "$server"
 ok 'a server that is down is tried five times' refuses 1 \
     "cannot fetch 'http://.*/10.tar', in 5 tries: the command ended with code 7" \
-    "$data" cat "${http[@]}" set.foil 0
+    "$BIN/foil-data" cat "${http[@]}" set.foil 0
+two_with=("${http[@]}")
+fetched late 2>late.train &
+trainer=$!
+ok 'the selector prints that files cannot be had' \
+    becomes_true grep -q "cannot fetch 'http://.*tar', in 5 tries" late.select
+serve_store
+ok 'and goes on' wait "$trainer"
+ok 'to the same checkpoint' diff -r near/latest/ late/latest/
+ok 'no sample is called bad' bash -c '! grep "could not be used" late.select'
+kill_now "$server"
+rm -r cache
+two_with=("${http[@]}" --bad-shards 2)
+deadline=30
+fetched bad 2>bad.train &
+trainer=$!
+ok 'with --bad-shards more end an augmenter' \
+    becomes_true grep -q 'shards cannot be fetched, more than --bad-shards 2' bad.augment1
+kill "$trainer"
+
+# a command that fails each third and truncates each fifth time, and kills
+cat >bad-copy <<'END'
+#!/bin/sh
+n=$(od -An -N2 -tu2 /dev/urandom)
+[ $((n % 3)) != 0 ] || exit 22
+[ $((n % 5)) != 0 ] || { head -c 5000 "$1" >"$2"; exit; }
+cp "$1" "$2"
+END
+chmod +x bad-copy
+for i in $(seq 10 29); do
+    printf 'index/%s.tar.foil\tstore/%s.tar\n' "$i" "$i"
+done | "$BIN/foil-data" join -o set.foil - 2>>log
+
+# begin STAGE : starts it in $run
+begin() {
+    case $1 in
+    select) "$BIN/foil-select" -r "$run" -b 8 -e "$epochs" --windows 4 set.foil ;;
+    train) "$BIN/foil-train" -r "$run" --threads 1 --deadline 120 --resume "${train_with[@]}" ;;
+    *) "$BIN/foil-augment" -r "$run" --size 16 --fetch './bad-copy %u %o' \
+        --cache-dir cache --cache-size "$(gib 8.5)" set.foil ;;
+    esac >>"$run.$1" 2>&1 &
+    pid[$1]=$!
+}
+
+# storm RUN KILLS : a run whose stages are killed and restarted; most_files is the
+# largest number of files in the cache
+most_files=0
+storm() {
+    local run=$1 left=$2 files stages=(train select augment1 augment2) stage code
+    local -A pid
+    mkdir "$run"
+    for stage in "${stages[@]}"; do
+        begin "$stage"
+    done
+    while :; do
+        nap 0.03
+        files=(cache/*.tar)
+        [[ ${#files[@]} -le $most_files ]] || most_files=${#files[@]}
+        for stage in "${stages[@]}"; do
+            kill -0 "${pid[$stage]}" 2>/dev/null && continue
+            code=0
+            wait "${pid[$stage]}" || code=$?
+            [[ $stage$code != train0 ]] || break 2
+            [[ $code -eq 0 ]] || begin "$stage"
+        done
+        if [[ $left -gt 0 && $((RANDOM % 12)) -eq 0 ]]; then
+            stage=${stages[RANDOM % 4]}
+            kill_now "${pid[$stage]}"
+            begin "$stage"
+            left=$((left - 1))
+        fi
+    done
+    kill "${pid[@]}" 2>/dev/null
+    wait "${pid[@]}"
+    [[ $left -eq 0 ]] || echo "$left kills were left"
+}
+epochs=$((${KILLS:-8} < 8 ? 6 : ${KILLS:-8} * 3 / 4))
+select_with=(-b 8 -e "$epochs" --windows 4)
+rm -rf cache
+mkdir long
+data=local.foil
+ok 'a longer run on local files succeeds' trained long
+ok 'and one with kills, failures and short files' storm stormy "${KILLS:-8}"
+ok 'all kills were made' test ! -s out
+for file in model head optim samples; do
+    ok "to the same $file" cmp {long,stormy}/latest/"$file".safetensors
+done
+ok 'the cache never had more than 8 files' holds "0 < $most_files && $most_files <= 8"
 done_testing

@@ -229,6 +229,11 @@ wanted_shards_stay(void)
     for (size_t i = 0; i < 2 * SHARDS; i++)
         REQUIRE(level_of(set, i) == (int)(i % 2) + 1);
     T(runs == 6, "they stay while others are read");
+    data_fetch_want(set, 4, (const size_t[]){5, 0, 2, 4}, 2);
+    REQUIRE(await(set) == 1);
+    data_fetch_want(set, 4, (const size_t[]){1, 3, 5, 0}, 2);
+    T(await(set) == 1 && count("") == 3,
+      "needed files replace those that are less urgent");
     data_fetch_want(set, 1, (const size_t[]){0}, 1);
     REQUIRE(await(set) == 1);
     T(count("") == 3, "the last of the others is removed first");

@@ -351,8 +351,8 @@ opens_without_its_indexes(void)
     T(set && data_size(set) == (size_t)1000000000 &&
           !data_facts(set, &got, &err) && got.bytes == 1,
       "a list of 10^9 samples opens by itself");
-    T(data_list_number(set, 999999999) == SHARDS - 1 &&
-          data_list_number(set, 10000) == 1 && data_list_number(set, 9999) == 0,
+    T(data_shard(set, 999999999) == SHARDS - 1 && data_shard(set, 10000) == 1 &&
+          data_shard(set, 9999) == 0,
       "a sample's shard is found");
     T(data_touch(set, 5, &err) == -1 && strstr(err.msg, "'none'"),
       "a missing shard is reported: %s", err.msg);

@@ -137,8 +137,10 @@ server_sees(struct wire *a, struct wire *b, struct flow_server *server,
 __attribute__((unused)) static struct wire_msg *
 next_of(int64_t session, int64_t epoch, int64_t step, int64_t serial)
 {
-    const struct wire_want next = {
-        .at = {session, epoch, step}, .serial = serial, .window = 8};
+    const struct wire_want next = {.at = {session, epoch, step},
+                                   .serial = serial,
+                                   .window = 8,
+                                   .room = -1};
 
     return wire_want_put(&next);
 }

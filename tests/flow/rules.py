@@ -27,7 +27,9 @@ TESTS = {P: PRODUCER, R: ("flow/test_relay",),
          E: ("flow/test_request",), A: ("flow/test_request",),
          K: ("flow/test_handover",)}
 # tested by their witnesses alone: 20,000 schedules pass without them
-UNSEEN = ("producer: nor by the first snapshot of a peer",
+UNSEEN = ("relay: while it is paused, there is no room",
+          "producer: a peer without room gives its items back",
+          "producer: nor by the first snapshot of a peer",
           "producer: nor by one that its peer repeats",
           "binder: a silent peer leaves")
 SIMULATIONS = {E: ("flow/test_services",), A: ("flow/test_services",),
@@ -36,6 +38,10 @@ SIMULATIONS = {E: ("flow/test_services",), A: ("flow/test_services",),
 # rule, file, its code, the code without the rule, the beginning of the name of
 # its witness, with or after a row of foil-wire(5) in brackets
 RULES = [
+    ("producer: a peer without room gives its items back", P,
+     "if (!peer->room)\n        revoke_leases(p, number);",
+     "",
+     "its leases are void, and it gets none"),
     ("producer: an older snapshot is ignored", P,
      "order > 0 || (order < 0 &&",
      "order != 0 || (order < 0 &&",
@@ -182,6 +188,10 @@ RULES = [
      "        r->entry[i].state = WAITING;",
      "",
      "an item handed out again is made again"),
+    ("relay: while it is paused, there is no room", R,
+     "r->paused ? 0",
+     "r->paused ? r->room",
+     "a paused relay has room for none"),
     ("relay: sent batches count on top of room", R,
      "r->room + count_entries(r, SENT)",
      "r->room",

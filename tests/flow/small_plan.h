@@ -31,7 +31,7 @@ next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
     struct wire_want content = {.at = step(k),
                                 .serial = serial,
                                 .window = WINDOW,
-                                .room = room,
+                                .room = room ? room : -1,
                                 .have = have[0]};
 
     for (; held[content.n_have]; content.n_have++) {

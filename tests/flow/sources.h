@@ -19,7 +19,7 @@ content_of(const struct world *w, const struct wire_want *next)
                         .serial = next->serial,
                         .k = (int16_t)count(w, &next->at),
                         .window = (int16_t)next->window,
-                        .room = (int16_t)next->room,
+                        .room = (int16_t)(next->room < 0 ? 0 : next->room),
                         .n = (int16_t)next->n_have};
 
     REQUIRE(next->n_have <= WINDOW_MAX);
@@ -39,7 +39,7 @@ next_of(const struct world *w, const struct content *s, int64_t (*have)[2])
     const struct wire_want next = {.at = place(w, s->session, s->k),
                                    .serial = s->serial,
                                    .window = s->window,
-                                   .room = s->room,
+                                   .room = s->room ? s->room : -1,
                                    .n_have = (size_t)s->n,
                                    .have = s->n ? have[0] : NULL};
 

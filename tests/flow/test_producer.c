@@ -76,7 +76,8 @@ static void
 sessions(void)
 {
     struct flow_producer *p = with_peers(2, 1);
-    struct wire_want later = {.at = {8, 0, 4}, .serial = 1, .window = WINDOW};
+    struct wire_want later = {
+        .at = {8, 0, 4}, .serial = 1, .window = WINDOW, .room = -1};
 
     hand_out(p, 0);
     T(flow_producer_on_snapshot(p, 1, &later, 1) == FLOW_NEW_SESSION &&
@@ -382,6 +383,30 @@ over(void)
     flow_producer_free(p);
 }
 
+/* A peer whose data are not there yet. */
+static void
+has_no_room(void)
+{
+    struct flow_producer *p = with_peers(2, 2);
+    const struct wire_want none = {
+        .at = step(0), .serial = 2, .window = WINDOW};
+    struct flow_late late;
+
+    hand_out(p, 0);
+    T(flow_producer_on_snapshot(p, 1, &none, 1) == FLOW_NOTHING &&
+          flow_producer_leases(p) == 2 && !hand_out(p, 1),
+      "[producer: want with room 0] its leases are void, and it gets none");
+    REQUIRE(!flow_producer_late(p, LEASE + 1, &late)); // the end is noticed
+    next(p, 2, 3, 0, "", 2, LEASE + 2);
+    T(flow_producer_late(p, LEASE + 2, &late) && late.peer == 2 &&
+          !flow_producer_late(p, LEASE + 2, &late),
+      "and it is not late");
+    next(p, 1, 5, 0, "", 2, LEASE + 3);
+    T(hand_out(p, LEASE + 3) == 2 && holder(p, 0) == 1,
+      "with room it gets items again");
+    flow_producer_free(p);
+}
+
 int
 main(void)
 {
@@ -406,5 +431,6 @@ main(void)
     ends();
     ends_after_skipped_places();
     over();
+    has_no_room();
     return t_done();
 }

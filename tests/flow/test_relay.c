@@ -304,6 +304,27 @@ forgets(void)
     flow_relay_free(r);
 }
 
+static void
+pauses(void)
+{
+    struct flow_relay *r = flow_relay_new(2);
+
+    next(r, 1, 0, "");
+    T(!flow_relay_next(r), "there is no item");
+    take(r, 1);
+    T(content(r, 1) == 2 && flow_relay_next(r) == &item[1] &&
+          flow_relay_next(r) == &item[1],
+      "the next item, which stays");
+    flow_relay_pause(r, 1);
+    T(flow_relay_next_snapshot(r, 1, &(struct wire_want){0}) &&
+          content(r, 1) == 0,
+      "[relay: data of an item are not there] a paused relay has room for "
+      "none");
+    flow_relay_pause(r, 0);
+    T(content(r, 1) == 2 && make(r) == 1, "then for all, and has the item");
+    empty(r);
+}
+
 int
 main(void)
 {
@@ -316,5 +337,6 @@ main(void)
     lost();
     waits_are_known();
     forgets();
+    pauses();
     return t_done();
 }

@@ -201,6 +201,55 @@ plans_have_windows(const char *strategy, enum select_remainder remainder)
     select_windows_free(windows);
 }
 
+/* Returns the shards of window w of an epoch as bits. */
+static uint64_t
+window_of(size_t n, const int64_t *ids, size_t w)
+{
+    uint64_t seen = 0, bits = 0;
+    size_t shards = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bit = (uint64_t)1 << shard_of(ids[i]);
+
+        if (!(seen & bit) && shards++ / EACH == w)
+            bits |= bit;
+        seen |= bit;
+    }
+    return bits;
+}
+
+/* The shards to have at each place: two windows. */
+static void
+two_windows_are_near(void)
+{
+    struct select_windows *windows = select_windows_new(SHARDS, first, EACH, 5);
+    const size_t n = first[SHARDS];
+    int64_t ids[2][9 * SHARDS];
+    size_t right = 0, shard[2 * EACH];
+
+    for (size_t epoch = 0; epoch < 2; epoch++)
+        select_windows_ids(windows, epoch, 0, n, ids[epoch]);
+    for (size_t at = 0; at < n; at++) {
+        const uint64_t bit = (uint64_t)1 << shard_of(ids[0][at]);
+        uint64_t bits = 0, want;
+        size_t w = 0, some;
+
+        while (!(window_of(n, ids[0], w) & bit))
+            w++;
+        want = window_of(n, ids[0], w) |
+               (w + 1 < WINDOWS ? window_of(n, ids[0], w + 1)
+                                : window_of(n, ids[1], 0));
+        some = select_windows_near(windows, 0, 1, at, shard);
+        for (size_t i = 0; i < some; i++)
+            bits |= (uint64_t)1 << shard[i];
+        right += bits == want && some <= (size_t)2 * EACH &&
+                 (window_of(n, ids[0], w) >> shard[0] & 1);
+    }
+    T(right == n,
+      "the shards of a place's window, then of the next: %zu of %zu", right, n);
+    select_windows_free(windows);
+}
+
 int
 main(void)
 {
@@ -210,6 +259,7 @@ main(void)
     any_part_is_the_same();
     shards_are_permuted_uniformly();
     few_pairs_are_of_one_shard();
+    two_windows_are_near();
     plans_have_windows("shuffle", SELECT_KEEP);
     plans_have_windows("shuffle", SELECT_WRAP);
     plans_have_windows("fixed", SELECT_DROP);

@@ -62,6 +62,7 @@ held(void)
         struct wire_want next = {.at = {5, 0, 0},
                                  .serial = 1,
                                  .window = 3,
+                                 .room = -1,
                                  .n_have = tries[i].n,
                                  .have = tries[i].have[0]},
                          got = {0};

@@ -17,11 +17,11 @@
  * alone, and with all. */
 static const char *const digests[WIRE_KINDS][2] = {
     [WIRE_HELLO] = {"981e1fa7e4c4c8b9f11cb573c36668e3",
-                    "7e95b2f5745938dafa72361dd737b537"},
+                    "0e3d4a3e508860df8f8811f20133074d"},
     [WIRE_ERROR] = {"650c597d77625adeb02d36b6cae9cfe2",
                     "ce959fa0ae9f39b9216470bb6a36f0b7"},
     [WIRE_WANT] = {"4eb66a916386dbb77c7aa0043cc5bf98",
-                   "279e991f671a5fddc4cff290df7f9deb"},
+                   "6f3a11d0a5e2b508aa76088283956cf2"},
     [WIRE_END] = {"e4c96979be84b398c254529e43ee2ec6",
                   "50cd8576ff40c1796014f02bf126e44b"},
     [WIRE_HEARTBEAT] = {"03b9008332edccf4db543586cd591580",

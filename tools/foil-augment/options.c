@@ -1,8 +1,10 @@
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "augment.h"
+#include "stage/fetch.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -21,6 +23,7 @@ static struct augment_options options = {
     .columns = 4,
     .max_bad = 0.01,
     .limit = 600,
+    .bad_shards = LONG_MIN,
     .text = {TEXT_CAPTION_RANDOM, 0, 0},
 };
 static const char *recipe_spec;
@@ -60,6 +63,9 @@ static const struct opt opts[] = {
      "fail if a larger share of the data set, rounded up, is bad"},
     {"max-pixels", 0, OPT_WHOLE, &options.max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
+    STAGE_FETCH_OPTS,
+    {"bad-shards", 0, OPT_WHOLE, &options.bad_shards, 0, 1e9, "N",
+     "fail if more shards at a time cannot be fetched [wait for them]"},
     {"cache", 0, OPT_WHOLE, &options.cache, 0, 1e6, "MIB",
      "memory for decoded images"},
     {"room", 0, OPT_WHOLE, &options.room, 1, WIRE_WINDOW_MAX, "N",
@@ -221,6 +227,9 @@ augment_options_get(int argc, char **argv)
         (opt_is_set(&context) || opt_is_set(&options.text.caption) ||
          opt_is_set(&options.text.drop)))
         opt_misuse("--context, --caption and --drop-tokens need --vocabulary");
+    if (options.bad_shards >= 0 && !stage_fetch.command)
+        opt_misuse("--bad-shards belongs to --fetch");
+    stage_fetch_use();
     options.text.context = (size_t)context;
     return &options;
 }

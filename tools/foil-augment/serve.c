@@ -35,10 +35,12 @@ struct augmenter {
     double heartbeat_at; /* when the heartbeat's state was last updated */
     double received;     /* when the trainer last sent a message */
     int busy;            /* 1: there may be another batch to make */
-    int64_t refused;     /* batches that the trainer refused */
-    struct tally older;  /* counts snapshots of an older session */
-    int trainer_over;    /* 1: the trainer has reported the end of the run */
-    int selector_over;   /* 1: the selector has, too */
+    int64_t refused;     /* items that the trainer or this stage refused */
+    struct augment_fetch *fetch; /* or NULL: files are not fetched */
+    int fetching;                /* the files of an item are not there */
+    struct tally older;          /* counts snapshots of an older session */
+    int trainer_over;  /* 1: the trainer has reported the end of the run */
+    int selector_over; /* 1: the selector has, too */
 };
 
 /*
@@ -149,6 +151,17 @@ update_heartbeat(struct augmenter *a)
     flow_client_heartbeat(a->batches, &heartbeat);
 }
 
+/* Sends an item back to the stage that sent it. */
+static void
+refuse_item(struct augmenter *a, const struct wire_place *at, const char *why)
+{
+    struct wire_error error = {
+        .id = -1, .of = {.kind = "item", .at = *at}, .count = ++a->refused};
+
+    snprintf(error.reason, sizeof error.reason, "%s", why);
+    stage_send(a->plan, wire_error_put(&error));
+}
+
 static void
 read_trainer(struct augmenter *a)
 {
@@ -160,18 +173,12 @@ read_trainer(struct augmenter *a)
             flow_relay_on_reconnect(a->relay);
         if (news.what == FLOW_MESSAGE)
             take_snapshot(a, news.want);
-        if (news.what == FLOW_ITEM_REFUSED) { // back to the stage that sent it
-            struct wire_error error = {.id = -1,
-                                       .of = {.kind = "item", .at = news.at},
-                                       .count = ++a->refused};
-
-            snprintf(error.reason, sizeof error.reason, "%s",
-                     *news.why.msg ? news.why.msg
-                                   : "the trainer refuses its batch");
-            stage_send(a->plan, wire_error_put(&error));
-            if (*news.why.msg)
-                log_message("%s", news.why.msg);
-        }
+        if (news.what == FLOW_ITEM_REFUSED)
+            refuse_item(a, &news.at,
+                        *news.why.msg ? news.why.msg
+                                      : "the trainer refuses its batch");
+        if (news.what == FLOW_ITEM_REFUSED && *news.why.msg)
+            log_message("%s", news.why.msg);
         a->trainer_over |= news.what == FLOW_OVER;
     }
     drop_stale(a);
@@ -231,8 +238,10 @@ read_selector(struct augmenter *a)
     struct flow_news news;
 
     while (stage_client_next(a->plan, &news)) {
-        if (news.what == FLOW_JOINED)
+        if (news.what == FLOW_JOINED) {
             flow_relay_resend_snapshot(a->relay);
+            augment_fetch_join(a->fetch, flow_client_binder_hello(a->plan));
+        }
         if (news.what == FLOW_MESSAGE)
             take_item(a, news.item);
         if (news.what == FLOW_ENDED || news.what == FLOW_OVER)
@@ -243,13 +252,44 @@ read_selector(struct augmenter *a)
     forward_next(a);
 }
 
+/* Returns 1 if the files of the first wanted item are there, or 0; then the
+ * relay takes no more items until they are. */
+static int
+has_files(struct augmenter *a)
+{
+    const struct wire_item *item = flow_relay_next(a->relay);
+    const long most = a->options->bad_shards;
+    size_t failed = 0;
+    struct wire_place at = flow_relay_place(a->relay);
+    struct err why;
+    int rc = 1;
+
+    if (item && a->fetch)
+        rc = augment_fetch_ready(a->fetch, item, &at, &failed, &why);
+    if (rc < 0) {
+        at = wire_place_of(item->session, &item->batch);
+
+        log_message("%s", why.msg);
+        refuse_item(a, &at, why.msg);
+        if (most >= 0 && failed > (size_t)most)
+            die("%zu shards cannot be fetched, more than --bad-shards %ld "
+                "allows",
+                failed, most);
+    }
+    a->fetching = rc < 1;
+    flow_relay_pause(a->relay, a->fetching);
+    return !a->fetching;
+}
+
 /* Makes the batch of the first wanted item: 1, or 0 if there is none. */
 static int
 make_batch(struct augmenter *a)
 {
-    const struct wire_item *item = flow_relay_work(a->relay);
+    const struct wire_item *item =
+        has_files(a) ? flow_relay_work(a->relay) : NULL;
     char where[64];
 
+    forward_next(a);
     if (!item)
         return 0;
     if (!a->sent)
@@ -329,6 +369,8 @@ describe_waits(void *self, struct stage_waiting *waiting, double now,
     if (is_silent)
         err_set(&who[n++], "trainer '%s': it is connected and sends nothing",
                 flow_client_binder_hello(a->batches)->peer);
+    if (a->fetching)
+        err_set(&who[n++], "shards: --fetch has not brought those of an item");
     if (!no_plan && !is_silent && lacks_item(a, waiting, now))
         err_set(&who[n++], "an item: foil-%s '%s' is connected but sends none",
                 selector->stage, selector->peer);
@@ -340,7 +382,7 @@ choose_pause(void *self)
 {
     const struct augmenter *a = self;
 
-    return a->busy ? 0 : 1;
+    return a->busy ? 0 : a->fetching ? poll_s : 1;
 }
 
 static int
@@ -374,6 +416,7 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
     maker->watcher = (struct augment_watcher){report_substitute, keep_contact,
                                               is_wanted, &a};
     maker->stop = stage->stop;
+    a.fetch = augment_fetch_open(maker->set);
     a.plan = connect_to(&a, WIRE_EDGE_PLAN, o->filter ? "negatives" : "select",
                         o->plan, o->filter ? "items" : "plan");
     a.batches = connect_to(&a, WIRE_EDGE_BATCH, "train", o->batches, "batch");
@@ -395,4 +438,5 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
     while (flow_relay_drop(a.relay, &item, &batch))
         release_item(item, batch);
     flow_relay_free(a.relay);
+    augment_fetch_close(a.fetch);
 }

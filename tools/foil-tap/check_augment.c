@@ -137,7 +137,7 @@ relays_and_delivers(struct checked *s)
     struct got got;
 
     check->table = "STATES, Relay";
-    check_send(&s->batch, check_want(check, 0, 1, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_want(check, 0, 1, WINDOW, -1, 0, NULL));
     check_require(check, relays_room(s, 1, &room),
                   "it relays the trainer's snapshot to the selector");
     check_rule(check, room >= 1, "it adds its room to the snapshot");
@@ -148,7 +148,7 @@ relays_and_delivers(struct checked *s)
     check_send(&s->plan, item_of(s, session - 1, 2));
     got = await_batch(s, 1.5);
     check_rule(check, !got.there, "an item of another session is dropped");
-    check_send(&s->batch, check_want(check, 2, 2, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_want(check, 2, 2, WINDOW, -1, 0, NULL));
     relays_room(s, 2, &room);
     check_send(&s->plan, item_of(s, session, 0));
     got = await_batch(s, 1.5);
@@ -205,7 +205,7 @@ survives_a_restart(struct checked *s)
     check_rule(check, relays_room(s, 2, &room),
                "it relays the newest snapshot again to a restarted selector");
     check->session = (int64_t)clock_wall();
-    check_send(&s->batch, check_want(check, 4, 1, WINDOW, 0, 0, NULL));
+    check_send(&s->batch, check_want(check, 4, 1, WINDOW, -1, 0, NULL));
     check_rule(check, relays_room(s, 1, &room),
                "a newer session counts at once");
     check_send(&s->plan, item_of(s, check->session, 5));
@@ -229,7 +229,7 @@ survives_a_flood(struct checked *s)
     s->window = ITEMS;
     for (int64_t serial = 2; serial < 2 + SNAPSHOTS; serial++)
         check_send(&s->batch,
-                   check_want(check, first, serial, ITEMS, 0, 0, NULL));
+                   check_want(check, first, serial, ITEMS, -1, 0, NULL));
     check_rule(check, relays_room(s, 1 + SNAPSHOTS, &room),
                "of %d snapshots at once it relays the last", SNAPSHOTS);
     for (int64_t k = ITEMS - 1; k >= 0; k--)
