@@ -15,10 +15,11 @@
  *
  * A file is fetched as .part.NAME-BYTES.PID, gets its name, NAME-BYTES.tar,
  * once it has the size that the list expects, and is touched when it is opened.
- * Before a fetch, files are removed until all fit into the limit: those that are
- * not wanted, the longest unused first, then wanted ones that are less urgent.
- * Only needed files can exceed it.  Parts of dead processes are removed.  A file with a sample that does not match the
- * index is fetched once more.
+ * Before a fetch, files are removed until all fit into the limit: those that
+ * are not wanted, the longest unused first, then wanted ones that are less
+ * urgent. Only needed files can exceed it.  Parts of dead processes are
+ * removed.  A file with a sample that does not match the index is fetched once
+ * more.
  *
  * A file is tried five times, with pauses from 0.1 s, doubled each time.
  */

@@ -132,76 +132,60 @@ take_lock(const struct data_fetch *f, const char *name, struct err *err)
     return fd < 0 ? err_sys(err, "cannot open '%s'", path) : fd;
 }
 
-/* Returns 1 if no process fetches the file of a part. */
-static int
-is_stale(int locks, const char *name)
-{
-    struct flock byte = lock_of(name);
-
-    return !fcntl(locks, F_OFD_GETLK, &byte) && byte.l_type == F_UNLCK;
-}
-
 /* Returns the place of a file among the wanted ones, or SIZE_MAX. */
 static size_t
-rank_of(const struct data_fetch *f, const char *file)
+find_file(const struct data_fetch *f, const char *file)
 {
-    size_t i = 0;
-
-    while (i < f->n &&
-           strncmp(f->wanted[i].name, file, strlen(f->wanted[i].name)) != 0)
-        i++;
-    return i < f->n ? i : SIZE_MAX;
+    for (size_t i = 0; i < f->n; i++)
+        if (!strncmp(f->wanted[i].name, file, strlen(f->wanted[i].name)))
+            return i;
+    return SIZE_MAX;
 }
 
-/* The file to be removed next. */
+/* The file to be removed next: of those with the highest rank the longest
+ * unused. */
 struct victim {
     size_t rank;
-    struct timespec used;
+    int64_t used; /* nanoseconds */
     char path[PATH_MAX];
 };
 
-static int
-is_better(const struct victim *a, size_t rank, const struct timespec *used)
-{
-    if (!*a->path || rank != a->rank)
-        return !*a->path || rank > a->rank;
-    return used->tv_sec < a->used.tv_sec ||
-           (used->tv_sec == a->used.tv_sec && used->tv_nsec < a->used.tv_nsec);
-}
-
 /* Returns the bytes of all files of the cache and parts of other processes, and
- * the victim: the longest unused file of those that are not wanted, else the
- * least urgent behind rank `mine`; else its path is "".  Removes stale parts,
- * and those of `name`, whose lock the caller has. */
+ * the victim with a rank above its own; its path is "" if there is none.
+ * Removes stale parts, and those of `name`, whose lock the caller has. */
 static uint64_t
-scan_cache(const struct data_fetch *f, int locks, const char *name, size_t mine,
+scan_cache(const struct data_fetch *f, int locks, const char *name,
            struct victim *victim)
 {
     DIR *folder = opendir(f->how.folder);
     struct dirent *entry;
     uint64_t all = 0, bytes;
 
-    *victim->path = 0;
     while (folder && (entry = readdir(folder))) {
         const int is_part = !strncmp(entry->d_name, ".part.", 6);
         const char *at = entry->d_name + (is_part ? 6 : 0);
         const char *path = mem_temp("%s/%s", f->how.folder, entry->d_name);
-        const size_t rank = rank_of(f, at);
+        const size_t rank = find_file(f, at);
+        struct flock lock = lock_of(at);
         struct stat st;
+        int64_t used;
         int len = 0;
 
         if (sscanf(at, "%*32[0-9a-f]-%" SCNu64 "%n", &bytes, &len) != 1 ||
             stat(path, &st))
             continue;
+        used = st.st_mtim.tv_sec * 1000000000l + st.st_mtim.tv_nsec;
         if (is_part &&
-            (!strncmp(at, name, strlen(name)) || is_stale(locks, at)))
+            (!strncmp(at, name, strlen(name)) ||
+             (!fcntl(locks, F_OFD_GETLK, &lock) && lock.l_type == F_UNLCK)))
             unlink(path);
         else if (!is_part || !strchr(at + len + 1, '.')) // not a command's own
             all += bytes;
-        if (is_part || rank <= mine || !is_better(victim, rank, &st.st_mtim))
+        if (is_part || rank < victim->rank ||
+            (rank == victim->rank && used >= victim->used))
             continue;
         victim->rank = rank;
-        victim->used = st.st_mtim;
+        victim->used = used;
         snprintf(victim->path, PATH_MAX, "%s", path);
     }
     if (folder)
@@ -217,22 +201,23 @@ make_room(struct data_fetch *f, uint64_t bytes, const char *name,
 {
     const int locks = take_lock(f, NULL, err);
     struct victim victim;
-    size_t mine;
     int fd = -1, fits, needed;
+    size_t rank;
 
     if (locks < 0)
         return -1;
     pthread_mutex_lock(&f->mutex);
-    mine = rank_of(f, name);
-    needed = mine < f->need || mine == SIZE_MAX;
-    if (mine == SIZE_MAX) // the needed ones stay
-        mine = f->need ? f->need - 1 : 0;
-    // a process that has a removed file open can still read it
-    while (!(fits = scan_cache(f, locks, name, mine, &victim) + bytes <=
-                    f->how.bytes) &&
-           *victim.path && !unlink(victim.path))
-        if (victim.rank < f->n)
+    rank = find_file(f, name);
+    needed = rank < f->need || rank == SIZE_MAX;
+    if (rank == SIZE_MAX) // those that are needed stay
+        rank = f->need ? f->need - 1 : 0;
+    do {
+        victim = (struct victim){.rank = rank, .used = INT64_MIN};
+        fits = scan_cache(f, locks, name, &victim) + bytes <= f->how.bytes;
+        if (!fits && *victim.path && victim.rank < f->n)
             f->wanted[victim.rank].state = MISSING;
+        // a process that has it open can still read it
+    } while (!fits && *victim.path && !unlink(victim.path));
     pthread_mutex_unlock(&f->mutex);
     if (!fits && !needed)
         err_set(err, "the cache is full");
@@ -337,30 +322,15 @@ data_fetch_drop(struct data_fetch *f, size_t i)
 
 /* ---- the threads --------------------------------------------------------- */
 
-static struct wanted *
-find_wanted(const struct data_fetch *f, size_t shard)
+/* Returns the place of a shard among the wanted ones, or f->n. */
+static size_t
+find_shard(const struct data_fetch *f, size_t shard)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (f->wanted[i].shard == shard)
-            return &f->wanted[i];
-    return NULL;
-}
+    size_t i = 0;
 
-/* Returns the first shard that is due, or NULL, and then in *later when one
- * is. */
-static struct wanted *
-find_due(const struct data_fetch *f, double now, double *later)
-{
-    *later = now + 3600;
-    for (size_t i = 0; i < f->n; i++) {
-        struct wanted *one = &f->wanted[i];
-
-        if (one->state == MISSING && one->due <= now)
-            return one;
-        if (one->state == MISSING && one->due < *later)
-            *later = one->due;
-    }
-    return NULL;
+    while (i < f->n && f->wanted[i].shard != shard)
+        i++;
+    return i;
 }
 
 static void *
@@ -370,32 +340,35 @@ fetch_wanted(void *of)
 
     pthread_mutex_lock(&f->mutex);
     while (!f->over) {
-        double now = clock_now(), later;
-        struct wanted *one = find_due(f, now, &later);
         struct timespec until;
+        struct wanted *one = f->wanted;
         struct err why;
-        size_t shard;
-        int rc;
+        size_t i = 0, shard;
+        int rc, needed;
 
-        if (!one) {
+        while (i < f->n &&
+               (one[i].state != MISSING || one[i].due > clock_now()))
+            i++;
+        if (i == f->n) {
             clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_sec += (time_t)(later - now) + 1;
+            until.tv_sec += 1;
             pthread_cond_timedwait(&f->change, &f->mutex, &until);
             continue;
         }
-        one->state = FETCHING;
-        shard = one->shard;
+        one[i].state = FETCHING;
+        shard = one[i].shard;
+        needed = i < f->need;
         pthread_mutex_unlock(&f->mutex);
         rc = fetch_shard(f, shard, &why);
         pthread_mutex_lock(&f->mutex);
-        one = find_wanted(f, shard);
-        if (!one)
+        one = &f->wanted[find_shard(f, shard)];
+        if (one == f->wanted + f->n)
             continue;
         one->state = rc ? MISSING : THERE;
         one->due = clock_now() + again_s;
-        if (rc && !one->failed)
+        one->failed = !rc || !needed ? 0 : one->failed ? one->failed : 1;
+        if (one->failed == 1)
             f->why = why;
-        one->failed = !rc ? 0 : one->failed ? one->failed : 1;
     }
     pthread_mutex_unlock(&f->mutex);
     return NULL;
@@ -406,35 +379,30 @@ data_fetch_want(struct data_set *set, size_t n, const size_t *shard,
                 size_t need)
 {
     struct data_fetch *f = set->fetch;
-    struct wanted *old = f->wanted, *one;
-    const size_t before = f->n;
+    size_t done = 0;
 
     pthread_mutex_lock(&f->mutex);
-    f->wanted = NULL;
-    f->n = f->room = f->need = 0;
+    f->need = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
+        const size_t k = find_shard(f, shard[i]);
+        struct wanted one = {.shard = shard[i]};
 
-        if (i == need)
-            f->need = f->n;
-        if (find_wanted(f, shard[i]))
-            continue;
-        mem_grow(&f->wanted, &f->room, f->n + 1, sizeof *one);
-        one = &f->wanted[f->n++];
-        while (k < before && old[k].shard != shard[i])
-            k++;
-        if (k < before) {
-            *one = old[k];
-            continue;
+        if (k < f->n) {
+            one = f->wanted[k];
+        } else {
+            mem_grow(&f->wanted, &f->room, ++f->n, sizeof one);
+            name_shard(f, shard[i], one.name);
         }
-        *one = (struct wanted){.shard = shard[i]};
-        name_shard(f, shard[i], one->name);
+        if (k >= done) { // to its place, instead of another
+            f->wanted[k] = f->wanted[done];
+            f->wanted[done++] = one;
+        }
+        if (i < need)
+            f->need = done;
     }
-    if (need >= n)
-        f->need = f->n;
+    f->n = done;
     pthread_cond_broadcast(&f->change);
     pthread_mutex_unlock(&f->mutex);
-    free(old);
 }
 
 int

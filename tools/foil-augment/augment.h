@@ -147,19 +147,16 @@ struct wire_msg *augment_maker_make(struct augment_maker *maker,
                                     const struct wire_item *item);
 
 /*
- * fetch.c: the files of items, if they are fetched (data/fetch.h).
- * augment_fetch_open() returns NULL if not.
- *
- * augment_fetch_join() takes the windows of a selector's plan, and ends the
- * tool if two do not fit into the cache.  augment_fetch_ready() is
+ * fetch.c: the files of items.  augment_fetch_join() is for those of a
+ * selector; it returns NULL if files are not fetched (data/fetch.h), and ends
+ * the tool if two windows of the plan do not fit.  augment_fetch_ready() is
  * data_fetch_ready() for the files of an item; those of the window of the
  * trainer's place and of the next are fetched after them.
  */
 struct augment_fetch;
-struct augment_fetch *augment_fetch_open(struct data_set *set);
+struct augment_fetch *augment_fetch_join(struct data_set *set,
+                                         const struct wire_hello *selector);
 void augment_fetch_close(struct augment_fetch *fetch);
-void augment_fetch_join(struct augment_fetch *fetch,
-                        const struct wire_hello *selector);
 int augment_fetch_ready(struct augment_fetch *fetch,
                         const struct wire_item *item,
                         const struct wire_place *place, size_t *failed,

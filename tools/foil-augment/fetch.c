@@ -10,28 +10,11 @@
 
 struct augment_fetch {
     struct data_set *set;
-    uint64_t *first; /* [shards + 1] samples */
-    size_t shards;
-    struct select_windows *windows; /* of the plan, with the next; or NULL */
+    struct select_windows *windows; /* of the plan; or NULL */
     size_t each;
     int fixed;
     size_t *shard, room;
 };
-
-struct augment_fetch *
-augment_fetch_open(struct data_set *set)
-{
-    struct augment_fetch *f;
-    struct err err;
-
-    if (!stage_fetch.command)
-        return NULL;
-    f = mem_array(1, sizeof *f);
-    f->set = set;
-    f->first = data_shards(set, &f->shards, &err);
-    or_die(!f->first, &err);
-    return f;
-}
 
 void
 augment_fetch_close(struct augment_fetch *f)
@@ -39,29 +22,39 @@ augment_fetch_close(struct augment_fetch *f)
     if (!f)
         return;
     select_windows_free(f->windows);
-    mem_free(f->first, f->shard, f);
+    mem_free(f->shard, f);
 }
 
-void
-augment_fetch_join(struct augment_fetch *f, const struct wire_hello *selector)
+struct augment_fetch *
+augment_fetch_join(struct data_set *set, const struct wire_hello *selector)
 {
+    const size_t each = (size_t)selector->windows;
+    struct augment_fetch *f;
+    uint64_t *first;
+    size_t shards;
     double gib;
+    struct err err;
 
-    if (!f)
-        return;
-    select_windows_free(f->windows);
-    f->windows = NULL;
-    if (!selector->windows || (size_t)selector->windows_shards != f->shards)
-        return;
-    f->each = (size_t)selector->windows;
-    gib = (double)data_fetch_bytes(f->set, 2 * f->each) / (1 << 30);
-    if (gib > stage_fetch.gib)
-        die("two windows of %zu shards have up to %.3g GiB, and --cache-size "
-            "is %.3g: make the cache larger, or foil-select --windows smaller",
-            f->each, gib, stage_fetch.gib);
-    f->fixed = selector->windows_fixed;
-    f->windows = select_windows_new(f->shards, f->first, f->each,
-                                    (uint64_t)selector->windows_seed);
+    if (!stage_fetch.command)
+        return NULL;
+    f = mem_array(1, sizeof *f);
+    f->set = set;
+    first = data_shards(set, &shards, &err);
+    or_die(!first, &err);
+    if (each && (size_t)selector->windows_shards == shards) {
+        gib = (double)data_fetch_bytes(set, 2 * each) / (1 << 30);
+        if (gib > stage_fetch.gib)
+            die("two windows of %zu shards have up to %.3g GiB, and "
+                "--cache-size is %.3g: make the cache larger, or foil-select "
+                "--windows smaller",
+                each, gib, stage_fetch.gib);
+        f->each = each;
+        f->fixed = selector->windows_fixed;
+        f->windows = select_windows_new(shards, first, each,
+                                        (uint64_t)selector->windows_seed);
+    }
+    free(first);
+    return f;
 }
 
 /* Writes the shards of the windows that are wanted at a place of the trainer,

@@ -240,7 +240,9 @@ read_selector(struct augmenter *a)
     while (stage_client_next(a->plan, &news)) {
         if (news.what == FLOW_JOINED) {
             flow_relay_resend_snapshot(a->relay);
-            augment_fetch_join(a->fetch, flow_client_binder_hello(a->plan));
+            augment_fetch_close(a->fetch);
+            a->fetch = augment_fetch_join(a->maker->set,
+                                          flow_client_binder_hello(a->plan));
         }
         if (news.what == FLOW_MESSAGE)
             take_item(a, news.item);
@@ -416,7 +418,6 @@ augment_serve(struct augment_maker *maker, struct stage *stage)
     maker->watcher = (struct augment_watcher){report_substitute, keep_contact,
                                               is_wanted, &a};
     maker->stop = stage->stop;
-    a.fetch = augment_fetch_open(maker->set);
     a.plan = connect_to(&a, WIRE_EDGE_PLAN, o->filter ? "negatives" : "select",
                         o->plan, o->filter ? "items" : "plan");
     a.batches = connect_to(&a, WIRE_EDGE_BATCH, "train", o->batches, "batch");
