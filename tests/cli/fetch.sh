@@ -125,12 +125,11 @@ ok 'no sample is called bad' bash -c '! grep "could not be used" late.select'
 kill_now "$server"
 rm -r cache
 two_with=("${http[@]}" --bad-shards 2)
-deadline=30
-fetched bad 2>bad.train &
-trainer=$!
-ok 'with --bad-shards more end an augmenter' \
-    becomes_true grep -q 'shards cannot be fetched, more than --bad-shards 2' bad.augment1
-kill "$trainer"
+deadline=8
+ok 'a run whose augmenters end has no batches' exits 1 fetched bad
+ok '--bad-shards 2 ended them' \
+    has_line 'shards cannot be fetched, more than --bad-shards 2' bad.augment1
+deadline=60
 
 # a command that fails each third and truncates each fifth time, and kills
 cat >bad-copy <<'END'
@@ -148,9 +147,9 @@ done | "$BIN/foil-data" join -o set.foil - 2>>log
 # begin STAGE : starts it in $run
 begin() {
     case $1 in
-    select) "$BIN/foil-select" -r "$run" -b 8 -e "$epochs" --windows 4 set.foil ;;
-    train) "$BIN/foil-train" -r "$run" --threads 1 --deadline 120 --resume "${train_with[@]}" ;;
-    *) "$BIN/foil-augment" -r "$run" --size 16 --fetch './bad-copy %u %o' \
+    select) exec "$BIN/foil-select" -r "$run" -b 8 -e "$epochs" --windows 4 set.foil ;;
+    train) exec "$BIN/foil-train" -r "$run" --threads 1 --deadline 120 --resume "${train_with[@]}" ;;
+    *) exec "$BIN/foil-augment" -r "$run" --size 16 --fetch './bad-copy %u %o' \
         --cache-dir cache --cache-size "$(gib 8.5)" set.foil ;;
     esac >>"$run.$1" 2>&1 &
     pid[$1]=$!
