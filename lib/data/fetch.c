@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/fetch.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "fetch.h"
 #include "layout.h"
 
 enum { TRIES = 5, FIRST_PAUSE_MS = 100, MAX_PAUSE_MS = 1000, POLL_MS = 20 };

@@ -320,6 +320,17 @@ void data_list_end(struct data_set *set);
  * names of classes. */
 struct digest data_list_digest(const struct data_set *set);
 
+/*
+ * data_fetch_open() sets set->fetch if data_fetch_use() was called
+ * (data/fetch.h); data_fetch_close() ends its threads and commands.
+ * data_fetch_file() returns a descriptor of the tar of shard i, which it
+ * fetches if necessary, or DATA_UNREAD; data_fetch_drop() removes the tar.
+ */
+int data_fetch_open(struct data_set *set, struct err *err);
+void data_fetch_close(struct data_fetch *fetch);
+int data_fetch_file(struct data_fetch *fetch, size_t i, struct err *err);
+void data_fetch_drop(struct data_fetch *fetch, size_t i);
+
 /* data_list_label() returns the label in the list of a class of its shard, or
  * -1 for -1. */
 int data_list_label(const struct data_set *shard, int label);

@@ -9,7 +9,6 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-#include "fetch.h"
 #include "layout.h"
 
 void

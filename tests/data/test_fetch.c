@@ -169,7 +169,10 @@ the_longest_unused_is_removed(void)
     REQUIRE(level_of(set, 0) == 1 && level_of(set, 2) == 1);
     data_close(set);
     set = open_list(); // opens 0 again, after 1
-    REQUIRE(level_of(set, 0) == 1 && level_of(set, 4) == 1 && runs == 3);
+    poll(NULL, 0, 20); // the kernel's clock of files has ticks
+    REQUIRE(level_of(set, 0) == 1);
+    poll(NULL, 0, 20);
+    REQUIRE(level_of(set, 4) == 1 && runs == 3);
     T(level_of(set, 1) == 2 && runs == 3, "the last used tar stays");
     T(level_of(set, 3) == 2 && runs == 4, "the other one was removed");
     data_close(set);
