@@ -1,7 +1,7 @@
 #ifndef FLOW_CLIENT_H
 #define FLOW_CLIENT_H
 
-#include "flow/news.h"
+#include "flow/event.h"
 #include "wire/hello.h"
 #include "wire/sock.h"
 
@@ -38,14 +38,14 @@ struct flow_client *flow_client_open(struct wire *wire,
 void flow_client_close(struct flow_client *client);
 
 /*
- * flow_client_next() returns 1 with news, 0 when there is none now, -1 when the
+ * flow_client_next() returns 1 with an event, 0 when there is none, -1 when the
  * binder refused us (version, run, data set): exit with the message in *err.
  *
- * News is FLOW_JOINED, FLOW_MESSAGE, FLOW_ENDED, FLOW_OVER or FLOW_REPORT.  The
+ * It is FLOW_JOINED, FLOW_MESSAGE, FLOW_ENDED, FLOW_OVER or FLOW_REPORT.  The
  * message is an item on edge PLAN, of our run and with ids within the data set,
  * and a snapshot on edge BATCH.
  */
-int flow_client_next(struct flow_client *client, struct flow_news *news,
+int flow_client_next(struct flow_client *client, struct flow_event *event,
                      struct err *err);
 
 /* flow_client_joined() returns 1 while the binder knows us. */
@@ -61,10 +61,10 @@ const struct wire_hello *
 flow_client_binder_hello(const struct flow_client *client);
 
 /*
- * flow_client_refuse() refuses the message of the last news, or the answer that
- * flow_client_wait() returned last: wait again, another may come.  It sends an
- * error that names the message and the reason.  Returns 1 when *why is to be
- * printed, as tally_add() does, with the count and the sender added.
+ * flow_client_refuse() refuses the message of the last event, or the answer
+ * that flow_client_wait() returned last: wait again, another may come.  It
+ * sends an error that names the message and the reason.  Returns 1 when *why is
+ * to be printed, as tally_add() does, with the count and the sender added.
  */
 int flow_client_refuse(struct flow_client *client, struct err *why);
 

@@ -10,8 +10,8 @@
  *
  *     while ((rc = wire_wait(wire, stop, flow_inlet_pause_s(inlet), &err)) >
  *            0) {
- *         while (flow_inlet_next(inlet, &news))
- *             if (news.what == FLOW_MESSAGE) flow_consumer_hold( ... )
+ *         while (flow_inlet_next(inlet, &event))
+ *             if (event.kind == FLOW_MESSAGE) flow_consumer_hold( ... )
  *         item = flow_consumer_take(inlet->consumer);
  *         if (!item)
  *             flow_consumer_mark_waiting(inlet->consumer, clock_now());
@@ -45,11 +45,11 @@ struct flow_inlet *flow_inlet_open(struct wire *wire,
 void flow_inlet_close(struct flow_inlet *inlet);
 
 /*
- * flow_inlet_next() returns 1 with news, 0 when there is none now.  News is
- * FLOW_JOINED, FLOW_LEFT, FLOW_REPORT or FLOW_MESSAGE, whose news->msg is a
+ * flow_inlet_next() returns 1 with an event, 0 when there is none.  It is
+ * FLOW_JOINED, FLOW_LEFT, FLOW_REPORT or FLOW_MESSAGE, whose event->msg is a
  * batch.
  */
-int flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news);
+int flow_inlet_next(struct flow_inlet *inlet, struct flow_event *event);
 
 /* flow_inlet_send_snapshots() sends the snapshots that are due.  Call it only
  * when flow_inlet_next() has returned 0. */

@@ -10,8 +10,8 @@
  *
  *     while ((rc = wire_wait(wire, stop, flow_outlet_pause_s(outlet), &err)) >
  *            0) {
- *         while (flow_outlet_next(outlet, &news))
- *             switch (news.what) ...
+ *         while (flow_outlet_next(outlet, &event))
+ *             switch (event.kind) ...
  *         while (flow_outlet_late(outlet, &words)) ...
  *         while (flow_producer_needs_place(outlet->producer))
  *             flow_producer_add( ... )
@@ -53,13 +53,13 @@ struct flow_outlet *flow_outlet_open(struct wire *wire,
 void flow_outlet_close(struct flow_outlet *outlet);
 
 /*
- * flow_outlet_next() returns 1 with news, 0 when there is none now.  News is
+ * flow_outlet_next() returns 1 with an event, 0 when there is none.  It is
  * FLOW_JOINED, FLOW_LEFT, FLOW_NEW_SESSION, FLOW_REWOUND, FLOW_PROGRESS,
- * FLOW_REPORT or FLOW_MESSAGE with a reject in news->msg.  While the trainer
+ * FLOW_REPORT or FLOW_MESSAGE with a reject in event->msg.  While the trainer
  * waits for an item, the connection to the peer that has it is tested
  * repeatedly, so that a killed peer leaves at once.
  */
-int flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news);
+int flow_outlet_next(struct flow_outlet *outlet, struct flow_event *event);
 
 /* flow_outlet_send_item() sends the item of a turn and records it: 1, or 0 when
  * it could not be sent. */

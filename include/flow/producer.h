@@ -1,7 +1,7 @@
 #ifndef FLOW_PRODUCER_H
 #define FLOW_PRODUCER_H
 
-#include "flow/news.h"
+#include "flow/event.h"
 
 /*
  * The sending side of a plan: which items are wanted, which peer has which, and
@@ -64,15 +64,15 @@ size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
 
 /*
  * flow_producer_on_snapshot() takes a snapshot that a peer forwarded.  Returns
- * the news for the caller (flow/news.h): FLOW_PROGRESS, FLOW_NEW_SESSION,
+ * the event for the caller (flow/event.h): FLOW_PROGRESS, FLOW_NEW_SESSION,
  * FLOW_REWOUND or FLOW_NOTHING.  After FLOW_NEW_SESSION and FLOW_REWOUND the
  * book is empty and begins at the snapshot's place.  FLOW_REPORT: nothing has
  * changed, and the peer is of another trainer, which still runs; once.
  */
-enum flow_news_kind flow_producer_on_snapshot(struct flow_producer *producer,
-                                              uint64_t peer,
-                                              const struct wire_want *want,
-                                              double now);
+enum flow_event_kind flow_producer_on_snapshot(struct flow_producer *producer,
+                                               uint64_t peer,
+                                               const struct wire_want *want,
+                                               double now);
 
 /* flow_producer_on_end() records a peer's report that the run is over. */
 void flow_producer_on_end(struct flow_producer *producer, uint64_t peer,

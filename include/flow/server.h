@@ -1,7 +1,7 @@
 #ifndef FLOW_SERVER_H
 #define FLOW_SERVER_H
 
-#include "flow/news.h"
+#include "flow/event.h"
 #include "wire/hello.h"
 #include "wire/progress.h"
 #include "wire/sock.h"
@@ -12,13 +12,13 @@
  * It exchanges hello with its peers (version, run, data set), sends unknown
  * peers an error that makes them send hello, answers repeated requests with the
  * same answer, detects peers that are gone, and reports all else to the tool as
- * news.  Peers are numbered from 1.  A peer that sends hello on another
+ * event.  Peers are numbered from 1.  A peer that sends hello on another
  * connection leaves under its old number and joins under a new one.  A peer is
  * disconnected after 64 refused messages in a row.
  *
  *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0)
- *         while (flow_server_next(server, &news))
- *             switch (news.what) ...
+ *         while (flow_server_next(server, &event))
+ *             switch (event.kind) ...
  */
 struct flow_server;
 
@@ -41,13 +41,13 @@ struct flow_server *flow_server_open(struct wire *wire,
 void flow_server_close(struct flow_server *server);
 
 /*
- * flow_server_next() returns 1 with news (flow/news.h), valid until the next
- * call, or 0 when there is none now.  A peer counts as silent only when all
+ * flow_server_next() returns 1 with an event (flow/event.h), valid until the
+ * next call, or 0 when there is none.  A peer counts as silent only when all
  * messages that had arrived are read, and not in the first call after a pause
  * of ours: a tool that computes for seconds between two calls does not lose its
  * peers.
  */
-int flow_server_next(struct flow_server *server, struct flow_news *news);
+int flow_server_next(struct flow_server *server, struct flow_event *event);
 
 /* flow_server_hello() returns our hello with the data set as far as it is
  * known, owned by the server. */
@@ -112,12 +112,12 @@ int flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
 int flow_server_ping(struct flow_server *server, uint64_t peer);
 
 /*
- * flow_server_refuse() refuses the message of the last news because of
- * news->why, and sends an error that names the message and the reason; a peer
- * is disconnected after 64 in a row.  Returns 1 when *news, now a FLOW_REPORT
+ * flow_server_refuse() refuses the message of the last event because of
+ * event->why, and sends an error that names the message and the reason; a peer
+ * is disconnected after 64 in a row.  Returns 1 when *event, now a FLOW_REPORT
  * with the count and the sender added, is to be printed (the 1st, 2nd, 4th, 8th
  * ... of all).
  */
-int flow_server_refuse(struct flow_server *server, struct flow_news *news);
+int flow_server_refuse(struct flow_server *server, struct flow_event *event);
 
 #endif

@@ -140,22 +140,22 @@ int stage_loop(struct stage *stage, const struct stage_handlers *handlers,
 void stage_run(struct stage *stage, const struct stage_handlers *handlers,
                void *self);
 
-/* stage_report() prints the message of a FLOW_REPORT; it ignores other news.
+/* stage_report() prints the message of a FLOW_REPORT; it ignores other events.
  */
-void stage_report(const struct flow_news *news);
+void stage_report(const struct flow_event *event);
 
 /*
- * These return the next news: 1, or 0 if there is none now.  They call
+ * These return the next event: 1, or 0 if there is none now.  They call
  * stage_report() before they return a FLOW_REPORT.
  *   client   ends the tool if the other side has refused it
- *   outlet   if there is no news, also prints which peers are late
+ *   outlet   if there is no event, also prints which peers are late
  */
-int stage_client_next(struct flow_client *client, struct flow_news *news);
-int stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news);
+int stage_client_next(struct flow_client *client, struct flow_event *event);
+int stage_outlet_next(struct flow_outlet *outlet, struct flow_event *event);
 
-/* stage_refuse() refuses the message of the last news with news->why, which it
- * prints the 1st, 2nd, 4th, 8th ... time. */
-void stage_refuse(struct flow_server *server, struct flow_news *news);
+/* stage_refuse() refuses the message of the last event with event->why, which
+ * it prints the 1st, 2nd, 4th, 8th ... time. */
+void stage_refuse(struct flow_server *server, struct flow_event *event);
 
 /* stage_send() is flow_client_send() that also frees the message. */
 int stage_send(struct flow_client *client, struct wire_msg *msg);

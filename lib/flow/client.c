@@ -24,7 +24,7 @@ struct flow_client {
     struct wire_subject subject;     /* of the last message */
     struct wire_heartbeat heartbeat; /* ours, */
     double heartbeat_at;             /* and when the next one is due */
-    struct wire_item item;           /* of the last news, where it is an item */
+    struct wire_item item; /* of the last event, where it is an item */
 
     /* to a service */
     double report_every_s;
@@ -118,59 +118,59 @@ flow_client_close(struct flow_client *client)
     mem_free(client->endpoint, client->role, client);
 }
 
-/* ---- receiving: 1 news, 0 none, -1 refused ----------------------------- */
+/* ---- receiving: 1 event, 0 none, -1 refused ----------------------------- */
 
-/* Refuses the last message because of news->why: 1 when the news is to be
+/* Refuses the last message because of event->why: 1 when the event is to be
  * printed. */
 static int
-refuse_message(struct flow_client *client, struct flow_news *news)
+refuse_message(struct flow_client *client, struct flow_event *event)
 {
     return flow_link_refuse(&client->link, NULL, &client->refusal,
                             *client->who.stage ? client->who.stage
                                                : client->endpoint,
-                            &client->subject, news);
+                            &client->subject, event);
 }
 
 int
 flow_client_refuse(struct flow_client *client, struct err *why)
 {
-    struct flow_news news = {.why = *why};
-    const int print = refuse_message(client, &news);
+    struct flow_event event = {.why = *why};
+    const int print = refuse_message(client, &event);
 
     client->pending.waits = 1;
-    *why = news.why;
+    *why = event.why;
     return print;
 }
 
 static int
-on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
+on_hello(struct flow_client *client, struct flow_event *event, struct err *err)
 {
     const struct wire_error unfit = {
         .id = -1, .of = {"hello", {-1, 0, 0}, 0}, .count = 1};
     struct wire_hello who;
 
-    if (wire_hello_get(&who, client->link.msg, &news->why))
-        return refuse_message(client, news);
+    if (wire_hello_get(&who, client->link.msg, &event->why))
+        return refuse_message(client, event);
     if (wire_hello_fits(&client->link.hello, &who, err)) {
         flow_link_error(&client->link, NULL, unfit, err->msg);
-        wire_sock_wait(client->link.wire, NULL, -1, error_pause_s, &news->why);
+        wire_sock_wait(client->link.wire, NULL, -1, error_pause_s, &event->why);
         return -1;
     }
     if (!flow_greeting_hello(&client->greeting))
         return 0;
     client->who = who;
     client->heartbeat_at = clock_now() + WIRE_HEARTBEAT_S;
-    news->what = FLOW_JOINED;
+    event->kind = FLOW_JOINED;
     return 1;
 }
 
 static int
-on_error(struct flow_client *client, struct flow_news *news, struct err *err)
+on_error(struct flow_client *client, struct flow_event *event, struct err *err)
 {
     struct wire_error error;
 
-    if (wire_error_get(&error, client->link.msg, &news->why))
-        return refuse_message(client, news);
+    if (wire_error_get(&error, client->link.msg, &event->why))
+        return refuse_message(client, event);
     switch (flow_error_about(&error)) {
     case FLOW_ABOUT_GREETING:
         flow_greeting_again(&client->greeting);
@@ -183,46 +183,47 @@ on_error(struct flow_client *client, struct flow_news *news, struct err *err)
     case FLOW_ABOUT_MESSAGE:
         break;
     }
-    return flow_link_on_refusal(&client->link, &error, client->endpoint, news);
+    return flow_link_on_refusal(&client->link, &error, client->endpoint, event);
 }
 
 /* An item must be of the binder's run, or of ours where it named none. */
 static int
-get_item(struct flow_client *client, struct flow_news *news)
+get_item(struct flow_client *client, struct flow_event *event)
 {
     const struct wire_hello *ours = &client->link.hello, *who = &client->who;
     const char *run = *who->run ? who->run : ours->run;
     struct wire_item *item = &client->item;
 
-    news->item = item;
+    event->item = item;
     if (wire_item_get(item, client->link.msg,
-                      ours->size ? ours->size : who->size, &news->why))
+                      ours->size ? ours->size : who->size, &event->why))
         return -1;
     if (!*item->run || !strcmp(item->run, run))
         return 0;
-    return err_set(&news->why, "item: of run '%s', this is run '%s'", item->run,
-                   run);
+    return err_set(&event->why, "item: of run '%s', this is run '%s'",
+                   item->run, run);
 }
 
 static int
-on_message(struct flow_client *client, struct flow_news *news, struct err *err)
+on_message(struct flow_client *client, struct flow_event *event,
+           struct err *err)
 {
     const enum wire_kind kind = wire_msg_kind(client->link.msg);
 
     wire_subject_of(&client->subject, client->link.msg);
     if (kind == WIRE_HELLO)
-        return on_hello(client, news, err);
+        return on_hello(client, event, err);
     if (kind == WIRE_ERROR)
-        return on_error(client, news, err);
+        return on_error(client, event, err);
     if (!flow_client_joined(client)) // meant for an earlier connection
         return 0;
     if (wire_edge_is_service(
             client->link.edge)) // an answer: service.c checks it
         return 1;
-    if (flow_link_check(&client->link, kind, &client->subject, &news->why) ||
-        flow_link_decode(&client->link, news) ||
-        (kind == WIRE_ITEM && get_item(client, news)))
-        return refuse_message(client, news);
+    if (flow_link_check(&client->link, kind, &client->subject, &event->why) ||
+        flow_link_decode(&client->link, event) ||
+        (kind == WIRE_ITEM && get_item(client, event)))
+        return refuse_message(client, event);
     return 1;
 }
 
@@ -246,7 +247,7 @@ check_lost(struct flow_client *client)
 /* As flow_client_next(), without the reports of refused connections, which
  * concern the whole process. */
 static int
-read_message(struct flow_client *client, struct flow_news *news,
+read_message(struct flow_client *client, struct flow_event *event,
              struct err *err)
 {
     int rc = 0;
@@ -255,15 +256,15 @@ read_message(struct flow_client *client, struct flow_news *news,
         int got;
 
         wire_item_release(&client->item);
-        got = flow_link_read(&client->link, NULL, news);
+        got = flow_link_read(&client->link, NULL, event);
         if (got > 0) {
-            rc = on_message(client, news, err);
+            rc = on_message(client, event, err);
         } else if (got < 0) { // another version is refused by name
             client->subject = *wire_sock_subject(client->link.sock);
             if (!flow_client_joined(client) && client->subject.version)
                 return err_set(err, "'%.80s': %.400s", client->endpoint,
-                               news->why.msg);
-            rc = refuse_message(client, news);
+                               event->why.msg);
+            rc = refuse_message(client, event);
         } else if (!check_lost(client)) {
             break;
         }
@@ -272,12 +273,12 @@ read_message(struct flow_client *client, struct flow_news *news,
 }
 
 int
-flow_client_next(struct flow_client *client, struct flow_news *news,
+flow_client_next(struct flow_client *client, struct flow_event *event,
                  struct err *err)
 {
-    return flow_link_poll_refused(&client->link, news)
+    return flow_link_poll_refused(&client->link, event)
                ? 1
-               : read_message(client, news, err);
+               : read_message(client, event, err);
 }
 
 int
@@ -352,23 +353,23 @@ flow_client_ask(struct flow_client *client, struct wire_msg *request,
 /* Takes an answer, or an error about a request: 1 with *what it means, or 0 to
  * wait on. */
 static int
-on_answer(struct flow_client *client, struct flow_news *news,
+on_answer(struct flow_client *client, struct flow_event *event,
           enum flow_answer *what, struct err *err)
 {
     struct wire_error error;
     int64_t id;
 
-    if (wire_msg_kind(news->msg) == WIRE_ERROR) {
-        wire_error_get(&error, news->msg, &news->why);
+    if (wire_msg_kind(event->msg) == WIRE_ERROR) {
+        wire_error_get(&error, event->msg, &event->why);
         err_set(err, "%.80s answers: %.400s", client->endpoint, error.reason);
         return flow_request_receive(&client->pending, error.id, &error, what);
     }
-    if (!wire_msg_id(news->msg, &id, &news->why))
+    if (!wire_msg_id(event->msg, &id, &event->why))
         return flow_request_receive(&client->pending, id, NULL, what);
     *what = FLOW_BAD_MESSAGE;
-    if (!refuse_message(client, news))
+    if (!refuse_message(client, event))
         return 0;
-    *err = news->why;
+    *err = event->why;
     return 1;
 }
 
@@ -378,20 +379,20 @@ static int
 read_answers(struct flow_client *client, enum flow_answer *what,
              struct err *err)
 {
-    struct flow_news news;
+    struct flow_event event;
     int rc;
 
-    while ((rc = read_message(client, &news, err)) > 0) {
-        if (news.what == FLOW_JOINED) {
+    while ((rc = read_message(client, &event, err)) > 0) {
+        if (event.kind == FLOW_JOINED) {
             client->greetings++;
             send_request(client);
         }
-        if (news.what == FLOW_REPORT) {
-            *err = news.why;
+        if (event.kind == FLOW_REPORT) {
+            *err = event.why;
             *what = FLOW_BAD_MESSAGE;
             return 1;
         }
-        if (news.what == FLOW_MESSAGE && on_answer(client, &news, what, err))
+        if (event.kind == FLOW_MESSAGE && on_answer(client, &event, what, err))
             return 1;
     }
     if (!flow_client_joined(client)) // the answer to hello comes first

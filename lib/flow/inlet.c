@@ -33,16 +33,16 @@ flow_inlet_close(struct flow_inlet *inlet)
 }
 
 int
-flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
+flow_inlet_next(struct flow_inlet *inlet, struct flow_event *event)
 {
-    while (flow_server_next(inlet->server, news)) {
-        if (news->what == FLOW_JOINED)
-            flow_consumer_join(inlet->consumer, news->peer);
-        if (news->what == FLOW_LEFT)
-            flow_consumer_leave(inlet->consumer, news->peer);
-        if (news->what != FLOW_ENDED && news->what != FLOW_OVER)
+    while (flow_server_next(inlet->server, event)) {
+        if (event->kind == FLOW_JOINED)
+            flow_consumer_join(inlet->consumer, event->peer);
+        if (event->kind == FLOW_LEFT)
+            flow_consumer_leave(inlet->consumer, event->peer);
+        if (event->kind != FLOW_ENDED && event->kind != FLOW_OVER)
             return 1;
-        flow_consumer_on_end(inlet->consumer, news->peer, &news->at);
+        flow_consumer_on_end(inlet->consumer, event->peer, &event->at);
     }
     return 0;
 }

@@ -60,43 +60,43 @@ flow_link_release(struct flow_link *link)
 }
 
 int
-flow_link_poll_refused(struct flow_link *link, struct flow_news *news)
+flow_link_poll_refused(struct flow_link *link, struct flow_event *event)
 {
-    *news = (struct flow_news){.what = FLOW_REPORT};
-    return wire_refused(link->wire, &news->why);
+    *event = (struct flow_event){.kind = FLOW_REPORT};
+    return wire_refused(link->wire, &event->why);
 }
 
 int
 flow_link_read(struct flow_link *link, struct wire_id *from,
-               struct flow_news *news)
+               struct flow_event *event)
 {
     int rc;
 
     wire_want_release(&link->want);
     wire_msg_free(link->msg);
     link->msg = NULL;
-    *news = (struct flow_news){.what = FLOW_MESSAGE};
-    rc = wire_sock_recv(link->sock, from, &link->msg, &news->why);
-    news->msg = link->msg;
+    *event = (struct flow_event){.kind = FLOW_MESSAGE};
+    rc = wire_sock_recv(link->sock, from, &link->msg, &event->why);
+    event->msg = link->msg;
     return rc;
 }
 
 int
-flow_link_decode(struct flow_link *link, struct flow_news *news)
+flow_link_decode(struct flow_link *link, struct flow_event *event)
 {
     const enum wire_kind kind = wire_msg_kind(link->msg);
     struct wire_end end;
 
     if (kind == WIRE_WANT) {
-        news->want = &link->want;
-        return wire_want_get(&link->want, link->msg, &news->why);
+        event->want = &link->want;
+        return wire_want_get(&link->want, link->msg, &event->why);
     }
     if (kind != WIRE_END)
         return 0;
-    if (wire_end_get(&end, link->msg, &news->why))
+    if (wire_end_get(&end, link->msg, &event->why))
         return -1;
-    news->at = end.at;
-    news->what = end.over ? FLOW_OVER : FLOW_ENDED;
+    event->at = end.at;
+    event->kind = end.over ? FLOW_OVER : FLOW_ENDED;
     return 0;
 }
 
@@ -130,25 +130,25 @@ flow_link_error(struct flow_link *link, const struct wire_id *to,
 int
 flow_link_refuse(struct flow_link *link, const struct wire_id *to,
                  struct flow_refusal *refusal, const char *name,
-                 const struct wire_subject *subject, struct flow_news *news)
+                 const struct wire_subject *subject, struct flow_event *event)
 {
     struct wire_error error = {.id = -1, .of = *subject};
 
-    link->last = news->why;
+    link->last = event->why;
     // an error is never answered with an error: two ends would never stop
     if (flow_refusal_add(refusal, clock_now()) &&
         strcmp(subject->kind, wire_kind_name(WIRE_ERROR)) != 0) {
         error.count = refusal->count;
         flow_link_error(link, to, error, link->last.msg);
     }
-    err_set(&news->why, "%.200s: %.300s", name, link->last.msg);
-    news->what = FLOW_REPORT;
-    return tally_add(&link->refused, &news->why);
+    err_set(&event->why, "%.200s: %.300s", name, link->last.msg);
+    event->kind = FLOW_REPORT;
+    return tally_add(&link->refused, &event->why);
 }
 
 int
 flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
-                     const char *name, struct flow_news *news)
+                     const char *name, struct flow_event *event)
 {
     const enum wire_edge ours =
         link->side == WIRE_BINDS ? WIRE_EDGE_PLAN : WIRE_EDGE_BATCH;
@@ -159,16 +159,16 @@ flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
     if (placed)
         snprintf(place, sizeof place, " of epoch %jd, step %jd",
                  (intmax_t)error->of.at.epoch, (intmax_t)error->of.at.step);
-    err_set(&news->why, "%.100s refuses our %s%s: %.300s", name, error->of.kind,
-            place, error->reason);
-    link->last = news->why;
-    news->what = FLOW_REPORT;
-    news->at = error->of.at;
-    print = tally_add(&link->errors, &news->why);
+    err_set(&event->why, "%.100s refuses our %s%s: %.300s", name,
+            error->of.kind, place, error->reason);
+    link->last = event->why;
+    event->kind = FLOW_REPORT;
+    event->at = error->of.at;
+    print = tally_add(&link->errors, &event->why);
     if (link->edge != ours || !placed)
         return print;
-    news->what = FLOW_ITEM_REFUSED;
+    event->kind = FLOW_ITEM_REFUSED;
     if (!print)
-        *news->why.msg = '\0';
+        *event->why.msg = '\0';
     return 1;
 }

@@ -1,7 +1,7 @@
 #ifndef FLOW_LINK_H
 #define FLOW_LINK_H
 
-#include "flow/news.h"
+#include "flow/event.h"
 #include "util/err.h"
 #include "wire/error.h"
 #include "wire/hello.h"
@@ -25,7 +25,7 @@ struct flow_link {
     struct wire_hello hello; /* ours */
     struct tally refused;    /* refused messages of the other end */
     struct tally errors;     /* received errors about messages of ours */
-    struct wire_msg *msg;    /* of the last news; NULL: none */
+    struct wire_msg *msg;    /* of the last event; NULL: none */
     struct wire_want want;   /* the same, decoded, if it is a want */
     struct err last; /* why the last message was refused; "": it was not */
 };
@@ -72,25 +72,25 @@ void flow_link_init(struct flow_link *link, struct wire *wire,
 /* flow_link_release() closes the socket and releases the last message. */
 void flow_link_release(struct flow_link *link);
 
-/* flow_link_poll_refused() clears *news, and returns 1 with a REPORT when
+/* flow_link_poll_refused() clears *event, and returns 1 with a REPORT when
  * connections were refused. */
-int flow_link_poll_refused(struct flow_link *link, struct flow_news *news);
+int flow_link_poll_refused(struct flow_link *link, struct flow_event *event);
 
 /*
  * flow_link_read() releases the last message and receives the next one, as
- * wire_sock_recv(); the link owns the message, *news is a MESSAGE, and any
- * fault of it is in news->why.
+ * wire_sock_recv(); the link owns the message, *event is a MESSAGE, and any
+ * fault of it is in event->why.
  *   from   receives its sender, at a binding end; else NULL
  */
 int flow_link_read(struct flow_link *link, struct wire_id *from,
-                   struct flow_news *news);
+                   struct flow_event *event);
 
 /*
  * flow_link_decode() decodes an end, to ENDED or OVER with its place, and a
- * want, to news->want; it ignores other kinds.  Returns 0, or -1 with the fault
- * in news->why.
+ * want, to event->want; it ignores other kinds.  Returns 0, or -1 with the
+ * fault in event->why.
  */
-int flow_link_decode(struct flow_link *link, struct flow_news *news);
+int flow_link_decode(struct flow_link *link, struct flow_event *event);
 
 /*
  * flow_link_check() refuses a message whose kind the edge does not allow, or
@@ -106,26 +106,26 @@ void flow_link_error(struct flow_link *link, const struct wire_id *to,
                      struct wire_error error, const char *reason);
 
 /*
- * flow_link_refuse() refuses a message: it sends the reason, and *news becomes
+ * flow_link_refuse() refuses a message: it sends the reason, and *event becomes
  * a REPORT.  Returns 1 when that is to be printed.
  *   to        the sender, at a binding end; else NULL
  *   refusal   of that sender
  *   name      of the sender, to begin the message with
  *   subject   the message
- *   news      news->why has the fault of the message
+ *   event      event->why has the fault of the message
  */
 int flow_link_refuse(struct flow_link *link, const struct wire_id *to,
                      struct flow_refusal *refusal, const char *name,
                      const struct wire_subject *subject,
-                     struct flow_news *news);
+                     struct flow_event *event);
 
 /*
  * flow_link_on_refusal() takes an error about a message of ours.  For an item
- * or a batch *news becomes UNWANTED with its place, else a REPORT.  Returns 1
- * when there is news.
+ * or a batch *event becomes UNWANTED with its place, else a REPORT.  Returns 1
+ * when there is an event.
  *   name   of the other end
  */
 int flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
-                         const char *name, struct flow_news *news);
+                         const char *name, struct flow_event *event);
 
 #endif

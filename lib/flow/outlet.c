@@ -36,34 +36,34 @@ flow_outlet_close(struct flow_outlet *outlet)
     free(outlet);
 }
 
-/* ---- receiving: 1 when there is news ----------------------------------- */
+/* ---- receiving: 1 when there is an event ------------------------------- */
 
 static int
-on_next(struct flow_outlet *outlet, struct flow_news *news)
+on_next(struct flow_outlet *outlet, struct flow_event *event)
 {
     const double now = clock_now();
-    struct wire_want *want = news->want;
+    struct wire_want *want = event->want;
     struct wire_place at;
     uint64_t holder;
 
     at = flow_producer_place(outlet->producer);
     if ((want->at.session > at.session &&
-         wire_session_check(want->at.session, &news->why)) ||
+         wire_session_check(want->at.session, &event->why)) ||
         (outlet->check_place &&
-         outlet->check_place(outlet->tool, want, &news->why)))
-        return flow_server_refuse(outlet->server, news);
-    news->what = flow_producer_on_snapshot(outlet->producer, news->peer,
-                                           news->want, now);
-    news->at = news->want->at;
-    if (news->what == FLOW_REPORT) {
-        err_set(&news->why,
+         outlet->check_place(outlet->tool, want, &event->why)))
+        return flow_server_refuse(outlet->server, event);
+    event->kind = flow_producer_on_snapshot(outlet->producer, event->peer,
+                                            event->want, now);
+    event->at = event->want->at;
+    if (event->kind == FLOW_REPORT) {
+        err_set(&event->why,
                 "two trainers want this plan: the one of session %jd gets "
                 "nothing while a later one trains; start a selector for each, "
                 "with a run directory of its own",
-                (intmax_t)news->at.session);
-        return flow_server_refuse(outlet->server, news);
+                (intmax_t)event->at.session);
+        return flow_server_refuse(outlet->server, event);
     }
-    if (news->what != FLOW_NOTHING)
+    if (event->kind != FLOW_NOTHING)
         return 1;
     at = flow_producer_place(outlet->producer);
     holder = flow_producer_holder(outlet->producer, &at);
@@ -75,31 +75,31 @@ on_next(struct flow_outlet *outlet, struct flow_news *news)
 }
 
 int
-flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
+flow_outlet_next(struct flow_outlet *outlet, struct flow_event *event)
 {
     int rc = 0;
 
-    while (!rc && flow_server_next(outlet->server, news)) {
-        const enum flow_news_kind what = news->what;
+    while (!rc && flow_server_next(outlet->server, event)) {
+        const enum flow_event_kind what = event->kind;
 
         rc = 1;
         if (what == FLOW_JOINED)
-            flow_producer_join(outlet->producer, news->peer);
+            flow_producer_join(outlet->producer, event->peer);
         if (what == FLOW_LEFT)
-            outlet->freed = flow_producer_leave(outlet->producer, news->peer);
+            outlet->freed = flow_producer_leave(outlet->producer, event->peer);
         if (what == FLOW_ITEM_REFUSED) {
-            flow_producer_on_refusal(outlet->producer, news->peer, &news->at,
+            flow_producer_on_refusal(outlet->producer, event->peer, &event->at,
                                      clock_now());
-            news->what = FLOW_REPORT;
-            rc = *news->why.msg != '\0';
+            event->kind = FLOW_REPORT;
+            rc = *event->why.msg != '\0';
         }
         if (what == FLOW_ENDED || what == FLOW_OVER) { // flow_outlet_is_over()
-            flow_producer_on_end(outlet->producer, news->peer, &news->at,
+            flow_producer_on_end(outlet->producer, event->peer, &event->at,
                                  clock_now());
             rc = 0;
         }
-        if (what == FLOW_MESSAGE && news->want)
-            rc = on_next(outlet, news);
+        if (what == FLOW_MESSAGE && event->want)
+            rc = on_next(outlet, event);
     }
     return rc;
 }

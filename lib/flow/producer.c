@@ -211,7 +211,7 @@ update_leases(struct flow_producer *p)
         p->next_new = p->newest.at;
 }
 
-static enum flow_news_kind
+static enum flow_event_kind
 adopt_snapshot(struct flow_producer *p, const struct wire_want *want,
                double now)
 {
@@ -267,7 +267,7 @@ has_lapsed(struct flow_producer *p, int is_new, double now)
     return now - p->older >= older_wait_s;
 }
 
-enum flow_news_kind
+enum flow_event_kind
 flow_producer_on_snapshot(struct flow_producer *p, uint64_t number,
                           const struct wire_want *want, double now)
 {

@@ -242,23 +242,23 @@ hand_out(struct player *p, struct err *err)
 static int
 receive_messages(struct player *p, struct err *err)
 {
-    struct flow_news news;
+    struct flow_event event;
     int rc;
 
-    while (p->outlet && flow_outlet_next(p->outlet, &news))
+    while (p->outlet && flow_outlet_next(p->outlet, &event))
         continue;
     if (p->outlet) {
         p->over = flow_outlet_is_over(p->outlet);
         return 0;
     }
-    while ((rc = flow_client_next(p->client, &news, err)) > 0) {
-        p->over |= news.what == FLOW_OVER;
-        if (news.what == FLOW_JOINED) {
+    while ((rc = flow_client_next(p->client, &event, err)) > 0) {
+        p->over |= event.kind == FLOW_OVER;
+        if (event.kind == FLOW_JOINED) {
             flow_producer_leave(p->producer, TRAINER);
             flow_producer_join(p->producer, TRAINER);
         }
-        if (news.what == FLOW_MESSAGE)
-            flow_producer_on_snapshot(p->producer, TRAINER, news.want,
+        if (event.kind == FLOW_MESSAGE)
+            flow_producer_on_snapshot(p->producer, TRAINER, event.want,
                                       clock_now());
     }
     return rc;

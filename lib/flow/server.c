@@ -24,7 +24,7 @@ struct flow_server {
     struct flow_peer_table peers;
     struct flow_answer_cache answers;
     struct tally unknown; /* messages of connections without hello */
-    uint64_t from;        /* sender of the last news' message; 0: none */
+    uint64_t from;        /* sender of the last event' message; 0: none */
     int tool_refused;     /* the tool refused that message */
 };
 
@@ -121,7 +121,7 @@ name_peer(const struct flow_known_peer *peer)
 
 static int
 refuse_message(struct flow_server *server, struct flow_known_peer *peer,
-               const struct wire_subject *subject, struct flow_news *news)
+               const struct wire_subject *subject, struct flow_event *event)
 {
     const int last =
         peer->refusal.streak + 1 == FLOW_REFUSALS_MAX && !peer->gone;
@@ -134,7 +134,7 @@ refuse_message(struct flow_server *server, struct flow_known_peer *peer,
                 "row, the last",
                 name_peer(peer).msg, FLOW_REFUSALS_MAX);
     print = flow_link_refuse(&server->link, &peer->id, &peer->refusal, name.msg,
-                             subject, news);
+                             subject, event);
     if (last) { // the peer, if it is a tool of foil, exits with that reason
         err_set(&why, "disconnected after %u refused messages in a row: %.300s",
                 peer->refusal.streak, server->link.last.msg);
@@ -147,62 +147,62 @@ refuse_message(struct flow_server *server, struct flow_known_peer *peer,
 /* Refuse an unknown connection for good. */
 static int
 refuse_connection(struct flow_server *server, const struct wire_id *from,
-                  struct flow_news *news)
+                  struct flow_event *event)
 {
-    flow_link_error(&server->link, from, refused, news->why.msg);
-    news->what = FLOW_REPORT;
-    return tally_add(&server->link.refused, &news->why);
+    flow_link_error(&server->link, from, refused, event->why.msg);
+    event->kind = FLOW_REPORT;
+    return tally_add(&server->link.refused, &event->why);
 }
 
 /* Request the hello of a connection.  After a restart of the binder all peers
  * need that, so a valid message is no alarm. */
 static int
 request_hello(struct flow_server *server, const struct wire_id *from,
-              const char *kind, int is_good, struct flow_news *news)
+              const char *kind, int is_good, struct flow_event *event)
 {
     if (flow_peer_table_unknown(&server->peers, from, clock_now()))
         flow_link_error(&server->link, from, hello_wanted,
                         "unknown peer: send hello first");
-    err_set(&news->why,
+    err_set(&event->why,
             is_good ? "a peer at '%.200s' is asked for a new hello, as after a "
                       "restart or a pause: it sent %s"
                     : "a peer at '%.200s' sent '%s' before its hello",
             wire_sock_endpoint(server->link.sock), kind);
-    news->what = FLOW_REPORT;
-    return tally_add(&server->unknown, &news->why);
+    event->kind = FLOW_REPORT;
+    return tally_add(&server->unknown, &event->why);
 }
 
 static int
 on_unreadable(struct flow_server *server, const struct wire_id *from,
-              struct flow_news *news)
+              struct flow_event *event)
 {
     const struct wire_subject *subject = wire_sock_subject(server->link.sock);
     struct flow_known_peer *peer = flow_peer_table_by_id(&server->peers, from);
 
     if (peer)
-        return refuse_message(server, peer, subject, news);
+        return refuse_message(server, peer, subject, event);
     if (subject->version)
-        return refuse_connection(server, from, news);
-    return request_hello(server, from, subject->kind, 0, news);
+        return refuse_connection(server, from, event);
+    return request_hello(server, from, subject->kind, 0, event);
 }
 
-/* ---- receiving: 1 when there is news ----------------------------------- */
+/* ---- receiving: 1 when there is an event ------------------------------- */
 
 static int
 on_hello(struct flow_server *server, const struct wire_id *from,
-         struct wire_msg *msg, struct flow_news *news)
+         struct wire_msg *msg, struct flow_event *event)
 {
     struct wire_hello hello, *mine = &server->link.hello;
     struct flow_known_peer *peer;
 
-    if (wire_hello_get(&hello, msg, &news->why) ||
-        wire_hello_fits(&server->link.hello, &hello, &news->why) ||
+    if (wire_hello_get(&hello, msg, &event->why) ||
+        wire_hello_fits(&server->link.hello, &hello, &event->why) ||
         (server->link.edge == WIRE_EDGE_BATCH && !*hello.recipe &&
-         err_set(&news->why,
+         err_set(&event->why,
                  "hello: 'recipe' is missing: a peer that sends views has to "
                  "send the recipe that makes them")) ||
-        (server->check && server->check(server->self, &hello, &news->why)))
-        return refuse_connection(server, from, news);
+        (server->check && server->check(server->self, &hello, &event->why)))
+        return refuse_connection(server, from, event);
     // what we do not know yet of the data set is that of the first peer: an
     // augmenter, or the trainer of a negatives service
     if (!*mine->digest && server->link.edge != WIRE_EDGE_FEATURES) {
@@ -214,8 +214,8 @@ on_hello(struct flow_server *server, const struct wire_id *from,
     switch (flow_peer_table_greet(&server->peers, from, &hello, clock_now(),
                                   &peer)) {
     case FLOW_TABLE_FULL:
-        err_set(&news->why, "more than %d peers", FLOW_PEERS_MAX);
-        return refuse_connection(server, from, news);
+        err_set(&event->why, "more than %d peers", FLOW_PEERS_MAX);
+        return refuse_connection(server, from, event);
     case FLOW_KNOWN:
         send_hello(server, peer);
         return 0;
@@ -224,22 +224,22 @@ on_hello(struct flow_server *server, const struct wire_id *from,
     }
     wire_sock_admit(server->link.sock);
     send_hello(server, peer);
-    news->what = FLOW_JOINED;
-    news->peer = peer->number;
+    event->kind = FLOW_JOINED;
+    event->peer = peer->number;
     return 1;
 }
 
-/* Answers a request from the cache, or makes it news.  A request with an id
+/* Answers a request from the cache, or makes it an event.  A request with an id
  * that is too low fails: it is late, or the ids of the peer do not rise. */
 static int
 on_request(struct flow_server *server, struct flow_known_peer *peer,
-           const struct wire_subject *subject, struct flow_news *news)
+           const struct wire_subject *subject, struct flow_event *event)
 {
     struct wire_msg *answer;
     int64_t id;
 
-    if (wire_msg_id(news->msg, &id, &news->why))
-        return refuse_message(server, peer, subject, news);
+    if (wire_msg_id(event->msg, &id, &event->why))
+        return refuse_message(server, peer, subject, event);
     answer = flow_answer_cache_find(&server->answers, peer->hello.peer, id);
     if (answer) {
         send_peer(server, peer, answer);
@@ -247,16 +247,16 @@ on_request(struct flow_server *server, struct flow_known_peer *peer,
     }
     if (!flow_answer_cache_late(&server->answers, peer->hello.peer, id))
         return 1;
-    err_set(&news->why,
+    err_set(&event->why,
             "a request with a larger id than %jd was answered: ids rise",
             (intmax_t)id);
-    send_failure(server, peer, id, &news->why);
+    send_failure(server, peer, id, &event->why);
     return 0;
 }
 
 static int
 on_message(struct flow_server *server, const struct wire_id *from,
-           struct flow_news *news)
+           struct flow_event *event)
 {
     struct wire_msg *msg = server->link.msg;
     const enum wire_kind kind = wire_msg_kind(msg);
@@ -268,35 +268,35 @@ on_message(struct flow_server *server, const struct wire_id *from,
     wire_subject_of(&subject, msg);
     if (*role &&
         !wire_edge_allows_role(server->link.edge, WIRE_CONNECTS, role)) {
-        err_set(&news->why, "a key of role '%s' may not send %s on edge %s",
+        err_set(&event->why, "a key of role '%s' may not send %s on edge %s",
                 role, wire_kind_name(kind), wire_edge_name(server->link.edge));
-        return peer ? refuse_message(server, peer, &subject, news)
-                    : refuse_connection(server, from, news);
+        return peer ? refuse_message(server, peer, &subject, event)
+                    : refuse_connection(server, from, event);
     }
     if (kind == WIRE_HELLO)
-        return on_hello(server, from, msg, news);
+        return on_hello(server, from, msg, event);
     if (!peer)
         return request_hello(
             server, from, wire_kind_name(kind),
             wire_edge_allows_kind(server->link.edge, WIRE_CONNECTS, kind),
-            news);
+            event);
     peer->last_seen = clock_now();
-    news->peer = peer->number;
-    if (flow_link_check(&server->link, kind, &subject, &news->why) ||
+    event->peer = peer->number;
+    if (flow_link_check(&server->link, kind, &subject, &event->why) ||
         (kind == WIRE_HEARTBEAT &&
-         wire_heartbeat_get(&peer->heartbeat, msg, &news->why)))
-        return refuse_message(server, peer, &subject, news);
+         wire_heartbeat_get(&peer->heartbeat, msg, &event->why)))
+        return refuse_message(server, peer, &subject, event);
     if (kind == WIRE_HEARTBEAT)
         return 0;
     if (kind == WIRE_ERROR)
-        return wire_error_get(&error, msg, &news->why)
-                   ? refuse_message(server, peer, &subject, news)
+        return wire_error_get(&error, msg, &event->why)
+                   ? refuse_message(server, peer, &subject, event)
                    : flow_link_on_refusal(&server->link, &error,
-                                          name_peer(peer).msg, news);
+                                          name_peer(peer).msg, event);
     if (wire_edge_is_service(server->link.edge))
-        return on_request(server, peer, &subject, news);
-    return !flow_link_decode(&server->link, news) ||
-           refuse_message(server, peer, &subject, news);
+        return on_request(server, peer, &subject, event);
+    return !flow_link_decode(&server->link, event) ||
+           refuse_message(server, peer, &subject, event);
 }
 
 /* The last message was good, unless the tool refused it. */
@@ -313,30 +313,30 @@ finish_last(struct flow_server *server)
 }
 
 int
-flow_server_next(struct flow_server *server, struct flow_news *news)
+flow_server_next(struct flow_server *server, struct flow_event *event)
 {
     struct wire_id from;
     int rc;
 
-    if (flow_link_poll_refused(&server->link, news))
+    if (flow_link_poll_refused(&server->link, event))
         return 1;
     while (finish_last(server),
-           (rc = flow_link_read(&server->link, &from, news))) {
-        rc = rc < 0 ? on_unreadable(server, &from, news)
-                    : on_message(server, &from, news);
+           (rc = flow_link_read(&server->link, &from, event))) {
+        rc = rc < 0 ? on_unreadable(server, &from, event)
+                    : on_message(server, &from, event);
         if (!rc)
             continue;
-        if (news->what == FLOW_MESSAGE || news->what == FLOW_ENDED ||
-            news->what == FLOW_OVER) // the tool may refuse it
-            server->from = news->peer;
+        if (event->kind == FLOW_MESSAGE || event->kind == FLOW_ENDED ||
+            event->kind == FLOW_OVER) // the tool may refuse it
+            server->from = event->peer;
         return 1;
     }
     flow_peer_table_remove_gone(&server->peers);
     if (!server->peers.keeps_silent)
         flow_peer_table_expire(&server->peers, clock_now());
-    news->what = FLOW_LEFT;
-    news->peer = flow_peer_table_left(&server->peers);
-    return news->peer != 0;
+    event->kind = FLOW_LEFT;
+    event->peer = flow_peer_table_left(&server->peers);
+    return event->peer != 0;
 }
 
 const struct wire_hello *
@@ -449,16 +449,16 @@ flow_server_ping(struct flow_server *server, uint64_t peer)
 }
 
 int
-flow_server_refuse(struct flow_server *server, struct flow_news *news)
+flow_server_refuse(struct flow_server *server, struct flow_event *event)
 {
     struct flow_known_peer *peer =
-        flow_peer_table_by_number(&server->peers, news->peer);
+        flow_peer_table_by_number(&server->peers, event->peer);
     struct wire_subject subject;
 
-    REQUIRE(server->from == news->peer && !server->tool_refused);
+    REQUIRE(server->from == event->peer && !server->tool_refused);
     server->tool_refused = 1;
     if (!peer)
         return 0;
     wire_subject_of(&subject, server->link.msg);
-    return refuse_message(server, peer, &subject, news);
+    return refuse_message(server, peer, &subject, event);
 }

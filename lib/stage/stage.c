@@ -163,42 +163,42 @@ stage_run(struct stage *stage, const struct stage_handlers *handlers,
 }
 
 void
-stage_report(const struct flow_news *news)
+stage_report(const struct flow_event *event)
 {
-    if (news->what == FLOW_REPORT)
-        log_message("%s", news->why.msg);
+    if (event->kind == FLOW_REPORT)
+        log_message("%s", event->why.msg);
 }
 
 int
-stage_client_next(struct flow_client *client, struct flow_news *news)
+stage_client_next(struct flow_client *client, struct flow_event *event)
 {
     struct err err;
-    const int rc = flow_client_next(client, news, &err);
+    const int rc = flow_client_next(client, event, &err);
 
     or_die(rc < 0, &err);
     if (rc)
-        stage_report(news);
+        stage_report(event);
     return rc;
 }
 
 int
-stage_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
+stage_outlet_next(struct flow_outlet *outlet, struct flow_event *event)
 {
-    const int rc = flow_outlet_next(outlet, news);
+    const int rc = flow_outlet_next(outlet, event);
     struct err late;
 
     if (rc)
-        stage_report(news);
+        stage_report(event);
     while (!rc && flow_outlet_late(outlet, &late))
         log_message("%s", late.msg);
     return rc;
 }
 
 void
-stage_refuse(struct flow_server *server, struct flow_news *news)
+stage_refuse(struct flow_server *server, struct flow_event *event)
 {
-    if (flow_server_refuse(server, news))
-        log_message("%s", news->why.msg);
+    if (flow_server_refuse(server, event))
+        log_message("%s", event->why.msg);
 }
 
 int

@@ -169,22 +169,23 @@ take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
 }
 
 static int
-handle_message(struct sampler *s, const struct flow_news *news, struct err *err)
+handle_message(struct sampler *s, const struct flow_event *event,
+               struct err *err)
 {
     const int64_t size = flow_server_hello(s->server)->size;
     struct wire_state state;
     struct wire_weights_request request;
     int refused;
 
-    if (wire_msg_kind(news->msg) == WIRE_WEIGHTS_GET) {
-        if (wire_weights_request_get(&request, news->msg, size, err))
+    if (wire_msg_kind(event->msg) == WIRE_WEIGHTS_GET) {
+        if (wire_weights_request_get(&request, event->msg, size, err))
             return -1;
-        refused = take_pairs(s, news->peer, &request, err);
+        refused = take_pairs(s, event->peer, &request, err);
         wire_weights_request_release(&request);
     } else {
-        if (wire_state_get(&state, news->msg, err))
+        if (wire_state_get(&state, event->msg, err))
             return -1;
-        refused = take_state(s, news->peer, &state, err);
+        refused = take_state(s, event->peer, &state, err);
         wire_state_release(&state);
     }
     return refused;
@@ -193,16 +194,16 @@ handle_message(struct sampler *s, const struct flow_news *news, struct err *err)
 /* ---- the stage ---------------------------------------------------------- */
 
 static void
-handle_news(struct sampler *s, struct flow_news *news)
+handle_event(struct sampler *s, struct flow_event *event)
 {
-    if (news->what == FLOW_JOINED)
+    if (event->kind == FLOW_JOINED)
         flow_state_owner_on_hello(
-            &s->stand, news->peer,
-            flow_server_peer_hello(s->server, news->peer)->peer);
-    if (news->what == FLOW_REPORT ||
-        (news->what == FLOW_MESSAGE && handle_message(s, news, &news->why) &&
-         flow_server_refuse(s->server, news)))
-        log_message("%s", news->why.msg);
+            &s->stand, event->peer,
+            flow_server_peer_hello(s->server, event->peer)->peer);
+    if (event->kind == FLOW_REPORT ||
+        (event->kind == FLOW_MESSAGE && handle_message(s, event, &event->why) &&
+         flow_server_refuse(s->server, event)))
+        log_message("%s", event->why.msg);
 }
 
 int
@@ -221,7 +222,7 @@ main(int argc, char **argv)
     struct sampler s = {0};
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
-    struct flow_news news;
+    struct flow_event event;
     int stop = -1;
 
     flow_state_owner_init(&s.stand);
@@ -232,8 +233,8 @@ main(int argc, char **argv)
     if (stop < 0)
         die("%s", err.msg);
     while (wire_wait(wire, stop, 1, &err) > 0)
-        while (flow_server_next(s.server, &news))
-            handle_news(&s, &news);
+        while (flow_server_next(s.server, &event))
+            handle_event(&s, &event);
     flow_server_close(s.server);
     wire_close(wire);
     return EXIT_OK;

@@ -62,16 +62,16 @@ bring(void)
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
     struct flow_client *client = flow_client_open(wire, &config, &err);
-    struct flow_news news;
+    struct flow_event event;
     struct wire_msg *msg;
     const pid_t trainer = getppid();
     int64_t step = 0;
 
     while (getppid() == trainer && wire_wait(wire, -1, 1, &err) > 0) {
-        while (flow_client_next(client, &news, &err) > 0) {
-            if (news.what != FLOW_MESSAGE)
+        while (flow_client_next(client, &event, &err) > 0) {
+            if (event.kind != FLOW_MESSAGE)
                 continue;
-            msg = make(news.want->at.session, step++);
+            msg = make(event.want->at.session, step++);
             flow_client_send(client, msg);
             wire_msg_free(msg);
         }
@@ -93,19 +93,19 @@ print_median(size_t n, double *seconds)
     printf("%.1f ", seconds[n / 2] * 1e6);
 }
 
-/* Waits for news of that kind; what is refused ends the measurement. */
+/* Waits for an event of that kind; what is refused ends the measurement. */
 static void
-until(struct wire *wire, struct flow_server *server, enum flow_news_kind what,
-      struct flow_news *news)
+until(struct wire *wire, struct flow_server *server, enum flow_event_kind what,
+      struct flow_event *event)
 {
     struct err err;
 
     for (;;) {
-        while (flow_server_next(server, news) > 0) {
-            if (news->what == what)
+        while (flow_server_next(server, event) > 0) {
+            if (event->kind == what)
                 return;
-            if (news->what == FLOW_REPORT) {
-                fprintf(stderr, "bench_wire: %s\n", news->why.msg);
+            if (event->kind == FLOW_REPORT) {
+                fprintf(stderr, "bench_wire: %s\n", event->why.msg);
                 exit(1);
             }
         }
@@ -127,12 +127,12 @@ round_trips(size_t n, double *trip, double *decode)
     struct flow_server *server = flow_server_open(wire, &config, &err);
     struct wire_batch batch;
     struct wire_want one = {.at = {1, 0, 0}, .window = 1, .room = -1};
-    struct flow_news news;
+    struct flow_event event;
     uint64_t peer;
 
     REQUIRE(server);
-    until(wire, server, FLOW_JOINED, &news);
-    peer = news.peer;
+    until(wire, server, FLOW_JOINED, &event);
+    peer = event.peer;
     for (size_t i = 0; i < n; i++) {
         const double start = clock_now();
         struct wire_msg *next;
@@ -142,9 +142,9 @@ round_trips(size_t n, double *trip, double *decode)
         next = wire_want_put(&one);
         flow_server_send(server, peer, next);
         wire_msg_free(next);
-        until(wire, server, FLOW_MESSAGE, &news);
+        until(wire, server, FLOW_MESSAGE, &event);
         came = clock_now();
-        REQUIRE(!wire_batch_get(&batch, news.msg, 0, &err));
+        REQUIRE(!wire_batch_get(&batch, event.msg, 0, &err));
         decode[i] = clock_now() - came;
         trip[i] = clock_now() - start;
         wire_batch_release(&batch);

@@ -3,7 +3,7 @@
 
 /*
  * For tests of the ends of edges: two sets of sockets in one process, a
- * scratch folder, and a loop that runs both until there is news.
+ * scratch folder, and a loop that runs both until there is an event.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ close_ends(struct wire *a, struct wire *b, struct flow_server *server,
 }
 
 /*
- * Run both sides until the server (client) has news of that kind; other news
+ * Run both sides until the server (client) has an event of that kind; others
  * are skipped.  0 after so many seconds.
  */
 static int
@@ -121,13 +121,13 @@ turn(struct wire *a, struct wire *b)
 
 __attribute__((unused)) static int
 server_sees(struct wire *a, struct wire *b, struct flow_server *server,
-            enum flow_news_kind what, struct flow_news *news, double seconds)
+            enum flow_event_kind what, struct flow_event *event, double seconds)
 {
     const double until = clock_now() + seconds;
 
     do {
-        while (flow_server_next(server, news) > 0)
-            if (news->what == what)
+        while (flow_server_next(server, event) > 0)
+            if (event->kind == what)
                 return 1;
     } while (turn(a, b) && clock_now() < until);
     return 0;
@@ -150,16 +150,16 @@ __attribute__((unused)) static int
 server_is_asked(struct wire *a, struct wire *b, struct flow_server *server,
                 struct flow_client *client, struct wire_want *next)
 {
-    struct flow_news news;
+    struct flow_event event;
     struct wire_want got;
     struct err err;
 
     for (int i = 0; i < 1000; i++) {
-        while (client && flow_client_next(client, &news, &err) > 0)
+        while (client && flow_client_next(client, &event, &err) > 0)
             ;
-        while (server_sees(a, b, server, FLOW_MESSAGE, &news, 0)) {
-            if (wire_msg_kind(news.msg) != WIRE_WANT ||
-                wire_want_get(&got, news.msg, &err))
+        while (server_sees(a, b, server, FLOW_MESSAGE, &event, 0)) {
+            if (wire_msg_kind(event.msg) != WIRE_WANT ||
+                wire_want_get(&got, event.msg, &err))
                 continue;
             *next = got;
             next->have = NULL;
@@ -174,16 +174,16 @@ server_is_asked(struct wire *a, struct wire *b, struct flow_server *server,
 /* The same, with a client that has to reconnect by itself. */
 __attribute__((unused)) static int
 both_see(struct wire *a, struct wire *b, struct flow_server *server,
-         struct flow_client *client, enum flow_news_kind what,
-         struct flow_news *news)
+         struct flow_client *client, enum flow_event_kind what,
+         struct flow_event *event)
 {
-    struct flow_news other;
+    struct flow_event other;
     struct err err;
 
     for (int i = 0; i < 1000; i++) {
         while (flow_client_next(client, &other, &err) > 0)
             ;
-        if (server_sees(a, b, server, what, news, 0))
+        if (server_sees(a, b, server, what, event, 0))
             return 1;
     }
     return 0;
@@ -191,14 +191,14 @@ both_see(struct wire *a, struct wire *b, struct flow_server *server,
 
 __attribute__((unused)) static int
 client_sees(struct wire *a, struct wire *b, struct flow_client *client,
-            enum flow_news_kind what, struct flow_news *news, double seconds)
+            enum flow_event_kind what, struct flow_event *event, double seconds)
 {
     const double until = clock_now() + seconds;
     struct err err;
 
     do {
-        while (flow_client_next(client, news, &err) > 0)
-            if (news->what == what)
+        while (flow_client_next(client, event, &err) > 0)
+            if (event->kind == what)
                 return 1;
     } while (turn(a, b) && clock_now() < until);
     return 0;

@@ -23,7 +23,7 @@ number(struct wire_place at)
 }
 
 /* Held places of the first epoch, as a string of digits. */
-static enum flow_news_kind
+static enum flow_event_kind
 next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
      const char *held, int64_t room, double now)
 {

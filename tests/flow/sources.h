@@ -145,7 +145,7 @@ send_end(struct world *w, struct source *s, int binder)
     check_end_sent(w, s, binder);
 }
 
-static enum flow_news_kind
+static enum flow_event_kind
 source_next(struct world *w, struct source *s, struct link *link,
             const struct content *msg)
 {
@@ -155,7 +155,7 @@ source_next(struct world *w, struct source *s, struct link *link,
                       (msg->session == s->session && msg->serial > s->serial);
     const int is_same =
         link->session == msg->session && link->serial == msg->serial;
-    enum flow_news_kind news;
+    enum flow_event_kind event;
     int all;
 
     // what foil-select and wire_session_check() refuse
@@ -165,10 +165,10 @@ source_next(struct world *w, struct source *s, struct link *link,
     link->serial = msg->serial;
     link->wants = 1;
     link->room = msg->room ? msg->room : msg->window;
-    news = flow_producer_on_snapshot(s->flow, link->number, &next, w->now);
-    if (news == FLOW_REPORT) // it has changed nothing
-        news = FLOW_NOTHING;
-    if (news == FLOW_REWOUND) {
+    event = flow_producer_on_snapshot(s->flow, link->number, &next, w->now);
+    if (event == FLOW_REPORT) // it has changed nothing
+        event = FLOW_NOTHING;
+    if (event == FLOW_REWOUND) {
         log_event(w, "the producer goes back to %d", msg->k);
         if (!newer && w->now - s->confirmed < FLOW_LAPSE + 1)
             fail(w, "the producer goes back to %d after %.3f s", msg->k,
@@ -176,22 +176,22 @@ source_next(struct world *w, struct source *s, struct link *link,
         if (!newer && is_same && count_over(w, s, link->binder, &all))
             fail(w, "the producer goes back to %d after an end", msg->k);
     }
-    if (news == FLOW_NEW_SESSION || news == FLOW_REWOUND) {
+    if (event == FLOW_NEW_SESSION || event == FLOW_REWOUND) {
         s->fresh = msg->k;
         s->closed = 0;
     }
-    if (news != FLOW_NOTHING || newer)
+    if (event != FLOW_NOTHING || newer)
         book_end(w, s, msg, newer);
-    if (news == FLOW_NEW_SESSION)
+    if (event == FLOW_NEW_SESSION)
         s->over = 0;
-    if (news != FLOW_NOTHING || newer)
+    if (event != FLOW_NOTHING || newer)
         book_snapshot(w, s, msg,
-                      news == FLOW_NEW_SESSION || news == FLOW_REWOUND);
+                      event == FLOW_NEW_SESSION || event == FLOW_REWOUND);
     if (msg->session == s->session && msg->serial == s->serial)
         s->confirmed = w->now;
     if (s->fresh < s->place)
         s->fresh = s->place;
-    return news;
+    return event;
 }
 
 /* ---- the selector ------------------------------------------------------- */
@@ -284,13 +284,13 @@ ask(struct world *w, struct flow_consumer *c, int binder)
 }
 
 static void
-filter_next(struct world *w, enum flow_news_kind news)
+filter_next(struct world *w, enum flow_event_kind event)
 {
     struct source *s = &w->filter_out;
     const struct wire_place at = flow_producer_place(s->flow);
     void *item;
 
-    if (news == FLOW_NEW_SESSION || news == FLOW_REWOUND) {
+    if (event == FLOW_NEW_SESSION || event == FLOW_REWOUND) {
         drop_items(w->filter_in);
         flow_consumer_begin(w->filter_in, &at);
         w->begins = 0;

@@ -25,12 +25,13 @@ binder_restarts(void)
     struct flow_server *server = selector_at(a, "again");
     struct flow_client *client = augmenter_at(b, "again");
     struct wire_want next = {0};
-    struct flow_news news;
+    struct flow_event event;
 
     T(!send_to_server(client, next_of(9, 1, 2, 1)),
       "nothing is sent before a greeting");
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
-    T(client_sees(a, b, client, FLOW_JOINED, &news, 60), "both");
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60),
+      "the peer has joined");
+    T(client_sees(a, b, client, FLOW_JOINED, &event, 60), "both");
     T(send_to_server(client, next_of(9, 1, 2, 5)) &&
           server_is_asked(a, b, server, client, &next),
       "the binder gets the snapshot");
@@ -41,9 +42,9 @@ binder_restarts(void)
     flow_server_close(server);
     server = selector_at(a, "again");
     T(server != NULL, "another binder at the same address");
-    T(both_see(a, b, server, client, FLOW_JOINED, &news), "joined again");
-    T(client_sees(a, b, client, FLOW_JOINED, &news, 60),
-      "the reconnection is news for the client's tool");
+    T(both_see(a, b, server, client, FLOW_JOINED, &event), "joined again");
+    T(client_sees(a, b, client, FLOW_JOINED, &event, 60),
+      "the reconnection is an event for the client's tool");
 
     close_ends(a, b, server, client);
 }
@@ -58,11 +59,11 @@ heartbeat_is_stored(void)
     struct flow_server *server = selector_at(a, "heartbeat");
     struct flow_client *client = augmenter_at(b, "heartbeat");
     const struct wire_heartbeat *stored;
-    struct flow_news news;
+    struct flow_event event;
     uint64_t peer;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60) &&
-          client_sees(a, b, client, FLOW_JOINED, &news, 60),
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60) &&
+          client_sees(a, b, client, FLOW_JOINED, &event, 60),
       "a peer joins");
     peer = flow_server_peer(server, 0);
     T(!flow_server_heartbeat(server, peer + 1),
@@ -73,7 +74,7 @@ heartbeat_is_stored(void)
     for (int i = 0; i < 500 && !flow_server_heartbeat(server, peer)->room;
          i++) {
         turn(a, b);
-        flow_server_next(server, &news);
+        flow_server_next(server, &event);
     }
     stored = flow_server_heartbeat(server, peer);
     T(stored->room == 2 && stored->items == 1 && stored->ready == 3 &&
@@ -95,7 +96,7 @@ unknown_peer_gets_error(void)
     struct wire_error again = {.reason = "who", .rehello = 1, .id = -1};
     struct wire_hello mine = hello_of("select", "r", digest_a, 10);
     struct wire_msg *reply[] = {wire_hello_put(&mine), wire_error_put(&again)};
-    struct flow_news news;
+    struct flow_event event;
     struct wire_msg *msg;
     struct wire_id from;
     int hellos = 0;
@@ -103,7 +104,7 @@ unknown_peer_gets_error(void)
     // answer the first hello, then forget it, then answer the second
     for (int i = 0; i < 1000 && hellos < 2; i++) {
         turn(a, b);
-        while (flow_client_next(client, &news, &err) > 0)
+        while (flow_client_next(client, &event, &err) > 0)
             ;
         if (wire_sock_recv(sock, &from, &msg, &err) <= 0)
             continue;
@@ -114,7 +115,7 @@ unknown_peer_gets_error(void)
         wire_msg_free(msg);
     }
     T(hellos == 2, "after the error it sends hello again");
-    T(client_sees(a, b, client, FLOW_JOINED, &news, 60),
+    T(client_sees(a, b, client, FLOW_JOINED, &event, 60),
       "after that hello the client joins");
     wire_msg_free(reply[0]);
     wire_msg_free(reply[1]);
@@ -134,14 +135,14 @@ refused(const char *what, const struct wire_hello *hello)
     const struct flow_client_config config = {
         .endpoint = at("refused"), .edge = WIRE_EDGE_PLAN, .hello = *hello};
     struct flow_client *client = flow_client_open(b, &config, &err);
-    struct flow_news news;
+    struct flow_event event;
     int rc = 0, reports = 0;
 
     for (int i = 0; i < 1000 && rc >= 0; i++) {
         turn(a, b);
-        while (flow_server_next(server, &news) > 0)
-            reports += news.what == FLOW_REPORT;
-        rc = flow_client_next(client, &news, &err);
+        while (flow_server_next(server, &event) > 0)
+            reports += event.kind == FLOW_REPORT;
+        rc = flow_client_next(client, &event, &err);
     }
     T(rc < 0 && *err.msg, "[unknown: hello that does not fit] %s: %s", what,
       err.msg);
@@ -175,7 +176,7 @@ hand_open(struct hand *h)
 {
     const struct wire_limits limits = {0};
     struct wire_msg *msg = NULL;
-    struct flow_news news;
+    struct flow_event event;
     struct err err;
 
     h->a = wire_open(NULL, &err);
@@ -185,17 +186,17 @@ hand_open(struct hand *h)
     h->client = augmenter_at(h->b, "greeting");
     for (int i = 0; i < 1000 && !msg; i++) {
         turn(h->a, h->b);
-        flow_client_next(h->client, &news, &err);
+        flow_client_next(h->client, &event, &err);
         wire_sock_recv(h->sock, &h->from, &msg, &err);
     }
     wire_msg_free(msg);
 }
 
-/* The client receives a message: returns its news, or -1. */
+/* The client receives a message: returns its event, or -1. */
 static int
 receives(struct hand *h, struct wire_msg *msg)
 {
-    struct flow_news news;
+    struct flow_event event;
     struct err err;
     int rc = 0;
 
@@ -203,9 +204,9 @@ receives(struct hand *h, struct wire_msg *msg)
     wire_msg_free(msg);
     for (int i = 0; i < 20 && !rc; i++) {
         turn(h->a, h->b);
-        rc = flow_client_next(h->client, &news, &err);
+        rc = flow_client_next(h->client, &event, &err);
     }
-    return rc > 0 ? (int)news.what : rc;
+    return rc > 0 ? (int)event.kind : rc;
 }
 
 /* The rows of a greeting at the connecting end. */
@@ -228,7 +229,7 @@ greeting(void)
     T(receives(&h, wire_hello_put(&mine)) == FLOW_JOINED,
       "the answer to hello");
     T(receives(&h, wire_end_put(&end)) == FLOW_ENDED,
-      "[IN: a message of the edge] it is news");
+      "[IN: a message of the edge] it is an event");
     T(!receives(&h, wire_error_put(&id)),
       "an error with the id of a request, of which there is none: dropped");
     T(receives(&h, wire_error_put(&plain)) < 0,
@@ -251,14 +252,14 @@ ends(void)
     struct flow_server *server = selector_at(a, "ends");
     struct flow_client *client = augmenter_at(b, "ends");
     struct wire_msg *msg[] = {wire_end_put(&end), wire_end_put(&over)};
-    struct flow_news news;
+    struct flow_event event;
 
-    T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
-    flow_server_send(server, news.peer, msg[0]);
-    T(client_sees(a, b, client, FLOW_ENDED, &news, 60) && news.at.epoch == 1,
+    T(both_see(a, b, server, client, FLOW_JOINED, &event), "the peer joins");
+    flow_server_send(server, event.peer, msg[0]);
+    T(client_sees(a, b, client, FLOW_ENDED, &event, 60) && event.at.epoch == 1,
       "the plan ends at a place");
     flow_server_send(server, flow_server_peer(server, 0), msg[1]);
-    T(client_sees(a, b, client, FLOW_OVER, &news, 60), "the run is over");
+    T(client_sees(a, b, client, FLOW_OVER, &event, 60), "the run is over");
     wire_msg_free(msg[0]);
     wire_msg_free(msg[1]);
     close_ends(a, b, server, client);
@@ -275,12 +276,12 @@ snapshots(void)
     struct flow_client *client =
         client_at(b, "snapshots", WIRE_EDGE_BATCH, "augment");
     struct wire_msg *msg = next_of(5, 0, 3, 4);
-    struct flow_news news;
+    struct flow_event event;
 
-    T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
-    flow_server_send(server, news.peer, msg);
-    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
-          news.want->serial == 4 && news.want->at.step == 3,
+    T(both_see(a, b, server, client, FLOW_JOINED, &event), "the peer joins");
+    flow_server_send(server, event.peer, msg);
+    T(client_sees(a, b, client, FLOW_MESSAGE, &event, 60) &&
+          event.want->serial == 4 && event.want->at.step == 3,
       "the client gets a snapshot");
     wire_msg_free(msg);
     close_ends(a, b, server, client);

@@ -6,16 +6,16 @@
 #include "flow/peer.h"
 #include "wire/batch.h"
 
-/* Run both sides until the inlet has news of that kind. */
+/* Run both sides until the inlet has an event of that kind. */
 static int
 inlet_sees(struct wire *a, struct wire *b, struct flow_inlet *inlet,
-           enum flow_news_kind what, struct flow_news *news, double seconds)
+           enum flow_event_kind what, struct flow_event *event, double seconds)
 {
     const double until = clock_now() + seconds;
 
     do {
-        while (flow_inlet_next(inlet, news))
-            if (news->what == what)
+        while (flow_inlet_next(inlet, event))
+            if (event->kind == what)
                 return 1;
     } while (turn(a, b) && clock_now() < until);
     return 0;
@@ -54,24 +54,24 @@ open_edge(void)
 
 /* 1 when the augmenter receives a snapshot in a minute. */
 static int
-gets_snapshot(struct edge *e, struct flow_news *news)
+gets_snapshot(struct edge *e, struct flow_event *event)
 {
-    return client_sees(e->a, e->b, e->client, FLOW_MESSAGE, news, 60);
+    return client_sees(e->a, e->b, e->client, FLOW_MESSAGE, event, 60);
 }
 
 static void
 greets(struct edge *e)
 {
     const struct wire_hello *hello = flow_server_hello(e->inlet->server);
-    struct flow_news news;
+    struct flow_event event;
 
-    T(inlet_sees(e->a, e->b, e->inlet, FLOW_JOINED, &news, 60),
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_JOINED, &event, 60),
       "an augmenter joins");
     T(hello->size == 10 && !strcmp(hello->recipe, "cifar"),
       "data set and recipe are the first peer's");
     flow_inlet_send_snapshots(e->inlet);
-    T(gets_snapshot(e, &news) && news.want->at.session == 1000 &&
-          news.want->window == 2 && !news.want->n_have,
+    T(gets_snapshot(e, &event) && event.want->at.session == 1000 &&
+          event.want->window == 2 && !event.want->n_have,
       "the augmenter receives session and window");
 }
 
@@ -95,14 +95,14 @@ receives_batch(struct edge *e)
                                .batch.ids = ids,
                                .batch.pixels = views};
     struct wire_msg *msg = wire_batch_put(&batch);
-    struct flow_news news;
+    struct flow_event event;
     struct wire_place at;
     struct err err = {""};
 
     T(flow_client_send(e->client, msg) == 1, "a batch is sent");
-    T(inlet_sees(e->a, e->b, e->inlet, FLOW_MESSAGE, &news, 60),
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_MESSAGE, &event, 60),
       "the batch arrives");
-    T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
+    T(!wire_batch_get(&batch, event.msg, 10, &err), "the batch decodes: %s",
       err.msg);
     at = wire_place_of(batch.session, &batch.batch);
     T(flow_consumer_wants(consumer, &at) &&
@@ -117,20 +117,20 @@ static void
 sends_snapshots(struct edge *e)
 {
     const struct wire_place done = {1000, 0, 1};
-    struct flow_news news;
+    struct flow_event event;
 
     flow_inlet_send_snapshots(e->inlet);
-    T(gets_snapshot(e, &news) && news.want->n_have == 1 &&
-          news.want->have[1] == 0,
+    T(gets_snapshot(e, &event) && event.want->n_have == 1 &&
+          event.want->have[1] == 0,
       "held items are in the snapshot");
     flow_consumer_set_place(e->inlet->consumer, &done);
     flow_inlet_send_snapshots(e->inlet);
-    T(gets_snapshot(e, &news) && news.want->at.step == 1 &&
-          news.want->serial == 3 && !news.want->n_have,
+    T(gets_snapshot(e, &event) && event.want->at.step == 1 &&
+          event.want->serial == 3 && !event.want->n_have,
       "the new place is in the snapshot");
     T(flow_inlet_pause_s(e->inlet) > 0.1, "after a snapshot nothing is due");
     flow_server_send_over(e->inlet->server, &done);
-    T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 60),
+    T(client_sees(e->a, e->b, e->client, FLOW_OVER, &event, 60),
       "[consumer: the run is over] the run is over");
 }
 
@@ -138,13 +138,13 @@ static void
 turns_away(struct edge *e)
 {
     struct flow_client *other;
-    struct flow_news news;
+    struct flow_event event;
     struct err err;
 
     strcpy(e->augmenter.hello.recipe, "emc2");
     other = flow_client_open(e->b, &e->augmenter, &err);
-    T(inlet_sees(e->a, e->b, e->inlet, FLOW_REPORT, &news, 60),
-      "a peer with another recipe is refused: %s", news.why.msg);
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_REPORT, &event, 60),
+      "a peer with another recipe is refused: %s", event.why.msg);
     T(flow_server_peers(e->inlet->server) == 1, "a refused peer does not join");
     flow_client_close(other);
 }
@@ -179,16 +179,16 @@ ends(void)
     };
     struct flow_inlet *inlet = flow_inlet_open(a, &sc, &err);
     struct wire_sock *sock = join(b, sc.server.endpoint, "x");
-    struct flow_news news;
+    struct flow_event event;
 
-    T(inlet_sees(a, b, inlet, FLOW_JOINED, &news, 60), "an augmenter joins");
+    T(inlet_sees(a, b, inlet, FLOW_JOINED, &event, 60), "an augmenter joins");
     send_and_free(sock, next_of(1, 0, 0, 1));
-    T(inlet_sees(a, b, inlet, FLOW_REPORT, &news, 60),
-      "a kind of another edge is refused: %s", news.why.msg);
+    T(inlet_sees(a, b, inlet, FLOW_REPORT, &event, 60),
+      "a kind of another edge is refused: %s", event.why.msg);
     T(flow_consumer_ended(inlet->consumer) == FLOW_NONE_ENDED,
       "the plan continues");
     send_and_free(sock, wire_end_put(&end));
-    inlet_sees(a, b, inlet, FLOW_REPORT, &news, 0.1);
+    inlet_sees(a, b, inlet, FLOW_REPORT, &event, 0.1);
     T(flow_consumer_ended(inlet->consumer) == FLOW_ALL_ENDED,
       "the plan ends when all augmenters report it");
     wire_sock_close(sock);

@@ -43,27 +43,27 @@ items_between(struct wire *a, struct wire *b, struct flow_server *server,
               struct flow_client *client)
 {
     const struct wire_place place = {9, 0, 0};
-    struct flow_news news;
+    struct flow_event event;
 
     send_item(server, &place, "r", 11);
-    T(client_sees(a, b, client, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "select: item: data set of 11"),
-      "an item of another data set is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_ITEM_REFUSED, &news, 60) &&
-          !news.at.step &&
-          strstr(news.why.msg, "refuses our item of epoch 0, step 0: item: "
-                               "data set of 11"),
-      "its sender receives and reports the reason: %s", news.why.msg);
+    T(client_sees(a, b, client, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "select: item: data set of 11"),
+      "an item of another data set is refused: %s", event.why.msg);
+    T(server_sees(a, b, server, FLOW_ITEM_REFUSED, &event, 60) &&
+          !event.at.step &&
+          strstr(event.why.msg, "refuses our item of epoch 0, step 0: item: "
+                                "data set of 11"),
+      "its sender receives and reports the reason: %s", event.why.msg);
     send_item(server, &place, "other", 10);
-    T(client_sees(a, b, client, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "of run 'other', this is run 'r'"),
-      "an item of another run is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_ITEM_REFUSED, &news, 60) &&
-          strstr(news.why.msg, "of run 'other'"),
+    T(client_sees(a, b, client, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "of run 'other', this is run 'r'"),
+      "an item of another run is refused: %s", event.why.msg);
+    T(server_sees(a, b, server, FLOW_ITEM_REFUSED, &event, 60) &&
+          strstr(event.why.msg, "of run 'other'"),
       "the sender of that item receives the reason");
     send_item(server, &place, "", 10);
-    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 60) &&
-          news.item->batch.ids[2] == 3,
+    T(client_sees(a, b, client, FLOW_MESSAGE, &event, 60) &&
+          event.item->batch.ids[2] == 3,
       "a good one is accepted");
 }
 
@@ -77,11 +77,11 @@ items(void)
         server_at(a, "plan", WIRE_EDGE_PLAN, "select", "r");
     struct flow_client *client =
         client_at(b, "plan", WIRE_EDGE_PLAN, "augment");
-    struct flow_news news;
+    struct flow_event event;
 
-    T(both_see(a, b, server, client, FLOW_JOINED, &news),
+    T(both_see(a, b, server, client, FLOW_JOINED, &event),
       "the peer has joined");
-    client_sees(a, b, client, FLOW_JOINED, &news, 60);
+    client_sees(a, b, client, FLOW_JOINED, &event, 60);
     items_between(a, b, server, client);
     T(flow_server_peers(server) == 1, "no peer had to leave");
     close_ends(a, b, server, client);
@@ -105,28 +105,28 @@ peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
         .reason = "no such place", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
     struct wire_msg *heartbeat =
         wire_heartbeat_put(&(struct wire_heartbeat){0});
-    struct flow_news news;
+    struct flow_event event;
 
     wire_sock_send_when_connected(sock, heartbeat);
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "asked for a new hello, as after a restart") &&
-          strstr(news.why.msg, "it sent heartbeat"),
-      "a valid message of an unknown peer is no alarm: %s", news.why.msg);
-    T(strstr(news.why.msg, "/batch"), "with the edge");
+    T(server_sees(a, b, server, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "asked for a new hello, as after a restart") &&
+          strstr(event.why.msg, "it sent heartbeat"),
+      "a valid message of an unknown peer is no alarm: %s", event.why.msg);
+    T(strstr(event.why.msg, "/batch"), "with the edge");
     wire_msg_free(heartbeat);
     send_and_free(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "sent 'item' before its hello"),
-      "an invalid one is: %s", news.why.msg);
+    T(server_sees(a, b, server, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "sent 'item' before its hello"),
+      "an invalid one is: %s", event.why.msg);
     send_and_free(sock, wire_hello_put(&mine));
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "it joins");
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60), "it joins");
     send_and_free(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 60), "refused: %s",
-      news.why.msg);
+    T(server_sees(a, b, server, FLOW_REPORT, &event, 60), "refused: %s",
+      event.why.msg);
     send_and_free(sock, wire_error_put(&no));
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "no such place"),
-      "an error of a peer is reported: %s", news.why.msg);
+    T(server_sees(a, b, server, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "no such place"),
+      "an error of a peer is reported: %s", event.why.msg);
 }
 
 /* An error is never answered: else two ends would never stop. */

@@ -7,16 +7,16 @@
 #include "flow/peer.h"
 #include "wire/batch.h"
 
-/* Run both sides until the outlet has news of that kind. */
+/* Run both sides until the outlet has an event of that kind. */
 static int
 outlet_sees(struct wire *a, struct wire *b, struct flow_outlet *outlet,
-            enum flow_news_kind what, struct flow_news *news, double seconds)
+            enum flow_event_kind what, struct flow_event *event, double seconds)
 {
     const double until = clock_now() + seconds;
 
     do {
-        while (flow_outlet_next(outlet, news))
-            if (news->what == what)
+        while (flow_outlet_next(outlet, event))
+            if (event->kind == what)
                 return 1;
     } while (turn(a, b) && clock_now() < until);
     return 0;
@@ -28,10 +28,10 @@ sees_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
           double seconds)
 {
     const double until = clock_now() + seconds;
-    struct flow_news news;
+    struct flow_event event;
 
     do {
-        while (flow_outlet_next(outlet, &news))
+        while (flow_outlet_next(outlet, &event))
             ;
         if (flow_outlet_is_over(outlet))
             return 1;
@@ -84,36 +84,36 @@ open_plan(void)
     return p;
 }
 
-/* 1 when the outlet has news of that kind, in 8 s. */
+/* 1 when the outlet has an event of that kind, in 8 s. */
 static int
-sees(struct plan *p, enum flow_news_kind what, struct flow_news *news)
+sees(struct plan *p, enum flow_event_kind what, struct flow_event *event)
 {
-    return outlet_sees(p->a, p->b, p->outlet, what, news, 60);
+    return outlet_sees(p->a, p->b, p->outlet, what, event, 60);
 }
 
 /* The same for the client. */
 static int
-client_sees_news(struct plan *p, enum flow_news_kind what,
-                 struct flow_news *news)
+client_sees_event(struct plan *p, enum flow_event_kind what,
+                  struct flow_event *event)
 {
-    return client_sees(p->a, p->b, p->client, what, news, 60);
+    return client_sees(p->a, p->b, p->client, what, event, 60);
 }
 
 static void
 begins(struct plan *p)
 {
-    struct flow_news news;
+    struct flow_event event;
     struct flow_send_item now;
 
-    T(sees(p, FLOW_JOINED, &news), "the outlet has a peer");
-    T(client_sees_news(p, FLOW_JOINED, &news), "the client joined");
+    T(sees(p, FLOW_JOINED, &event), "the outlet has a peer");
+    T(client_sees_event(p, FLOW_JOINED, &event), "the client joined");
     T(!flow_producer_needs_place(p->outlet->producer) &&
           !flow_producer_next_item(p->outlet->producer, 0, &now),
       "no window is known yet");
     T(send_to_server(p->client, next_of(77, 1, 2, 1)),
       "the client sends a snapshot");
-    T(sees(p, FLOW_NEW_SESSION, &news), "a session begins");
-    T(news.at.session == 77 && news.at.epoch == 1 && news.at.step == 2,
+    T(sees(p, FLOW_NEW_SESSION, &event), "a session begins");
+    T(event.at.session == 77 && event.at.epoch == 1 && event.at.step == 2,
       "it begins at its place");
 }
 
@@ -127,7 +127,7 @@ hands_out(struct plan *p)
                              .batch.epochs = 2,
                              .batch.b = 9,
                              .batch.ids = ids};
-    struct flow_news news;
+    struct flow_event event;
     struct flow_send_item now;
 
     fill(p->outlet);
@@ -148,40 +148,40 @@ hands_out(struct plan *p)
     T(!flow_producer_next_item(p->outlet->producer, clock_now(), &now) &&
           flow_producer_leases(p->outlet->producer) == 3,
       "after three items no other one is sent");
-    T(client_sees_news(p, FLOW_MESSAGE, &news), "an item arrives");
-    T(news.item->batch.ids[2] == 2 && news.item->batch.step == 2,
+    T(client_sees_event(p, FLOW_MESSAGE, &event), "an item arrives");
+    T(event.item->batch.ids[2] == 2 && event.item->batch.step == 2,
       "it is the sent one");
-    T((uintptr_t)news.item->batch.ids % 8 == 0, "its ids are aligned");
-    T(client_sees_news(p, FLOW_MESSAGE, &news), "the next one arrives");
+    T((uintptr_t)event.item->batch.ids % 8 == 0, "its ids are aligned");
+    T(client_sees_event(p, FLOW_MESSAGE, &event), "the next one arrives");
 }
 
 /* The trainer's place, and the end. */
 static void
 passes_on(struct plan *p)
 {
-    struct flow_news news;
+    struct flow_event event;
 
     send_to_server(p->client, next_of(77, 1, 3, 2));
-    T(sees(p, FLOW_PROGRESS, &news) && news.at.step == 3,
-      "the new place is news");
+    T(sees(p, FLOW_PROGRESS, &event) && event.at.step == 3,
+      "the new place is an event");
     T(flow_producer_leases(p->outlet->producer) == 2,
       "a trained item has no lease");
     send_to_server(p->client, next_of(77, 1, 2, 3));
-    T(sees(p, FLOW_REWOUND, &news) && news.at.step == 2,
-      "a place that goes back is news");
+    T(sees(p, FLOW_REWOUND, &event) && event.at.step == 2,
+      "a place that goes back is an event");
     fill(p->outlet);
     flow_outlet_send_end(p->outlet);
     flow_outlet_send_end(p->outlet);
-    T(client_sees_news(p, FLOW_ENDED, &news) && news.at.step == 5,
+    T(client_sees_event(p, FLOW_ENDED, &event) && event.at.step == 5,
       "the plan has an end");
-    T(!client_sees(p->a, p->b, p->client, FLOW_ENDED, &news, 0.05),
+    T(!client_sees(p->a, p->b, p->client, FLOW_ENDED, &event, 0.05),
       "the end is sent once");
 }
 
 static void
 is_left(struct plan *p)
 {
-    struct flow_news news;
+    struct flow_event event;
     struct flow_send_item now;
 
     flow_producer_next_item(p->outlet->producer, clock_now(), &now);
@@ -192,7 +192,7 @@ is_left(struct plan *p)
     for (int i = 0; i < 1000 && flow_server_ping(p->outlet->server, now.peer);
          i++)
         turn(p->a, p->b);
-    T(sees(p, FLOW_LEFT, &news) && p->outlet->freed == 1,
+    T(sees(p, FLOW_LEFT, &event) && p->outlet->freed == 1,
       "a peer that leaves frees its item");
 }
 
@@ -231,24 +231,24 @@ claims(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_outlet *outlet = flow_outlet_open(a, &sc, &err);
     struct wire_sock *sock = join(b, at("claims"), "x");
-    struct flow_news news;
+    struct flow_event event;
 
     send_and_free(sock, next_of(6, 0, 3, 1));
-    T(outlet_sees(a, b, outlet, FLOW_NEW_SESSION, &news, 60),
+    T(outlet_sees(a, b, outlet, FLOW_NEW_SESSION, &event, 60),
       "a peer sends a session");
     send_and_free(sock, next_of(INT64_C(1) << 62, 0, 0, 1));
-    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "ahead of this machine's clock"),
-      "a session of the year 2116 is refused: %s", news.why.msg);
+    T(outlet_sees(a, b, outlet, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "ahead of this machine's clock"),
+      "a session of the year 2116 is refused: %s", event.why.msg);
     T(flow_producer_place(outlet->producer).session == 6,
       "the last session remains");
     send_and_free(sock, next_of(6, 0, 11, 2));
-    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "beyond ten"),
-      "a place that the tool refuses: %s", news.why.msg);
+    T(outlet_sees(a, b, outlet, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "beyond ten"),
+      "a place that the tool refuses: %s", event.why.msg);
     T(flow_producer_place(outlet->producer).step == 3, "the place remains");
     send_and_free(sock, next_of(6, 0, 10, 3));
-    T(outlet_sees(a, b, outlet, FLOW_PROGRESS, &news, 60),
+    T(outlet_sees(a, b, outlet, FLOW_PROGRESS, &event, 60),
       "one that the tool accepts moves it");
 
     wire_sock_close(sock);
@@ -273,11 +273,11 @@ late(void)
     struct wire_msg *msg =
         wire_heartbeat_put(&(struct wire_heartbeat){0}); // instead of an item
     struct flow_send_item turn = {0};
-    struct flow_news news;
+    struct flow_event event;
     int until = 1000;
 
     send_and_free(sock, next_of(6, 0, 0, 1));
-    T(outlet_sees(a, b, outlet, FLOW_NEW_SESSION, &news, 60),
+    T(outlet_sees(a, b, outlet, FLOW_NEW_SESSION, &event, 60),
       "a session begins");
     fill(outlet);
     T(flow_producer_next_item(outlet->producer, clock_now(), &turn) &&
@@ -287,7 +287,7 @@ late(void)
     for (int64_t serial = 2; !flow_outlet_late(outlet, &words) && until-- > 0;
          serial++) {
         send_and_free(sock, next_of(6, 0, 0, serial));
-        outlet_sees(a, b, outlet, FLOW_REPORT, &news, 0.01);
+        outlet_sees(a, b, outlet, FLOW_REPORT, &event, 0.01);
     }
     T(until > 0, "a newer snapshot does not have it: it is late");
     T(strstr(words.msg, "'hoarder' did not deliver epoch 0, step 0 within "),

@@ -126,7 +126,7 @@ start_peer(const char *endpoint)
         .hello = hello_of("augment", "", digest_a, 10),
     };
     pid_t pid = fork();
-    struct flow_news news;
+    struct flow_event event;
     struct flow_client *client;
     struct wire *wire;
     struct err err;
@@ -137,8 +137,8 @@ start_peer(const char *endpoint)
     wire = wire_open(NULL, &err);
     client = flow_client_open(wire, &cc, &err);
     while (wire_wait(wire, -1, 1, &err) > 0)
-        while (flow_client_next(client, &news, &err) > 0)
-            if (news.what == FLOW_OVER)
+        while (flow_client_next(client, &event, &err) > 0)
+            if (event.kind == FLOW_OVER)
                 _exit(0);
     _exit(1);
 }
@@ -173,12 +173,12 @@ killed_and_stopped(void)
     struct wire *a = wire_open(NULL, &err);
     struct flow_server *server = flow_server_open(a, &sc, &err);
     struct timespec pause = {3, 300000000};
-    struct flow_news news;
+    struct flow_event event;
     double start;
     int left = 0;
 
     while (flow_server_peers(server) < 3 && wire_wait(a, -1, 1, &err) > 0)
-        while (flow_server_next(server, &news) > 0)
+        while (flow_server_next(server, &event) > 0)
             ;
     kill(dead, SIGKILL);
     kill(slow, SIGSTOP);
@@ -186,8 +186,8 @@ killed_and_stopped(void)
     nanosleep(&pause, NULL);
     start = clock_now();
     while (clock_now() < start + 0.5 && wire_wait(a, -1, 0.1, &err) > 0)
-        while (flow_server_next(server, &news) > 0)
-            left += news.what == FLOW_LEFT;
+        while (flow_server_next(server, &event) > 0)
+            left += event.kind == FLOW_LEFT;
     T(left == 2, "the killed peer and the stopped one have left");
     T(flow_server_peers(server) == 1, "the third has not");
     flow_server_send_over(server, &(struct wire_place){1, 0, 0});

@@ -129,16 +129,16 @@ is_not_over_for_all(void)
 {
     struct flow_producer *p = with_peers(2, 1);
     const struct wire_place last = step(5);
-    enum flow_news_kind news = FLOW_NOTHING;
+    enum flow_event_kind event = FLOW_NOTHING;
     double now = 1;
 
     next(p, 1, 1000, 5, "", 1, now);
     flow_producer_on_end(p, 1, &last, now);
-    while (news == FLOW_NOTHING && now < 20) {
+    while (event == FLOW_NOTHING && now < 20) {
         now++;
-        news = next(p, 2, (int64_t)now, 2, "", 1, now);
+        event = next(p, 2, (int64_t)now, 2, "", 1, now);
     }
-    T(news == FLOW_REWOUND && now <= 2 + FLOW_LAPSE + 2,
+    T(event == FLOW_REWOUND && now <= 2 + FLOW_LAPSE + 2,
       "new ones of a trainer that continues count, in spite of an end");
     flow_producer_free(p);
 }
@@ -170,18 +170,18 @@ static void
 lapses(int more)
 {
     struct flow_producer *p = with_peers(2, 1);
-    enum flow_news_kind news = FLOW_NOTHING;
+    enum flow_event_kind event = FLOW_NOTHING;
     double now = 0;
 
     hand_out(p, 0);
     next(p, 2, 1000, more, more ? "" : "01234567", 1, 0);
     T(!hand_out(p, 0) || more, "a false snapshot is accepted at first");
-    while (news == FLOW_NOTHING && now < 20) {
+    while (event == FLOW_NOTHING && now < 20) {
         now += 0.5;
-        news = next(p, 1, 2, 0, "", 1, now);
+        event = next(p, 1, 2, 0, "", 1, now);
         next(p, 2, 2, 0, "", 1, now); // the peer sends true ones again
     }
-    T(news == FLOW_REWOUND && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
+    T(event == FLOW_REWOUND && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
       "[producer: want, older, for 4 s in which nobody sends the newer one] "
       "the true one replaces it after %g s",
       now);

@@ -110,15 +110,15 @@ batches(const char *path)
     struct flow_inlet *inlet = flow_inlet_open(wire, &config, &err);
     struct wire_batch batch;
     struct wire_place at;
-    struct flow_news news;
+    struct flow_event event;
     int64_t want = 1;
     int right = 1;
 
     while (flow_consumer_ended(inlet->consumer) != FLOW_ALL_ENDED &&
            wire_wait(wire, -1, 1, &err) > 0) {
-        while (flow_inlet_next(inlet, &news)) {
-            if (news.what != FLOW_MESSAGE ||
-                wire_batch_get(&batch, news.msg, 10, &err))
+        while (flow_inlet_next(inlet, &event)) {
+            if (event.kind != FLOW_MESSAGE ||
+                wire_batch_get(&batch, event.msg, 10, &err))
                 continue;
             right &= batch.batch.step == want && batch.session == 500 &&
                      batch.batch.pixels[0] == want;
@@ -153,16 +153,16 @@ items(const char *path)
     struct wire *wire = wire_open(NULL, &err);
     struct flow_client *client = flow_client_open(wire, &config, &err);
     struct wire_item item;
-    struct flow_news news;
+    struct flow_event event;
     struct wire_msg *msg;
     int64_t want = 2, serial = 0;
     int ended = 0, right = 1;
 
     while (!ended && wire_wait(wire, -1, 1, &err) > 0) {
-        while (flow_client_next(client, &news, &err) > 0) {
-            ended |= news.what == FLOW_ENDED;
-            if (news.what != FLOW_MESSAGE ||
-                wire_item_get(&item, news.msg, 10, &err))
+        while (flow_client_next(client, &event, &err) > 0) {
+            ended |= event.kind == FLOW_ENDED;
+            if (event.kind != FLOW_MESSAGE ||
+                wire_item_get(&item, event.msg, 10, &err))
                 continue;
             right &= item.batch.step == want++ && item.session == 7;
             wire_item_release(&item);

@@ -13,9 +13,9 @@ open_plan(struct wire *wire, const char *name)
 static void
 let_come(struct wire *a, struct wire *b, struct flow_server *server)
 {
-    struct flow_news news;
+    struct flow_event event;
 
-    server_sees(a, b, server, FLOW_OVER, &news, 0.15);
+    server_sees(a, b, server, FLOW_OVER, &event, 0.15);
 }
 
 /* A repeated hello changes nothing; on another connection it replaces the
@@ -28,26 +28,26 @@ greetings(void)
     struct flow_server *server = open_plan(a, "greetings");
     struct wire_sock *sock = join(b, at("greetings"), "x"), *back;
     struct wire_hello hello = hello_of("augment", "", digest_a, 10);
-    struct flow_news news;
+    struct flow_event event;
     uint64_t peer;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60),
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60),
       "[unknown: hello that fits] the peer has joined");
-    peer = news.peer;
+    peer = event.peer;
     strcpy(hello.peer, "x");
     send_and_free(sock, wire_hello_put(&hello));
-    T(!server_sees(a, b, server, FLOW_JOINED, &news, 0.15),
+    T(!server_sees(a, b, server, FLOW_JOINED, &event, 0.15),
       "[known: hello that fits] a second hello changes nothing");
     hello.size = 11;
     send_and_free(sock, wire_hello_put(&hello));
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 60) &&
-          strstr(news.why.msg, "of 11") && flow_server_peers(server) == 1,
+    T(server_sees(a, b, server, FLOW_REPORT, &event, 60) &&
+          strstr(event.why.msg, "of 11") && flow_server_peers(server) == 1,
       "[known: hello that does not fit] the reason is sent, the peer remains");
     back = join(b, at("greetings"), "x");
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60) && news.peer != peer,
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60) && event.peer != peer,
       "[unknown: hello of a name that is known] on another connection it is "
       "a new peer");
-    T(server_sees(a, b, server, FLOW_LEFT, &news, 60) && news.peer == peer &&
+    T(server_sees(a, b, server, FLOW_LEFT, &event, 60) && event.peer == peer &&
           flow_server_peers(server) == 1,
       "the peer of the old connection is gone");
     peer = flow_server_peer(server, 0);
@@ -55,7 +55,7 @@ greetings(void)
     wire_sock_close(back);
     for (int i = 0; i < 500 && flow_server_ping(server, peer); i++)
         turn(a, b);
-    T(server_sees(a, b, server, FLOW_LEFT, &news, 60) && news.peer == peer,
+    T(server_sees(a, b, server, FLOW_LEFT, &event, 60) && event.peer == peer,
       "[known: it cannot be sent to] it has left");
     flow_server_close(server);
     wire_close(a);
@@ -105,17 +105,18 @@ nonsense(void)
     struct flow_server *server = open_plan(a, "nonsense");
     struct wire_sock *sock = join(b, at("nonsense"), "x");
     struct wire_error error = {.id = -1};
-    struct flow_news news;
+    struct flow_event event;
     int away = 0, errors = 0;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60),
+      "the peer has joined");
     for (int i = 0; i < 80; i++) {
         if (i % 60 == 0)
             send_and_free(sock, wire_reject_put(&reject));
         send_and_free(sock, useless_item());
     }
     for (int i = 0; i < 1000 && errors < 16; i++) {
-        server_sees(a, b, server, FLOW_OVER, &news, 0);
+        server_sees(a, b, server, FLOW_OVER, &event, 0);
         errors += errors_of(sock, &error);
     }
     let_come(a, b, server);
@@ -128,10 +129,10 @@ nonsense(void)
       (intmax_t)error.of.at.step, (intmax_t)error.count);
     for (int i = 0; i < 64; i++)
         send_and_free(sock, useless_item());
-    while (!away && server_sees(a, b, server, FLOW_REPORT, &news, 60))
-        away = strstr(news.why.msg, "is disconnected") != NULL;
-    T(away, "after 64 in a row the peer is disconnected: %s", news.why.msg);
-    T(server_sees(a, b, server, FLOW_LEFT, &news, 60),
+    while (!away && server_sees(a, b, server, FLOW_REPORT, &event, 60))
+        away = strstr(event.why.msg, "is disconnected") != NULL;
+    T(away, "after 64 in a row the peer is disconnected: %s", event.why.msg);
+    T(server_sees(a, b, server, FLOW_LEFT, &event, 60),
       "a disconnected peer is gone");
     wire_sock_close(sock);
     flow_server_close(server);
@@ -149,19 +150,20 @@ refused_item(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_server *server = open_plan(a, "refused");
     struct wire_sock *sock = join(b, at("refused"), "x");
-    struct flow_news news;
+    struct flow_event event;
     struct wire_error error;
     int reported = 0, n = 0;
 
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60), "the peer has joined");
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60),
+      "the peer has joined");
     for (int i = 0; i < 5; i++)
         send_and_free(sock, wire_error_put(&no));
     while (
-        server_sees(a, b, server, FLOW_ITEM_REFUSED, &news, n < 5 ? 5 : 0.1)) {
-        n += news.at.epoch == 1 && news.at.step == 2;
-        reported += *news.why.msg != '\0';
+        server_sees(a, b, server, FLOW_ITEM_REFUSED, &event, n < 5 ? 5 : 0.1)) {
+        n += event.at.epoch == 1 && event.at.step == 2;
+        reported += *event.why.msg != '\0';
     }
-    T(n == 5, "each error about an item is news for the producer");
+    T(n == 5, "each error about an item is an event for the producer");
     T(reported == 3, "that is reported the 1st, 2nd, 4th time");
     T(errors_of(sock, &error) == 0, "an error is not answered");
     wire_sock_close(sock);
@@ -181,15 +183,15 @@ last_message_arrives(void)
         server_at(a, "last", WIRE_EDGE_BATCH, "train", "");
     struct flow_client *client =
         client_at(b, "last", WIRE_EDGE_BATCH, "augment");
-    struct flow_news news;
-    int ok = server_sees(a, b, server, FLOW_JOINED, &news, 60) &&
-             client_sees(a, b, client, FLOW_JOINED, &news, 60);
+    struct flow_event event;
+    int ok = server_sees(a, b, server, FLOW_JOINED, &event, 60) &&
+             client_sees(a, b, client, FLOW_JOINED, &event, 60);
 
     flow_server_send_over(server, &place);
     flow_server_close(server);
     wire_close(a);
     a = wire_open(NULL, &err);
-    ok = ok && client_sees(a, b, client, FLOW_OVER, &news, 60);
+    ok = ok && client_sees(a, b, client, FLOW_OVER, &event, 60);
     flow_client_close(client);
     wire_close(a);
     wire_close(b);

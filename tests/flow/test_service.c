@@ -13,7 +13,7 @@
 enum { WANTS_STATE = 9, BREAKS = 8, LARGE = 7, NO_NUMBER = 6 };
 
 static void
-answer_pairs(struct flow_server *server, const struct flow_news *news,
+answer_pairs(struct flow_server *server, const struct flow_event *event,
              int has_state)
 {
     static const float w[] = {1}, nan[] = {NAN};
@@ -26,7 +26,7 @@ answer_pairs(struct flow_server *server, const struct flow_news *news,
     struct wire_msg *msg;
     struct err err;
 
-    if (wire_weights_request_get(&request, news->msg, 0, &err))
+    if (wire_weights_request_get(&request, event->msg, 0, &err))
         return;
     answer.id = error.id = request.id;
     weights->moved = ++answered;
@@ -41,7 +41,7 @@ answer_pairs(struct flow_server *server, const struct flow_news *news,
     msg = (error.need_state && !has_state) || request.batch.epoch == BREAKS
               ? wire_error_put(&error)
               : wire_weights_put(&answer);
-    flow_server_answer(server, news->peer, request.id, msg);
+    flow_server_answer(server, event->peer, request.id, msg);
     wire_msg_free(msg);
     wire_weights_request_release(&request);
 }
@@ -57,7 +57,7 @@ start_service(const char *endpoint)
     };
     struct flow_server *server;
     struct wire_state state;
-    struct flow_news news;
+    struct flow_event event;
     struct wire_msg *msg;
     struct wire *wire;
     struct err err;
@@ -69,19 +69,19 @@ start_service(const char *endpoint)
     wire = wire_open(NULL, &err);
     server = flow_server_open(wire, &config, &err);
     while (wire_wait(wire, -1, 1, &err) > 0) {
-        while (flow_server_next(server, &news) > 0) {
-            if (news.what != FLOW_MESSAGE)
+        while (flow_server_next(server, &event) > 0) {
+            if (event.kind != FLOW_MESSAGE)
                 continue;
-            if (wire_msg_kind(news.msg) == WIRE_WEIGHTS_GET) {
-                answer_pairs(server, &news, has_state);
+            if (wire_msg_kind(event.msg) == WIRE_WEIGHTS_GET) {
+                answer_pairs(server, &event, has_state);
                 continue;
             }
-            if (wire_state_get(&state, news.msg, &err))
+            if (wire_state_get(&state, event.msg, &err))
                 continue;
             has_state = 1;
             msg = wire_ok_put(&(struct wire_ok){state.id, state.session,
                                                 state.epoch, state.step});
-            flow_server_answer(server, news.peer, state.id, msg);
+            flow_server_answer(server, event.peer, state.id, msg);
             wire_msg_free(msg);
             wire_state_release(&state);
         }

@@ -43,23 +43,23 @@ take_item(struct edge *edge, const struct wire_item *item)
 
 /* 0, or -1 when the binder refused us. */
 static int
-read_news(struct edge *edge)
+read_event(struct edge *edge)
 {
-    struct flow_news news;
+    struct flow_event event;
     struct err err = {""};
     int rc = 1;
 
     for (int n = 0; rc > 0 && n < NEWS_MAX; n++) {
-        rc = flow_client_next(edge->client, &news, &err);
-        if (rc > 0 && news.what == FLOW_MESSAGE) {
-            REQUIRE(news.msg);
+        rc = flow_client_next(edge->client, &event, &err);
+        if (rc > 0 && event.kind == FLOW_MESSAGE) {
+            REQUIRE(event.msg);
             if (edge->of == WIRE_EDGE_PLAN)
-                take_item(edge, news.item);
+                take_item(edge, event.item);
             else
-                flow_relay_on_snapshot(edge->relay, news.want);
+                flow_relay_on_snapshot(edge->relay, event.want);
         }
-        if (rc > 0 && news.what == FLOW_REPORT)
-            REQUIRE(*news.why.msg);
+        if (rc > 0 && event.kind == FLOW_REPORT)
+            REQUIRE(*event.why.msg);
     }
     REQUIRE(rc >= 0 || *err.msg);
     return rc < 0 ? -1 : 0;
@@ -118,7 +118,7 @@ step(struct edge *edge, struct bytes *from)
     default:
         post(edge->binder, message(from), 0);
     }
-    if (what < 192 && read_news(edge)) // else several come at once
+    if (what < 192 && read_event(edge)) // else several come at once
         return -1;
     check_state(edge);
     return 0;

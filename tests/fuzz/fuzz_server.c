@@ -1,7 +1,7 @@
 /*
  * Sequences of messages from up to three peers to the end that binds, between
  * which its tool does what tools do.  Whatever comes, what is held and handed
- * out stays within the window, and news is about peers that are there.
+ * out stays within the window, and events are about peers that are there.
  */
 #include "flow/inlet.h"
 #include "flow/outlet.h"
@@ -51,22 +51,22 @@ check_state(struct edge *edge)
 }
 
 static void
-read_news(struct edge *edge, uint64_t *last)
+read_event(struct edge *edge, uint64_t *last)
 {
-    struct flow_news news;
+    struct flow_event event;
     int n = 0;
 
     while (n++ < NEWS_MAX &&
-           (edge->outlet  ? flow_outlet_next(edge->outlet, &news)
-            : edge->inlet ? flow_inlet_next(edge->inlet, &news)
-                          : flow_server_next(edge->server, &news)) > 0) {
-        if (news.what == FLOW_MESSAGE)
-            REQUIRE(news.msg &&
-                    flow_server_peer_hello(edge->server, news.peer));
-        if (news.what == FLOW_REPORT)
-            REQUIRE(*news.why.msg);
-        if (news.what == FLOW_MESSAGE || news.what == FLOW_JOINED)
-            *last = news.peer;
+           (edge->outlet  ? flow_outlet_next(edge->outlet, &event)
+            : edge->inlet ? flow_inlet_next(edge->inlet, &event)
+                          : flow_server_next(edge->server, &event)) > 0) {
+        if (event.kind == FLOW_MESSAGE)
+            REQUIRE(event.msg &&
+                    flow_server_peer_hello(edge->server, event.peer));
+        if (event.kind == FLOW_REPORT)
+            REQUIRE(*event.why.msg);
+        if (event.kind == FLOW_MESSAGE || event.kind == FLOW_JOINED)
+            *last = event.peer;
     }
 }
 
@@ -167,7 +167,7 @@ step(struct edge *edge, struct bytes *from, uint64_t *last)
         post(peer, message(from), 0);
     }
     if (what < 192) // else several come at once
-        read_news(edge, last);
+        read_event(edge, last);
     check_state(edge);
 }
 
@@ -232,7 +232,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         connect_peer(&edge, i);
     while (from.len)
         step(&edge, &from, &last);
-    read_news(&edge, &last);
+    read_event(&edge, &last);
     check_state(&edge);
     for (size_t i = 0; i < PEERS; i++)
         zmq_close(edge.peer[i]);

@@ -93,11 +93,11 @@ test_outlet(struct bench *b)
         .server.hello = stage_hello("select", digest_a, 7),
         .lease = 10,
     };
-    struct flow_news news;
+    struct flow_event event;
     struct err err;
     struct flow_outlet *outlet = flow_outlet_open(b->stage.wire, &config, &err);
 
-    T(outlet && !stage_outlet_next(outlet, &news), "there is no news");
+    T(outlet && !stage_outlet_next(outlet, &event), "there is no event");
     T(stage_outlet_waits(outlet, clock_now(), &err) &&
           !strcmp(err.msg, "augmenters: none is connected"),
       "an outlet without peers waits for augmenters");

@@ -30,7 +30,7 @@ join_by_hand(struct wire *wire, struct flow_server *server, const char *name)
     struct wire_msg *msg = wire_hello_put(&hello);
     const struct wire_part head = wire_msg_part(msg, 1);
     const int fd = reach(at(name));
-    struct flow_news news;
+    struct flow_event event;
     struct err err;
     int joined = 0;
 
@@ -38,8 +38,8 @@ join_by_hand(struct wire *wire, struct flow_server *server, const char *name)
     send_by_hand(wire, fd, "foil3.hello", &head);
     for (int i = 0; i < 1000 && !joined; i++) {
         wire_wait(wire, -1, 0.005, &err);
-        while (flow_server_next(server, &news) > 0)
-            joined |= news.what == FLOW_JOINED;
+        while (flow_server_next(server, &event) > 0)
+            joined |= event.kind == FLOW_JOINED;
     }
     wire_msg_free(msg);
     return joined ? fd : -1;

@@ -4,12 +4,12 @@
 
 #include "flow/ends.h"
 
-/* Runs all three until the server (or the client, if set) has that news.  A
+/* Runs all three until the server (or the client, if set) has that event.  A
  * message for the other one ends each wait at once: so the clock limits it. */
 static int
 sees(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
-     struct flow_client *client, enum flow_news_kind what,
-     struct flow_news *news, int *passed)
+     struct flow_client *client, enum flow_event_kind what,
+     struct flow_event *event, int *passed)
 {
     const double until = clock_now() + 20;
     struct wire_msg *msg;
@@ -21,11 +21,11 @@ sees(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
             ++*passed;
             wire_msg_free(msg);
         }
-        while (server && flow_server_next(server, news) > 0)
-            if (news->what == what)
+        while (server && flow_server_next(server, event) > 0)
+            if (event->kind == what)
                 return 1;
-        while (client && flow_client_next(client, news, &err) > 0)
-            if (news->what == what)
+        while (client && flow_client_next(client, event, &err) > 0)
+            if (event->kind == what)
                 return 1;
         wire_wait(wire, -1, 0.01, &err);
     }
@@ -60,16 +60,16 @@ sends_request(struct wire *wire, struct wire_proxy *proxy,
                                    .batch.ids = ids};
     struct wire_item got = {0};
     struct wire_msg *msg = next_of(5, 0, 1, 1);
-    struct flow_news news;
+    struct flow_event event;
     struct err err = {""};
 
     T(flow_client_send(one, msg), "the request arrives");
     wire_msg_free(msg);
-    T(sees(wire, proxy, server, NULL, FLOW_MESSAGE, &news, passed), "asked");
+    T(sees(wire, proxy, server, NULL, FLOW_MESSAGE, &event, passed), "asked");
     msg = wire_item_put(&item);
-    T(flow_server_send(server, news.peer, msg), "sent");
-    T(sees(wire, proxy, NULL, one, FLOW_MESSAGE, &news, passed) &&
-          !wire_item_get(&got, news.msg, 10, &err) && got.batch.ids[1] == 2,
+    T(flow_server_send(server, event.peer, msg), "sent");
+    T(sees(wire, proxy, NULL, one, FLOW_MESSAGE, &event, passed) &&
+          !wire_item_get(&got, event.msg, 10, &err) && got.batch.ids[1] == 2,
       "the item reaches the peer that sent the request");
     wire_item_release(&got);
     wire_msg_free(msg);
@@ -85,7 +85,7 @@ main(void)
     struct flow_server *server;
     struct flow_client *one, *two;
     struct wire_proxy *proxy;
-    struct flow_news news;
+    struct flow_event event;
     int passed = 0;
 
     scratch_open();
@@ -97,10 +97,10 @@ main(void)
     one = augmenter(wire);
     two = augmenter(wire);
     T(server && proxy && one && two, "all open: %s", err.msg);
-    T(sees(wire, proxy, server, NULL, FLOW_JOINED, &news, &passed), "one");
-    T(sees(wire, proxy, server, NULL, FLOW_JOINED, &news, &passed), "two");
+    T(sees(wire, proxy, server, NULL, FLOW_JOINED, &event, &passed), "one");
+    T(sees(wire, proxy, server, NULL, FLOW_JOINED, &event, &passed), "two");
     T(flow_server_peers(server) == 2, "both connect to the binder");
-    T(sees(wire, proxy, NULL, one, FLOW_JOINED, &news, &passed),
+    T(sees(wire, proxy, NULL, one, FLOW_JOINED, &event, &passed),
       "a peer behind the proxy receives the binder's hello");
     sends_request(wire, proxy, server, one, &passed);
     T(passed >= 6, "%d messages were forwarded", passed);

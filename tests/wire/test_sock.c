@@ -258,7 +258,7 @@ old_binder(void)
     void *context = zmq_ctx_new(), *binder = zmq_socket(context, ZMQ_ROUTER);
     struct flow_client *client;
     const int timeout_ms = 10;
-    struct flow_news news;
+    struct flow_event event;
     char id[256];
     int n, rc = 0;
 
@@ -267,7 +267,7 @@ old_binder(void)
     zmq_setsockopt(binder, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
     for (int i = 0; i < 500 && rc >= 0; i++) {
         wire_wait(a, -1, 0.005, &err);
-        rc = flow_client_next(client, &news, &err);
+        rc = flow_client_next(client, &event, &err);
         n = zmq_recv(binder, id, sizeof id, 0);
         if (n <= 0)
             continue;
@@ -290,7 +290,7 @@ old_peer(struct wire *a, struct flow_server *server, void *peer)
 {
     static const struct wire_part old[] = {PART("foil1.hello"), PART("\x80")};
     const int timeout_ms = 10;
-    struct flow_news news;
+    struct flow_event event;
     char reply[256] = "";
     struct err err;
     int n;
@@ -299,7 +299,7 @@ old_peer(struct wire *a, struct flow_server *server, void *peer)
     zmq_setsockopt(peer, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
     for (int i = 0; i < 200 && !strstr(reply, "peer speaks"); i++) {
         wire_wait(a, -1, 0.01, &err);
-        while (flow_server_next(server, &news) > 0)
+        while (flow_server_next(server, &event) > 0)
             ;
         n = zmq_recv(peer, reply, sizeof reply - 1, 0);
         reply[n > 0 ? n : 0] = 0;
@@ -323,16 +323,16 @@ nonsense(void)
     };
     struct flow_server *server = flow_server_open(a, &sc, &err);
     void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
-    struct flow_news news;
+    struct flow_event event;
     int reports = 0, other = 0;
 
     zmq_connect(peer, sc.endpoint);
     for (int i = 0; i < 20; i++)
         send_raw(peer, 2, bomb);
     for (int i = 0; i < 200 && reports < 5 && wire_wait(a, -1, 0.01, &err); i++)
-        while (flow_server_next(server, &news) > 0) {
-            reports += news.what == FLOW_REPORT;
-            other += news.what != FLOW_REPORT;
+        while (flow_server_next(server, &event) > 0) {
+            reports += event.kind == FLOW_REPORT;
+            other += event.kind != FLOW_REPORT;
         }
     T(reports == 5 && !other, "20 bombs are reported at 1, 2, 4, 8, 16");
     T(flow_server_peers(server) == 0, "no peer joined");
@@ -364,7 +364,7 @@ flood(void)
     };
     struct flow_server *server = flow_server_open(a, &sc, &err);
     void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
-    struct flow_news news;
+    struct flow_event event;
 
     zmq_setsockopt(peer, ZMQ_LINGER, &at_once, sizeof at_once);
     zmq_setsockopt(peer, ZMQ_SNDHWM, &many, sizeof many);
@@ -376,7 +376,7 @@ flood(void)
     zmq_ctx_term(context);
     nanosleep(&busy, NULL);
     for (int i = 0; i < 10 && wire_wait(a, -1, 0.01, &err) > 0; i++)
-        while (flow_server_next(server, &news) > 0)
+        while (flow_server_next(server, &event) > 0)
             ;
     T(flow_server_peers(server) == 0, "a flood, then a close: no peer joined");
     flow_server_close(server);
@@ -404,7 +404,7 @@ idlers(void)
     };
     struct flow_server *server = flow_server_open(a, &sc, &err);
     struct flow_client *client;
-    struct flow_news news;
+    struct flow_event event;
     int fd[IDLERS], open = 0;
 
     snprintf(addr.sun_path, sizeof addr.sun_path, "%s", endpoint + 6);
@@ -413,7 +413,7 @@ idlers(void)
         open += !connect(fd[i], (struct sockaddr *)&addr, sizeof addr);
     }
     client = flow_client_open(b, &cc, &err);
-    T(server_sees(a, b, server, FLOW_JOINED, &news, 60),
+    T(server_sees(a, b, server, FLOW_JOINED, &event, 60),
       "joined among %d silent connections", open);
     for (int i = 0; i < IDLERS; i++)
         close(fd[i]);

@@ -61,7 +61,7 @@ static struct err reported;
 /* A peer with a key (or without) connects to foil-select; returns the result.
  */
 static int
-connects(const char *name, enum flow_news_kind what, double seconds)
+connects(const char *name, enum flow_event_kind what, double seconds)
 {
     struct wire_keys mine = keys_of("select"), theirs = {0};
     struct err err = {""};
@@ -79,16 +79,16 @@ connects(const char *name, enum flow_news_kind what, double seconds)
         .hello = hello_of("augment", "", digest_a, 10),
     };
     struct flow_client *client;
-    struct flow_news news;
+    struct flow_event event;
     int seen;
 
     if (name)
         theirs = keys_of(name);
     b = wire_open(name ? &theirs : NULL, &err);
     client = flow_client_open(b, &cc, &err);
-    seen = server_sees(a, b, server, what, &news, seconds);
+    seen = server_sees(a, b, server, what, &event, seconds);
     if (what == FLOW_REPORT && seen)
-        reported = news.why;
+        reported = event.why;
     close_ends(a, b, server, client);
     wire_keys_release(&mine);
     wire_keys_release(&theirs);
@@ -130,12 +130,12 @@ wrong_role(void)
     struct wire_sock *sock = wire_sock_open(
         b, WIRE_DEALER, flow_server_endpoint(server), "select", &limits, &err);
     struct wire_msg *msg = small_batch(), *reply;
-    struct flow_news news;
+    struct flow_event event;
     int replied = 0;
 
     wire_sock_send_when_connected(sock, msg);
-    T(server_sees(a, b, server, FLOW_REPORT, &news, 60), "refused: %s",
-      news.why.msg);
+    T(server_sees(a, b, server, FLOW_REPORT, &event, 60), "refused: %s",
+      event.why.msg);
     for (int i = 0; i < 500 && !replied; i++) {
         turn(a, b);
         if (wire_sock_recv(sock, NULL, &reply, &err) <= 0)
@@ -219,11 +219,11 @@ gets_in(struct wire *a, const char *role, enum wire_edge edge,
     int joined = 0, over = 0;
 
     for (int i = 0; i < 2000 && !over; i++) {
-        struct flow_news news;
+        struct flow_event event;
 
-        while (!over && flow_server_next(server, &news) > 0) {
-            joined = news.what == FLOW_JOINED;
-            over = joined || news.what == FLOW_REPORT;
+        while (!over && flow_server_next(server, &event) > 0) {
+            joined = event.kind == FLOW_JOINED;
+            over = joined || event.kind == FLOW_REPORT;
         }
         turn(a, b);
     }

@@ -165,21 +165,21 @@ refuse_item(struct augmenter *a, const struct wire_place *at, const char *why)
 static void
 read_trainer(struct augmenter *a)
 {
-    struct flow_news news;
+    struct flow_event event;
 
-    while (stage_client_next(a->batches, &news)) {
+    while (stage_client_next(a->batches, &event)) {
         a->received = clock_now();
-        if (news.what == FLOW_JOINED)
+        if (event.kind == FLOW_JOINED)
             flow_relay_on_reconnect(a->relay);
-        if (news.what == FLOW_MESSAGE)
-            take_snapshot(a, news.want);
-        if (news.what == FLOW_ITEM_REFUSED)
-            refuse_item(a, &news.at,
-                        *news.why.msg ? news.why.msg
-                                      : "the trainer refuses its batch");
-        if (news.what == FLOW_ITEM_REFUSED && *news.why.msg)
-            log_message("%s", news.why.msg);
-        a->trainer_over |= news.what == FLOW_OVER;
+        if (event.kind == FLOW_MESSAGE)
+            take_snapshot(a, event.want);
+        if (event.kind == FLOW_ITEM_REFUSED)
+            refuse_item(a, &event.at,
+                        *event.why.msg ? event.why.msg
+                                       : "the trainer refuses its batch");
+        if (event.kind == FLOW_ITEM_REFUSED && *event.why.msg)
+            log_message("%s", event.why.msg);
+        a->trainer_over |= event.kind == FLOW_OVER;
     }
     drop_stale(a);
     send_batches(a);
@@ -235,21 +235,21 @@ take_item(struct augmenter *a, const struct wire_item *received)
 static void
 read_selector(struct augmenter *a)
 {
-    struct flow_news news;
+    struct flow_event event;
 
-    while (stage_client_next(a->plan, &news)) {
-        if (news.what == FLOW_JOINED) {
+    while (stage_client_next(a->plan, &event)) {
+        if (event.kind == FLOW_JOINED) {
             flow_relay_resend_snapshot(a->relay);
             augment_fetch_close(a->fetch);
             a->fetch = augment_fetch_join(a->maker->set,
                                           flow_client_binder_hello(a->plan));
         }
-        if (news.what == FLOW_MESSAGE)
-            take_item(a, news.item);
-        if (news.what == FLOW_ENDED || news.what == FLOW_OVER)
+        if (event.kind == FLOW_MESSAGE)
+            take_item(a, event.item);
+        if (event.kind == FLOW_ENDED || event.kind == FLOW_OVER)
             stage_send(a->batches,
-                       wire_end_put(&(struct wire_end){.at = news.at}));
-        a->selector_over |= news.what == FLOW_OVER;
+                       wire_end_put(&(struct wire_end){.at = event.at}));
+        a->selector_over |= event.kind == FLOW_OVER;
     }
     forward_next(a);
 }

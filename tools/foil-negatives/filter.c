@@ -70,21 +70,21 @@ begin_sampler(struct filter *filter, const struct wire_place *at)
 static void
 read_selector(struct filter *filter)
 {
-    struct flow_news news;
+    struct flow_event event;
 
-    while (stage_client_next(filter->plan, &news)) {
-        switch (news.what) {
+    while (stage_client_next(filter->plan, &event)) {
+        switch (event.kind) {
         case FLOW_JOINED:
             open_items(filter);
             flow_consumer_leave(filter->passage.consumer, SELECTOR);
             flow_consumer_join(filter->passage.consumer, SELECTOR);
             break;
         case FLOW_MESSAGE:
-            passage_add(&filter->passage, news.item);
+            passage_add(&filter->passage, event.item);
             break;
         case FLOW_ENDED:
             filter->ended = 1;
-            filter->end = news.at;
+            filter->end = event.at;
             break;
         case FLOW_OVER:
             if (filter->items)
@@ -142,21 +142,21 @@ static void
 read_augmenters(struct filter *filter)
 {
     struct wire_end end = {.over = 1};
-    struct flow_news news;
+    struct flow_event event;
 
-    while (stage_outlet_next(filter->items, &news)) {
-        switch (news.what) {
+    while (stage_outlet_next(filter->items, &event)) {
+        switch (event.kind) {
         case FLOW_MESSAGE:
-            if (forward_reject(filter, news.peer, news.msg, &news.why))
-                stage_refuse(filter->items->server, &news);
+            if (forward_reject(filter, event.peer, event.msg, &event.why))
+                stage_refuse(filter->items->server, &event);
             break;
         case FLOW_NEW_SESSION:
-            passage_begin(&filter->passage, &news.at);
+            passage_begin(&filter->passage, &event.at);
             filter->ended = filter->over = 0;
             filter->begin_at = 0;
             break;
         case FLOW_REWOUND:
-            passage_begin(&filter->passage, &news.at);
+            passage_begin(&filter->passage, &event.at);
             filter->ended = 0;
             break;
         default:

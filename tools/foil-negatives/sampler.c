@@ -281,19 +281,19 @@ int
 sampler_turn(void *self)
 {
     struct sampler *sampler = self;
-    struct flow_news news;
+    struct flow_event event;
 
-    while (flow_server_next(sampler->server, &news)) {
-        stage_report(&news);
-        if (news.what == FLOW_JOINED) {
+    while (flow_server_next(sampler->server, &event)) {
+        stage_report(&event);
+        if (event.kind == FLOW_JOINED) {
             flow_state_owner_on_hello(
-                &sampler->owner_state, news.peer,
-                flow_server_peer_hello(sampler->server, news.peer)->peer);
+                &sampler->owner_state, event.peer,
+                flow_server_peer_hello(sampler->server, event.peer)->peer);
             sampler_set_data(sampler, flow_server_hello(sampler->server));
         }
-        if (news.what == FLOW_MESSAGE &&
-            take_request(sampler, news.peer, news.msg, &news.why))
-            stage_refuse(sampler->server, &news);
+        if (event.kind == FLOW_MESSAGE &&
+            take_request(sampler, event.peer, event.msg, &event.why))
+            stage_refuse(sampler->server, &event);
     }
     return 1;
 }

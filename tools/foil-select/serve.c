@@ -224,17 +224,17 @@ take_reject(struct selector *s, uint64_t peer, struct wire_msg *msg,
 }
 
 static void
-handle_news(struct selector *s, struct flow_news *news)
+handle_event(struct selector *s, struct flow_event *event)
 {
-    switch (news->what) {
+    switch (event->kind) {
     case FLOW_LEFT:
         if (s->outlet->freed && !s->over)
             log_message("an augmenter is gone: others get its %zu items",
                         s->outlet->freed);
         break;
     case FLOW_MESSAGE:
-        if (take_reject(s, news->peer, news->msg, &news->why))
-            stage_refuse(s->outlet->server, news);
+        if (take_reject(s, event->peer, event->msg, &event->why))
+            stage_refuse(s->outlet->server, event);
         break;
     case FLOW_NEW_SESSION: // all earlier items are void
         if (s->planner) {
@@ -242,7 +242,7 @@ handle_news(struct selector *s, struct flow_news *news)
             select_plan_clear(s->plan);
             s->requested = 0;
         }
-        progress_start(&s->progress, "steps", steps_before(s, &news->at),
+        progress_start(&s->progress, "steps", steps_before(s, &event->at),
                        (double)s->options->epochs * (double)count_steps(s, -1));
         break;
     case FLOW_REWOUND:
@@ -453,12 +453,12 @@ take_turn(void *self)
 {
     struct selector *s = self;
     struct wire_place done;
-    struct flow_news news;
+    struct flow_event event;
     size_t peers;
     char more[64];
 
-    while (stage_outlet_next(s->outlet, &news))
-        handle_news(s, &news);
+    while (stage_outlet_next(s->outlet, &event))
+        handle_event(s, &event);
     s->over = flow_outlet_is_over(s->outlet);
     poll_planner(s);
     send_items(s);

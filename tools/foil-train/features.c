@@ -140,18 +140,18 @@ train_features_serve(struct train *t)
 {
     struct flow_server *server = t->features.server;
     struct wire_msg *msg;
-    struct flow_news news;
+    struct flow_event event;
     int64_t id;
 
-    while (server && flow_server_next(server, &news)) {
-        stage_report(&news);
-        if (news.what != FLOW_MESSAGE)
+    while (server && flow_server_next(server, &event)) {
+        stage_report(&event);
+        if (event.kind != FLOW_MESSAGE)
             continue;
-        msg = take_request(t, news.msg, &id, &news.why);
+        msg = take_request(t, event.msg, &id, &event.why);
         if (msg)
-            flow_server_answer(server, news.peer, id, msg);
+            flow_server_answer(server, event.peer, id, msg);
         else
-            stage_refuse(server, &news);
+            stage_refuse(server, &event);
         wire_msg_free(msg);
     }
 }

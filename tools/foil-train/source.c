@@ -350,7 +350,7 @@ check_item(const struct train_shape *shape, const struct wire_batch *b,
 }
 
 static void
-take_batch(struct train *t, struct flow_news *news)
+take_batch(struct train *t, struct flow_event *event)
 {
     struct train_source *s = &t->source;
     struct flow_server *server = s->inlet->server;
@@ -360,32 +360,32 @@ take_batch(struct train *t, struct flow_news *news)
     struct wire_msg *msg;
     struct err why;
 
-    if (wire_batch_get(&batch, news->msg, flow_server_hello(server)->size,
-                       &news->why)) {
-        stage_refuse(server, news);
+    if (wire_batch_get(&batch, event->msg, flow_server_hello(server)->size,
+                       &event->why)) {
+        stage_refuse(server, event);
         return;
     }
     at = wire_place_of(batch.session, &batch.batch);
     if (!flow_consumer_wants(s->inlet->consumer, &at))
         goto out; // late, or a second time
-    if (check_batch(t, news->peer, &batch, &why)) {
+    if (check_batch(t, event->peer, &batch, &why)) {
         log_message("an augmenter was refused: %s", why.msg);
         memcpy(error.reason, why.msg, sizeof error.reason);
         msg = wire_error_put(&error); // on which it exits
-        flow_server_send(server, news->peer, msg);
+        flow_server_send(server, event->peer, msg);
         wire_msg_free(msg);
         goto out;
     }
-    if (check_item(&t->shape, &batch, &news->why)) {
-        if (flow_server_refuse(server, news))
+    if (check_item(&t->shape, &batch, &event->why)) {
+        if (flow_server_refuse(server, event))
             log_message("epoch %jd, step %jd: %s", (intmax_t)at.epoch,
-                        (intmax_t)at.step, news->why.msg);
+                        (intmax_t)at.step, event->why.msg);
         goto out;
     }
     if (!s->largest)
         flow_consumer_resize(s->inlet->consumer, (size_t)t->options->window);
-    if (s->largest < wire_msg_bytes(news->msg)) {
-        s->largest = wire_msg_bytes(news->msg);
+    if (s->largest < wire_msg_bytes(event->msg)) {
+        s->largest = wire_msg_bytes(event->msg);
         flow_server_expect(server, 2 * s->largest, (size_t)t->options->window);
     }
     held = mem_array(1, sizeof *held);
@@ -402,13 +402,13 @@ static void
 read_peers(struct train *t)
 {
     struct flow_inlet *inlet = t->source.inlet;
-    struct flow_news news;
+    struct flow_event event;
 
-    while (flow_inlet_next(inlet, &news)) {
-        stage_report(&news);
-        if (news.what == FLOW_MESSAGE)
-            take_batch(t, &news);
-        if (news.what == FLOW_LEFT)
+    while (flow_inlet_next(inlet, &event)) {
+        stage_report(&event);
+        if (event.kind == FLOW_MESSAGE)
+            take_batch(t, &event);
+        if (event.kind == FLOW_LEFT)
             log_message("an augmenter has left, %zu remain",
                         flow_server_peers(inlet->server));
     }
