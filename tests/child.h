@@ -1,5 +1,4 @@
-#ifndef TESTS_CHILD_H
-#define TESTS_CHILD_H
+#pragma once
 
 /*
  * For functions that print or end the process: run one in a child and look at
@@ -80,5 +79,3 @@ child_scratch(char path[256])
         exit(1);
     }
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_CONFORM_AUGMENT_H
-#define TESTS_CONFORM_AUGMENT_H
+#pragma once
 
 /*
  * For tests/conformance.c: a picture, and single operations on it.  `image` is
@@ -209,5 +208,3 @@ augment(struct file *file, const char *name, struct err *err)
     image_scratch_free(scratch);
     return rc;
 }
-
-#endif

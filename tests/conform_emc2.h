@@ -1,5 +1,4 @@
-#ifndef TESTS_CONFORM_EMC2_H
-#define TESTS_CONFORM_EMC2_H
+#pragma once
 
 /*
  * For tests/conformance.c: visits of EMC2 as the reference makes them:
@@ -290,5 +289,3 @@ emc2(struct file *file, const char *name, struct err *err)
     visits_release(&all);
     return rc;
 }
-
-#endif

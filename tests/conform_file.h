@@ -1,5 +1,4 @@
-#ifndef TESTS_CONFORM_FILE_H
-#define TESTS_CONFORM_FILE_H
+#pragma once
 
 /* For tests/conformance.c: one file of results, and the errors found in it. */
 #include <math.h>
@@ -92,5 +91,3 @@ array_get(const struct file *file, const char *dtype, const char *name,
         return a;
     return NULL;
 }
-
-#endif

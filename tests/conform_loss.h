@@ -1,5 +1,4 @@
-#ifndef TESTS_CONFORM_LOSS_H
-#define TESTS_CONFORM_LOSS_H
+#pragma once
 
 /*
  * For tests/conformance.c: steps of an objective.  step<i>.z1 and .z2 are the
@@ -379,5 +378,3 @@ at_given_rows(struct file *file, const char *name, struct err *err)
 {
     return objective_steps(file, name, 0, err);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_CONFORM_SELECT_H
-#define TESTS_CONFORM_SELECT_H
+#pragma once
 
 /*
  * For tests/conformance.c: batches out of features u, v [N,d].
@@ -240,5 +239,3 @@ selection(struct file *file, const char *name, struct err *err)
     free(s.work);
     return rc;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_CONFORM_TOWER_H
-#define TESTS_CONFORM_TOWER_H
+#pragma once
 
 /*
  * For tests/conformance.c: encoders of texts and vision transformers.  `param.`
@@ -214,5 +213,3 @@ out:
     tower_release(&tower);
     return rc;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FOLDER_H
-#define TESTS_FOLDER_H
+#pragma once
 
 /* A test in a folder of its own, and files of text there. */
 #include <string.h>
@@ -31,5 +30,3 @@ put_text(const char *path, const char *text)
 {
     REQUIRE(!file_write(path, text, strlen(text), &err));
 }
-
-#endif

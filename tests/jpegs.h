@@ -1,5 +1,4 @@
-#ifndef TESTS_JPEGS_H
-#define TESTS_JPEGS_H
+#pragma once
 
 /* JPEGs of kinds that image_jpeg_encode() does not make. */
 #include <stdio.h>
@@ -104,5 +103,3 @@ with_exif(const struct data_bytes *bytes, int orientation, int big)
     memcpy(with.data + 2 + n, bytes->data + 2, bytes->len - 2);
     return with;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_PNGS_H
-#define TESTS_PNGS_H
+#pragma once
 
 /* PNGs of forms that image_png_write() does not make, and WebP. */
 #include <stdint.h>
@@ -73,5 +72,3 @@ write_webp(const uint8_t *rgba)
     WebPFree(out);
     return bytes;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_T_H
-#define TESTS_T_H
+#pragma once
 
 /*
  * A test is a program that prints TAP and exits non-zero if a check failed.
@@ -59,5 +58,3 @@ t_done(void)
     fflush(stdout);
     return t_failed != 0;
 }
-
-#endif

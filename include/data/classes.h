@@ -1,5 +1,4 @@
-#ifndef DATA_CLASSES_H
-#define DATA_CLASSES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void data_classes_match(const struct data_classes *from,
                         const struct data_classes *to, int64_t *label);
 
 void data_classes_release(struct data_classes *classes);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_FEATURES_H
-#define DATA_FEATURES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -93,5 +92,3 @@ int data_features_match(const char *train_path,
                         struct err *err);
 
 void data_features_release(struct data_features *features);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_FETCH_H
-#define DATA_FETCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ int data_fetch_ready(struct data_set *set, size_t *failed, struct err *err);
 
 /* data_fetch_bytes() returns the bytes of the n largest shards of a list. */
 uint64_t data_fetch_bytes(const struct data_set *set, size_t n);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_GATHER_H
-#define DATA_GATHER_H
+#pragma once
 
 #include "data/pool.h"
 #include "data/row.h"
@@ -89,5 +88,3 @@ void data_gather_release(struct data_gather *gather);
  */
 void data_variants(uint64_t seed, uint64_t epoch, size_t b, const int64_t *ids,
                    size_t A, size_t views, int64_t *variant);
-
-#endif

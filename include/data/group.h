@@ -1,5 +1,4 @@
-#ifndef DATA_GROUP_H
-#define DATA_GROUP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ size_t data_group_file(const struct data_set *set, int64_t *group);
 size_t data_group_fingerprint(size_t n,
                               const struct image_fingerprint *fingerprint,
                               size_t bits, double levels, int64_t *group);
-
-#endif

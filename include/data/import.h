@@ -1,5 +1,4 @@
-#ifndef DATA_IMPORT_H
-#define DATA_IMPORT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ struct data_picture {
  */
 int data_import_next(struct data_import *import, struct data_picture *picture,
                      struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_INDEX_H
-#define DATA_INDEX_H
+#pragma once
 
 #include <stddef.h>
 
@@ -157,5 +156,3 @@ const char *data_index_class(const struct data_index *index, size_t i);
  * others as "and 4 more".  The caller frees it.
  */
 char *data_index_kinds(const struct data_index *index, int pictures);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_JOIN_H
-#define DATA_JOIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -41,5 +40,3 @@ size_t data_join_size(const struct data_join *join);
  */
 int data_join_write(struct data_join *join, const char *path, char **note,
                     struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_NPY_H
-#define DATA_NPY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
 enum { DATA_NPY_HEAD = 4096 + 12 };
 int data_npy_head(const uint8_t *start, size_t len, struct data_npy *npy,
                   size_t *place, struct err *err);
-
-#endif

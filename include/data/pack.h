@@ -1,5 +1,4 @@
-#ifndef DATA_PACK_H
-#define DATA_PACK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ int data_pack_add(struct data_pack *pack, const char *name, const void *bytes,
  */
 int data_pack_keep(struct data_pack *pack, struct err *err);
 void data_pack_drop(struct data_pack *pack);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_POOL_H
-#define DATA_POOL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ size_t data_pool_bad(const struct data_pool *pool);
 int64_t data_pool_substitute(struct data_pool *pool, uint64_t seed, size_t id,
                              uint64_t epoch, size_t n, const int64_t *taken,
                              struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_ROW_H
-#define DATA_ROW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void data_row_view(const struct data_row *row,
                    const struct image_recipe *recipe, const uint8_t *stored,
                    uint64_t seed, uint64_t sample, uint64_t epoch,
                    uint64_t view, uint8_t *out);
-
-#endif

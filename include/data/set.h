@@ -1,5 +1,4 @@
-#ifndef DATA_SET_H
-#define DATA_SET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -183,5 +182,3 @@ struct data_set *data_open_parts_or_die(const char *path, int lenient);
 /* data_protect_or_die() ends the process, as for a wrong command line, if
  * writing `output` would replace a file that the set reads (data_reads()). */
 void data_protect_or_die(const struct data_set *set, const char *output);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_SHEET_H
-#define DATA_SHEET_H
+#pragma once
 
 #include "data/pool.h"
 #include "image/view.h"
@@ -82,5 +81,3 @@ void data_sheet_lists(struct data_sheet *sheet,
  * util/opt.h: it ends the process on error, prints how many images stay white
  * and why, and frees the picture. */
 void data_sheet_write_or_die(struct data_sheet *sheet, const char *path);
-
-#endif

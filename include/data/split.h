@@ -1,5 +1,4 @@
-#ifndef DATA_SPLIT_H
-#define DATA_SPLIT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ size_t data_longtail(const struct data_set *set, double factor, uint64_t seed,
  */
 int data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
                 const char *path, struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EVAL_ANCHORS_H
-#define EVAL_ANCHORS_H
+#pragma once
 
 #include "eval/views.h"
 
@@ -64,5 +63,3 @@ void eval_anchors(const struct eval_views *rows,
                   const struct eval_anchors_settings *how, size_t m,
                   const size_t *row, const double *tau,
                   struct eval_anchor *out);
-
-#endif

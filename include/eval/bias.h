@@ -1,5 +1,4 @@
-#ifndef EVAL_BIAS_H
-#define EVAL_BIAS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -76,5 +75,3 @@ struct eval_bias_data {
 
 /* eval_bias() computes the figures.  O(R^2 size) time, O(R^2) memory. */
 struct eval_bias eval_bias(const struct eval_bias_data *data);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EVAL_CHAINS_H
-#define EVAL_CHAINS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -38,5 +37,3 @@ double eval_chains_distance(size_t n, const float *p, const float *q);
  * frequencies of so many independent draws from it, 1/2 sum of min(sqrt(2 p /
  * (pi draws)), 2 p). */
 double eval_chains_noise(size_t n, const float *p, double draws);
-
-#endif

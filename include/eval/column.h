@@ -1,5 +1,4 @@
-#ifndef EVAL_COLUMN_H
-#define EVAL_COLUMN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ double *eval_mean_ranks(size_t n, const double *x);
  * ranks for equal numbers; 0 if x or y is constant.  O(n log n).
  */
 double eval_spearman(size_t n, const double *x, const double *y);
-
-#endif

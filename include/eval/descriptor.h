@@ -1,5 +1,4 @@
-#ifndef EVAL_DESCRIPTOR_H
-#define EVAL_DESCRIPTOR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ enum {
  *   out    [EVAL_DESCRIPTOR], in the order above; cells by rows
  */
 void eval_descriptor(size_t size, const uint8_t *image, float *out);
-
-#endif

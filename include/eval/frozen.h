@@ -1,5 +1,4 @@
-#ifndef EVAL_FROZEN_H
-#define EVAL_FROZEN_H
+#pragma once
 
 #include "eval/views.h"
 #include "loss/objective.h"
@@ -86,5 +85,3 @@ const float *eval_frozen_gradient(struct eval_frozen *frozen);
  */
 int eval_frozen_share(struct eval_frozen *frozen, const int64_t *group,
                       struct loss_share *share);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EVAL_GEOMETRY_H
-#define EVAL_GEOMETRY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -55,5 +54,3 @@ double eval_alignment(size_t n, size_t d, const float *x, const float *y);
  */
 void eval_cosines(size_t n, size_t d, const float *x, const float *y,
                   size_t bins, size_t *own, size_t *others);
-
-#endif

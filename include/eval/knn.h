@@ -1,5 +1,4 @@
-#ifndef EVAL_KNN_H
-#define EVAL_KNN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
 size_t eval_vote(size_t k, const uint32_t *ids, const double *score,
                  const int64_t *labels, size_t classes, double temperature,
                  double *votes);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EVAL_PAIRS_H
-#define EVAL_PAIRS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ struct eval_pairs_figures {
  */
 struct eval_pairs_figures eval_pairs_measure(const struct eval_pairs *pairs,
                                              size_t k, const uint32_t *near);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EVAL_PCA_H
-#define EVAL_PCA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -70,5 +69,3 @@ void eval_cca(size_t n, size_t dx, const float *x, size_t dy, const float *y,
 /* eval_map_apply() maps n rows: x [n,d], out [n,k]. */
 void eval_map_apply(const struct eval_map *map, size_t n, const float *x,
                     float *out);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EVAL_PROBE_H
-#define EVAL_PROBE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -173,5 +172,3 @@ int eval_probe_sgd(const struct eval_sgd *sgd,
                    const struct eval_probe_spec *spec,
                    const struct eval_rows *train, const struct eval_rows *test,
                    struct eval_probe *probe, struct err *err);
-
-#endif

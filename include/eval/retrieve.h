@@ -1,5 +1,4 @@
-#ifndef EVAL_RETRIEVE_H
-#define EVAL_RETRIEVE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ struct eval_ranks {
 
 /* eval_ranks() returns those of rank [n], n >= 1, which it sorts. */
 struct eval_ranks eval_ranks(size_t n, double *rank);
-
-#endif

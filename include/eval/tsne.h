@@ -1,5 +1,4 @@
-#ifndef EVAL_TSNE_H
-#define EVAL_TSNE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -58,5 +57,3 @@ double eval_tsne_divergence(struct eval_tsne *map);
  *   onto, y  [n,2]
  */
 void eval_tsne_turn(size_t n, const float *onto, float *y);
-
-#endif

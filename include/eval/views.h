@@ -1,5 +1,4 @@
-#ifndef EVAL_VIEWS_H
-#define EVAL_VIEWS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void eval_views_cosines(const struct eval_views *rows, size_t m,
  * Returns the number found, at most k.  O(n) time for small k.
  */
 size_t eval_views_nearest(size_t n, const float *s, size_t k, size_t *near);
-
-#endif

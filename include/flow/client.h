@@ -1,5 +1,4 @@
-#ifndef FLOW_CLIENT_H
-#define FLOW_CLIENT_H
+#pragma once
 
 #include "flow/event.h"
 #include "wire/hello.h"
@@ -135,5 +134,3 @@ int flow_client_poll(struct flow_client *client, struct err *err);
 /* flow_client_greetings() returns how many hellos of the service completed a
  * greeting, one for each connection. */
 uint64_t flow_client_greetings(const struct flow_client *client);
-
-#endif

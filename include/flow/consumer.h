@@ -1,5 +1,4 @@
-#ifndef FLOW_CONSUMER_H
-#define FLOW_CONSUMER_H
+#pragma once
 
 #include "wire/progress.h"
 
@@ -127,5 +126,3 @@ enum flow_ended flow_consumer_ended(const struct flow_consumer *consumer);
  * held items without a taken one. */
 struct wire_place flow_consumer_place(const struct flow_consumer *consumer);
 size_t flow_consumer_held(const struct flow_consumer *consumer);
-
-#endif

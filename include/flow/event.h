@@ -1,5 +1,4 @@
-#ifndef FLOW_EVENT_H
-#define FLOW_EVENT_H
+#pragma once
 
 #include "util/err.h"
 #include "wire/batch.h"
@@ -33,5 +32,3 @@ struct flow_event {
     struct err why; /* FLOW_REPORT: to be printed; FLOW_ITEM_REFUSED: likewise,
                      * "" when there is nothing to print */
 };
-
-#endif

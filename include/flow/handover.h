@@ -1,5 +1,4 @@
-#ifndef FLOW_HANDOVER_H
-#define FLOW_HANDOVER_H
+#pragma once
 
 #include "flow/client.h"
 #include "wire/hello.h"
@@ -126,5 +125,3 @@ int flow_state_owner_check_complete(const struct flow_state_owner *state,
                                     struct err *err);
 void flow_state_owner_commit(struct flow_state_owner *state);
 void flow_state_owner_discard(struct flow_state_owner *state);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FLOW_INLET_H
-#define FLOW_INLET_H
+#pragma once
 
 #include "flow/consumer.h"
 #include "flow/server.h"
@@ -57,5 +56,3 @@ void flow_inlet_send_snapshots(struct flow_inlet *inlet);
 
 /* flow_inlet_pause_s() returns the seconds to wait for messages, at most 1. */
 double flow_inlet_pause_s(const struct flow_inlet *inlet);
-
-#endif

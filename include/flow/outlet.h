@@ -1,5 +1,4 @@
-#ifndef FLOW_OUTLET_H
-#define FLOW_OUTLET_H
+#pragma once
 
 #include "flow/producer.h"
 #include "flow/server.h"
@@ -82,5 +81,3 @@ void flow_outlet_send_over(struct flow_outlet *outlet);
 
 /* flow_outlet_pause_s() returns the seconds to wait for messages, 0.05 to 1. */
 double flow_outlet_pause_s(const struct flow_outlet *outlet);
-
-#endif

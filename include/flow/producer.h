@@ -1,5 +1,4 @@
-#ifndef FLOW_PRODUCER_H
-#define FLOW_PRODUCER_H
+#pragma once
 
 #include "flow/event.h"
 
@@ -173,5 +172,3 @@ uint64_t flow_producer_holder(const struct flow_producer *producer,
 uint64_t flow_producer_awaited_peer(const struct flow_producer *producer,
                                     double now);
 size_t flow_producer_leases(const struct flow_producer *producer);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FLOW_RELAY_H
-#define FLOW_RELAY_H
+#pragma once
 
 #include "wire/progress.h"
 
@@ -114,5 +113,3 @@ int flow_relay_consumer_waits(const struct flow_relay *relay);
 struct wire_place flow_relay_place(const struct flow_relay *relay);
 size_t flow_relay_items(const struct flow_relay *relay);
 size_t flow_relay_unsent(const struct flow_relay *relay);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FLOW_REPLAY_H
-#define FLOW_REPLAY_H
+#pragma once
 
 #include "wire/sock.h"
 
@@ -31,5 +30,3 @@ const char *flow_replay_edge(const struct flow_replay *replay);
  */
 int flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
                     const char *endpoint, const char *role, struct err *err);
-
-#endif

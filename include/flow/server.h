@@ -1,5 +1,4 @@
-#ifndef FLOW_SERVER_H
-#define FLOW_SERVER_H
+#pragma once
 
 #include "flow/event.h"
 #include "wire/hello.h"
@@ -119,5 +118,3 @@ int flow_server_ping(struct flow_server *server, uint64_t peer);
  * ... of all).
  */
 int flow_server_refuse(struct flow_server *server, struct flow_event *event);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef IMAGE_CODEC_H
-#define IMAGE_CODEC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ int image_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
  */
 int image_png_write(const char *path, const uint8_t *pixel, size_t width,
                     size_t height, struct err *err);
-
-#endif

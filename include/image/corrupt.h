@@ -1,5 +1,4 @@
-#ifndef IMAGE_CORRUPT_H
-#define IMAGE_CORRUPT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ int image_corrupt_find(const char *name, size_t *kind, struct err *err);
  */
 void image_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
                    const struct image *image, struct image *out);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef IMAGE_GENERATE_H
-#define IMAGE_GENERATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ enum { IMAGE_GENERATE_CLASSES = 8, IMAGE_GENERATE_CAPTION = 256 };
  */
 int image_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
                    char caption[IMAGE_GENERATE_CAPTION]);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef IMAGE_IMAGE_H
-#define IMAGE_IMAGE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ void image_release(struct image *image);
  * multiple of 32 (lib/image/image.c).
  */
 void image_size(struct image *image, size_t width, size_t height);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef IMAGE_VIEW_H
-#define IMAGE_VIEW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -204,5 +203,3 @@ struct image_fingerprint {
 void image_fingerprint(const struct image *image,
                        struct image_scratch **scratch,
                        struct image_fingerprint *fingerprint);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef LOSS_GLOBAL_H
-#define LOSS_GLOBAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ size_t loss_global_size(const struct loss_global *set);
  */
 double loss_global(const struct loss_global *set, const float *z, float *dz,
                    float *work);
-
-#endif

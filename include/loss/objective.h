@@ -1,5 +1,4 @@
-#ifndef LOSS_OBJECTIVE_H
-#define LOSS_OBJECTIVE_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -322,5 +321,3 @@ void loss_objective_run(const struct loss_objective *objective,
                         const struct loss_batch *batch, const float *z,
                         float *state, float *dz, float *work,
                         struct loss_report *report);
-
-#endif

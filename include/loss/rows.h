@@ -1,5 +1,4 @@
-#ifndef LOSS_ROWS_H
-#define LOSS_ROWS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ struct loss_batch;
 void loss_share_add(struct loss_share *share, const struct loss_batch *batch,
                     size_t r, size_t from, size_t to, double scale,
                     const float *w);
-
-#endif

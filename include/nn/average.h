@@ -1,5 +1,4 @@
-#ifndef NN_AVERAGE_H
-#define NN_AVERAGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -52,5 +51,3 @@ int nn_average_load(const char *folder, const struct nn_weights *blocks,
  */
 int nn_average_use(struct nn_model *model, const struct nn_weights *blocks,
                    struct err *err);
-
-#endif

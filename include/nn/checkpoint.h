@@ -1,5 +1,4 @@
-#ifndef NN_CHECKPOINT_H
-#define NN_CHECKPOINT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -93,5 +92,3 @@ int nn_checkpoint_set_link(const char *run, const char *name, long step,
 /* nn_checkpoint_steps() lists the committed steps of a run, ascending; the
  * caller frees the list. */
 long *nn_checkpoint_steps(const char *run, size_t *n, struct err *err);
-
-#endif

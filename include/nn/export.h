@@ -1,5 +1,4 @@
-#ifndef NN_EXPORT_H
-#define NN_EXPORT_H
+#pragma once
 
 #include "nn/model.h"
 
@@ -34,5 +33,3 @@ int nn_export_safetensors(const char *path, const struct nn_model *model,
  */
 int nn_export_onnx(const char *path, const struct nn_model *model,
                    struct err *err);
-
-#endif

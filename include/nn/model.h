@@ -1,5 +1,4 @@
-#ifndef NN_MODEL_H
-#define NN_MODEL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -96,5 +95,3 @@ int nn_model_build(struct nn_model *model, size_t max_rows, int train,
 int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
                   struct err *err);
 void nn_model_release(struct nn_model *model);
-
-#endif

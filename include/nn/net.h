@@ -1,5 +1,4 @@
-#ifndef NN_NET_H
-#define NN_NET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -322,5 +321,3 @@ void *nn_net_onnx(const struct nn_net *net, size_t *n, struct err *err);
  * algorithm chosen for each pass; the caller frees the text.  Checkpoints
  * store it, so that a run that would not be bit-equal is not resumed. */
 char *nn_net_algorithms(const struct nn_net *net);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NN_OPTIM_H
-#define NN_OPTIM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -93,5 +92,3 @@ struct nn_moments {
 /* nn_optim_moments() returns pointers into the optimiser, for reading the state
  * and for restoring it from a checkpoint. */
 struct nn_moments nn_optim_moments(struct nn_optim *optim);
-
-#endif

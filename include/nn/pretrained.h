@@ -1,5 +1,4 @@
-#ifndef NN_PRETRAINED_H
-#define NN_PRETRAINED_H
+#pragma once
 
 #include "nn/net.h"
 #include "util/err.h"
@@ -34,5 +33,3 @@
  */
 int nn_pretrained_load(const char *path, struct nn_net *net, char **skipped,
                        struct err *err);
-
-#endif

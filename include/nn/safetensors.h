@@ -1,5 +1,4 @@
-#ifndef NN_SAFETENSORS_H
-#define NN_SAFETENSORS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ int nn_arrays_put(FILE *file, const char *path, const struct nn_array *arrays,
  */
 int nn_arrays_write(const char *path, const struct nn_array *arrays, size_t n,
                     const json_t *metadata, struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NN_SCHEDULE_H
-#define NN_SCHEDULE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -55,5 +54,3 @@ int nn_schedule_parse(const char *text, struct nn_schedule *schedule,
 
 /* nn_schedule_at() returns the number at e, 0 <= e <= epochs. */
 double nn_schedule_at(const struct nn_schedule *schedule, double epoch);
-
-#endif

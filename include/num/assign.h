@@ -1,5 +1,4 @@
-#ifndef NUM_ASSIGN_H
-#define NUM_ASSIGN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@
  */
 double num_assign(size_t n, size_t k, const float *cost, const size_t *room,
                   uint32_t *to);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_ATTENTION_H
-#define NUM_ATTENTION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -60,5 +59,3 @@ void num_attention_forward(const struct num_attention *a);
  *     dq_i = sum_j ds_ij k_j,  dk_j = sum_i ds_ij q_i,  dv_j = sum_i p_ij dy_i
  */
 void num_attention_backward(const struct num_attention *a);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_CONV_H
-#define NUM_CONV_H
+#pragma once
 
 #include "num/dnn.h"
 #include "num/map.h"
@@ -127,5 +126,3 @@ struct num_conv_args {
 
 void num_conv_run(const struct num_conv *conv, enum num_conv_pass pass,
                   const struct num_conv_args *args);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_DENSE_H
-#define NUM_DENSE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -51,5 +50,3 @@ void num_dense_forward(const struct num_dense *a);
  * and dy; num_dense_back_data() dx = dy W, from dy and w. */
 void num_dense_back_params(const struct num_dense *a);
 void num_dense_back_data(const struct num_dense *a);
-
-#endif

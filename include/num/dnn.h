@@ -1,5 +1,4 @@
-#ifndef NUM_DNN_H
-#define NUM_DNN_H
+#pragma once
 
 /*
  * oneDNN's engine and stream, for convolutions and pools.  Not thread-safe.
@@ -24,5 +23,3 @@ int num_dnn_tiles(void);
 /* num_libraries() returns the names and versions of OpenBLAS and oneDNN, which
  * the caller frees. */
 char *num_libraries(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_EIGEN_H
-#define NUM_EIGEN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@
  */
 void num_eigen(size_t n, size_t k, const float *a, double tol, struct rng *rng,
                float *value, float *vector);
-
-#endif

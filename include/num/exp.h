@@ -1,5 +1,4 @@
-#ifndef NUM_EXP_H
-#define NUM_EXP_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -78,5 +77,3 @@ num_log1p(float x)
     s = 2 * s + s * z * (0.66666777f + z * (0.39977488f + z * 0.29873329f));
     return (float)e * 0.693147181f + s;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_GEMM_H
-#define NUM_GEMM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ void num_gemm_nt(size_t m, size_t n, size_t k, float alpha, const float *a,
                  const float *b, float beta, float *c);
 void num_gemm_tn(size_t m, size_t n, size_t k, float alpha, const float *a,
                  const float *b, float beta, float *c);
-
-#endif

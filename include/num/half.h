@@ -1,5 +1,4 @@
-#ifndef NUM_HALF_H
-#define NUM_HALF_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ void num_half_put(size_t n, int bf16, const float *plain, void *x);
 /* num_half_axpy() adds alpha x to y, in f32.
  *   x [n];  y [n] f32 */
 void num_half_axpy(size_t n, int bf16, float alpha, const void *x, float *y);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_KMEANS_H
-#define NUM_KMEANS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@
  */
 double num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
                   float *centre, uint32_t *label);
-
-#endif

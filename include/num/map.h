@@ -1,5 +1,4 @@
-#ifndef NUM_MAP_H
-#define NUM_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void num_map_pixels(const struct num_map *map, const uint8_t *u,
 
 /* num_map_add() adds map x to map y, rounded once. */
 void num_map_add(const struct num_map *map, const void *x, void *y);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_NARROW_H
-#define NUM_NARROW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ extern const struct num_narrow num_split, num_scaled;
  * with AVX2, but without AVX-512, which is as fast in f32, num_scaled; else
  * NULL. */
 const struct num_narrow *num_narrow(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_NORM_H
-#define NUM_NORM_H
+#pragma once
 
 #include "num/map.h"
 
@@ -127,5 +126,3 @@ void num_norm_back_finish(const struct num_norm *norm, const double *sums);
  */
 void num_norm_measure(const struct num_norm *norm, size_t i);
 void num_norm_back_measure(const struct num_norm *norm, size_t i);
-
-#endif

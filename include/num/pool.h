@@ -1,5 +1,4 @@
-#ifndef NUM_POOL_H
-#define NUM_POOL_H
+#pragma once
 
 #include "num/dnn.h"
 #include "num/map.h"
@@ -59,5 +58,3 @@ void num_pool_backward(const struct num_pool *pool, const void *dy,
  */
 void num_mean(const struct num_map *map, const void *x, float *h);
 void num_mean_back(const struct num_map *map, const float *dh, void *dx);
-
-#endif

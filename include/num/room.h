@@ -1,5 +1,4 @@
-#ifndef NUM_ROOM_H
-#define NUM_ROOM_H
+#pragma once
 
 /*
  * Address space for OpenBLAS.  It needs buffers of 128 MiB for each thread, and
@@ -28,6 +27,4 @@ void num_room_check(int argc, char **argv, char **environment);
                    used)) static void (*const room_first)(int, char **, \
                                                           char **) =    \
         num_room_check;
-#endif
-
 #endif

@@ -1,5 +1,4 @@
-#ifndef NUM_THREADS_H
-#define NUM_THREADS_H
+#pragma once
 
 /*
  * num_threads() sets the number of threads of foil's loops, oneDNN and OpenBLAS
@@ -24,5 +23,3 @@ int num_threads(int n);
  * set already, or if the program cannot be executed again.
  */
 void num_threads_sleep(char **argv);
-
-#endif

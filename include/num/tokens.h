@@ -1,5 +1,4 @@
-#ifndef NUM_TOKENS_H
-#define NUM_TOKENS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -113,5 +112,3 @@ void num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x,
  * dx may be dy. */
 void num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
                        const void *dy, void *dx);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_VEC_H
-#define NUM_VEC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -57,5 +56,3 @@ void num_unit_rows(size_t n, size_t d, const float *z, float *v, float *length);
  */
 void num_unit_rows_back(size_t n, size_t d, const float *v, const float *length,
                         const float *dv, float *dz);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RANKS_RANKS_H
-#define RANKS_RANKS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -116,5 +115,3 @@ void ranks_send_end(struct ranks_send *send);
  *   work  [n]
  */
 void ranks_add(const struct ranks *ranks, double *x, size_t n, double *work);
-
-#endif

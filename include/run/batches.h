@@ -1,5 +1,4 @@
-#ifndef RUN_BATCHES_H
-#define RUN_BATCHES_H
+#pragma once
 
 #include "util/batch.h"
 #include "util/err.h"
@@ -108,5 +107,3 @@ int run_batches_get(const char *run, int64_t total,
 /* run_batches_plans() returns the plans of a run, each where it replaces
  * another one, as an array for json_decref(). */
 json_t *run_batches_plans(const char *run);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RUN_LINES_H
-#define RUN_LINES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -59,5 +58,3 @@ void run_lines_release(struct run_lines *lines);
  */
 int run_lines_append(const char *run, const char *name, const json_t *object,
                      struct err *err);
-
-#endif

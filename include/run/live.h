@@ -1,5 +1,4 @@
-#ifndef RUN_LIVE_H
-#define RUN_LIVE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -100,5 +99,3 @@ void run_live_close(struct run_live *live);
  * messages, and metrics of other stages, are skipped.
  */
 int run_live_next(struct run_live *live);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RUN_METRICS_H
-#define RUN_METRICS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ const char *run_metrics_old_name(const char *name);
  * incomplete last line.  Returns a descriptor, or -1.
  */
 int run_metrics_append(const char *run, int64_t total, struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RUN_ORIGIN_H
-#define RUN_ORIGIN_H
+#pragma once
 
 #include "util/err.h"
 #include "util/json.h"
@@ -29,5 +28,3 @@ int run_origin_note(const char *run, const char *of, const char *command,
 /* run_origin_read() returns the last line of each name, by name, which the
  * caller releases with json_decref(). */
 json_t *run_origin_read(const char *run);
-
-#endif

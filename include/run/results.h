@@ -1,5 +1,4 @@
-#ifndef RUN_RESULTS_H
-#define RUN_RESULTS_H
+#pragma once
 
 #include "run/lines.h"
 #include "util/err.h"
@@ -62,5 +61,3 @@ json_t *run_results_read(const char *run, struct err *err);
  * hexadecimal digits and a zero: 0 or -1. */
 int run_results_manifest(const char *run, long step, char hex[33],
                          struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RUN_SETTINGS_H
-#define RUN_SETTINGS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -84,5 +83,3 @@ json_t *run_settings_read(const char *run, const json_t *config);
  * or -1 with a message if there is none. */
 int run_command_read(struct settings *settings, const char *run,
                      struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RUN_VIEWS_H
-#define RUN_VIEWS_H
+#pragma once
 
 #include "data/set.h"
 #include "run/batches.h"
@@ -69,5 +68,3 @@ int run_views_plain(struct run_views *views, int64_t id, uint8_t *out,
  */
 int run_views_texts(const struct run_views *views);
 char *run_views_text(const struct run_views *views, int64_t id, int64_t epoch);
-
-#endif

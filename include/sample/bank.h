@@ -1,5 +1,4 @@
-#ifndef SAMPLE_BANK_H
-#define SAMPLE_BANK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ struct sample_staleness {
  */
 struct sample_staleness sample_bank_advance(struct sample_bank *bank,
                                             int64_t to);
-
-#endif

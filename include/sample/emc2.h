@@ -1,5 +1,4 @@
-#ifndef SAMPLE_EMC2_H
-#define SAMPLE_EMC2_H
+#pragma once
 
 #include "sample/step.h"
 
@@ -124,5 +123,3 @@ struct sample_moves sample_emc2(const struct sample_emc2_settings *how,
 /* sample_emc2_length() returns R for v views of b images; the usual burn-in is
  * R / 2. */
 size_t sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b);
-
-#endif

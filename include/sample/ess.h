@@ -1,5 +1,4 @@
-#ifndef SAMPLE_ESS_H
-#define SAMPLE_ESS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@
  * O(m k) time for k lags in the sum.
  */
 double sample_ess(size_t m, const double *x);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SAMPLE_MEMORY_H
-#define SAMPLE_MEMORY_H
+#pragma once
 
 #include "sample/bank.h"
 #include "sample/step.h"
@@ -161,5 +160,3 @@ int sample_memory_load(struct sample_memory *memory,
  * the nearest later one, else 0.
  */
 double sample_memory_beta(const struct sample_memory *memory, int64_t step);
-
-#endif

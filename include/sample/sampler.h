@@ -1,5 +1,4 @@
-#ifndef SAMPLE_SAMPLER_H
-#define SAMPLE_SAMPLER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ void sample_settings_set(struct sample_settings *how, const char *name,
  */
 int sample_settings_read(struct sample_settings *how, const char *list,
                          struct err *err);
-
-#endif

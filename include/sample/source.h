@@ -1,5 +1,4 @@
-#ifndef SAMPLE_SOURCE_H
-#define SAMPLE_SOURCE_H
+#pragma once
 
 #include "sample/memory.h"
 #include "sample/sampler.h"
@@ -119,5 +118,3 @@ int sample_source_weigh(struct sample_source *source, const struct batch *step,
  * arrays; the caller sets k.  O(v b columns) for a small k. */
 void sample_heaviest(const struct batch *step, const struct weights *weights,
                      struct heaviest *heaviest);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SAMPLE_STEP_H
-#define SAMPLE_STEP_H
+#pragma once
 
 #include "util/arena.h"
 #include "util/batch.h"
@@ -50,5 +49,3 @@ int sample_state_order(const void *a, const void *b);
  */
 size_t sample_step_outside(const struct batch *step, size_t wanted,
                            struct sample_state *want, struct arena *scratch);
-
-#endif

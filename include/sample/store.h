@@ -1,5 +1,4 @@
-#ifndef SAMPLE_STORE_H
-#define SAMPLE_STORE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ int sample_store_next(const struct sample_store *store,
 void sample_store_piece(const struct sample_store *store,
                         const struct sample_piece *piece,
                         struct table_rows rows[TABLES_MAX]);
-
-#endif

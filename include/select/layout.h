@@ -1,5 +1,4 @@
-#ifndef SELECT_LAYOUT_H
-#define SELECT_LAYOUT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -45,5 +44,3 @@ size_t select_layout_total(const struct select_layout *layout);
  * steps among them, select_layout_count() its number of ids. */
 size_t select_layout_start(const struct select_layout *layout, size_t step);
 size_t select_layout_count(const struct select_layout *layout, size_t step);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SELECT_PLAN_H
-#define SELECT_PLAN_H
+#pragma once
 
 #include "select/strategy.h"
 
@@ -45,5 +44,3 @@ void select_plan_put(struct select_plan *plan, uint64_t epoch,
                      const int64_t *ids);
 int select_plan_has(const struct select_plan *plan, uint64_t epoch);
 void select_plan_clear(struct select_plan *plan);
-
-#endif

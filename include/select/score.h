@@ -1,5 +1,4 @@
-#ifndef SELECT_SCORE_H
-#define SELECT_SCORE_H
+#pragma once
 
 #include "select/strategy.h"
 
@@ -65,5 +64,3 @@ struct select_score {
 struct select_score select_score(const struct select_features *f, double tau,
                                  const struct select_layout *layout,
                                  size_t from, size_t to, const int64_t *ids);
-
-#endif

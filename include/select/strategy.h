@@ -1,5 +1,4 @@
-#ifndef SELECT_STRATEGY_H
-#define SELECT_STRATEGY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -136,5 +135,3 @@ size_t select_avoid_count(const struct select_layout *layout,
  */
 size_t select_avoid(const struct select_layout *layout, const int64_t *group,
                     int64_t *ids);
-
-#endif

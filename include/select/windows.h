@@ -1,5 +1,4 @@
-#ifndef SELECT_WINDOWS_H
-#define SELECT_WINDOWS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ double select_windows_same_shard(const struct select_windows *windows, size_t n,
 struct digest_stream;
 void select_windows_digest(const struct select_windows *windows, uint64_t epoch,
                            struct digest_stream *stream);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef STAGE_FETCH_H
-#define STAGE_FETCH_H
+#pragma once
 
 #include "util/opt.h"
 
@@ -42,5 +41,3 @@ extern struct stage_fetch stage_fetch;
     }
 
 void stage_fetch_use(void);
-
-#endif

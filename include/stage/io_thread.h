@@ -1,5 +1,4 @@
-#ifndef STAGE_IO_THREAD_H
-#define STAGE_IO_THREAD_H
+#pragma once
 
 #include <pthread.h>
 
@@ -41,5 +40,3 @@ int stage_io_open(struct stage_io *io, void (*serve)(void *self), void *self,
 void stage_io_unlock(struct stage_io *io);
 void stage_io_lock(struct stage_io *io);
 void stage_io_close(struct stage_io *io);
-
-#endif

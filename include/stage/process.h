@@ -1,5 +1,4 @@
-#ifndef STAGE_PROCESS_H
-#define STAGE_PROCESS_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -92,5 +91,3 @@ int stage_process_wait(struct stage_process *process, int stop);
 
 /* stage_process_code() returns the exit code of a status, as in a shell. */
 int stage_process_code(int status);
-
-#endif

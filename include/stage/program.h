@@ -1,5 +1,4 @@
-#ifndef STAGE_PROGRAM_H
-#define STAGE_PROGRAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -147,5 +146,3 @@ enum stage_outcome stage_program_ask_retry(struct stage_program *program,
  */
 int stage_program_value(const char **words, char *name, size_t size,
                         double *number);
-
-#endif

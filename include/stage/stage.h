@@ -1,5 +1,4 @@
-#ifndef STAGE_STAGE_H
-#define STAGE_STAGE_H
+#pragma once
 
 #include "flow/client.h"
 #include "flow/outlet.h"
@@ -196,5 +195,3 @@ struct stage_program *
 stage_command_open(const struct stage_program_config *config);
 int stage_command_ask(struct stage_program *program, const char *line, int stop,
                       struct stage_answer *answer, struct err *err);
-
-#endif

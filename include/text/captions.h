@@ -1,5 +1,4 @@
-#ifndef TEXT_CAPTIONS_H
-#define TEXT_CAPTIONS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ size_t text_captions_row(const char *captions, size_t id, size_t k,
                          const struct text_captions_settings *how,
                          uint64_t seed, uint64_t epoch,
                          struct text_vocabulary *vocabulary, int32_t *row);
-
-#endif

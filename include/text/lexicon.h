@@ -1,5 +1,4 @@
-#ifndef TEXT_LEXICON_H
-#define TEXT_LEXICON_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ const char *text_lexicon_text(const struct lexicon *lexicon, size_t i,
 /* text_lexicon_clear() removes all strings, but does not free memory. */
 void text_lexicon_clear(struct lexicon *lexicon);
 void text_lexicon_release(struct lexicon *lexicon);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TEXT_MERGES_H
-#define TEXT_MERGES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -38,5 +37,3 @@ char *text_merges_train(const struct text_merges *merges, size_t size,
 
 /* text_merges_words() returns the number of distinct words. */
 size_t text_merges_words(const struct text_merges *merges);
-
-#endif

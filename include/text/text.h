@@ -1,5 +1,4 @@
-#ifndef TEXT_TEXT_H
-#define TEXT_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ size_t text_utf8_next(const void *text, size_t len, uint32_t *c);
  * character of a text of len bytes.
  */
 size_t text_utf8_cut(const void *text, size_t len, size_t most);
-
-#endif

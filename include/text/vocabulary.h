@@ -1,5 +1,4 @@
-#ifndef TEXT_VOCABULARY_H
-#define TEXT_VOCABULARY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ size_t text_vocabulary_encode(struct text_vocabulary *vocabulary,
  */
 void text_vocabulary_decode(const struct text_vocabulary *vocabulary, size_t n,
                             const int32_t *token, struct data_bytes *text);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TRAIN_CHECKPOINTS_H
-#define TRAIN_CHECKPOINTS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -94,5 +93,3 @@ int train_checkpoints_load(struct train_checkpoints *checkpoints,
  * must not be saved. */
 int train_checkpoints_rollback(struct train_checkpoints *checkpoints,
                                struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TRAIN_CONFIG_H
-#define TRAIN_CONFIG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -101,5 +100,3 @@ int train_config_check_processor(const json_t *config,
 int train_config_check_table(const json_t *config, const char *table,
                              int (*overridden)(const char *key),
                              struct err *err);
-
-#endif

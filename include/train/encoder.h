@@ -1,5 +1,4 @@
-#ifndef TRAIN_ENCODER_H
-#define TRAIN_ENCODER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -293,5 +292,3 @@ char *train_encoder_table(const struct train_encoder *encoder);
  * moments and mean are undefined.
  */
 struct train_part train_encoder_part(struct train_encoder *encoder);
-
-#endif

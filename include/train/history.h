@@ -1,5 +1,4 @@
-#ifndef TRAIN_HISTORY_H
-#define TRAIN_HISTORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ size_t train_history_copy(const struct train_history *history,
  * dim is.
  */
 struct train_part train_history_part(struct train_history *history);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TRAIN_JOURNAL_H
-#define TRAIN_JOURNAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -98,5 +97,3 @@ void train_journal_end(struct train_journal *journal, int64_t saved);
 /* train_journal_part() returns the journal as a part of a checkpoint: the lines
  * of a step are on the disk before the step is committed. */
 struct train_part train_journal_part(struct train_journal *journal);
-
-#endif

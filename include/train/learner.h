@@ -1,5 +1,4 @@
-#ifndef TRAIN_LEARNER_H
-#define TRAIN_LEARNER_H
+#pragma once
 
 #include "loss/objective.h"
 #include "nn/schedule.h"
@@ -155,5 +154,3 @@ void train_learner_prefetch(struct train_learner *learner,
  * encoder failed. */
 int train_learner_encode(struct train_learner *learner,
                          const struct batch *batch, struct err *err);
-
-#endif

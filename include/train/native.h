@@ -1,5 +1,4 @@
-#ifndef TRAIN_NATIVE_H
-#define TRAIN_NATIVE_H
+#pragma once
 
 #include "nn/average.h"
 #include "train/encoder.h"
@@ -35,5 +34,3 @@ int train_native_open(struct train_encoder *encoder,
 /* train_native() returns the net and optimiser of an encoder, NULL if this
  * process does not compute it or it is not open. */
 struct train_native *train_native(const struct train_encoder *encoder);
-
-#endif

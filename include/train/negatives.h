@@ -1,5 +1,4 @@
-#ifndef TRAIN_NEGATIVES_H
-#define TRAIN_NEGATIVES_H
+#pragma once
 
 #include "sample/source.h"
 #include "train/samples.h"
@@ -66,5 +65,3 @@ void train_local_sampler_release(struct train_local_sampler *sampler);
  * learner calls; `sampler` must outlive them. */
 struct train_negatives
 train_local_sampler_negatives(struct train_local_sampler *sampler);
-
-#endif

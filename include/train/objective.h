@@ -1,5 +1,4 @@
-#ifndef TRAIN_OBJECTIVE_H
-#define TRAIN_OBJECTIVE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ int train_objective_load(struct train_objective *objective, const char *folder,
 
 /* train_objective_name() returns the name of objective i, or NULL. */
 const char *train_objective_name(size_t i);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TRAIN_PROCESS_H
-#define TRAIN_PROCESS_H
+#pragma once
 
 #include "train/encoder.h"
 
@@ -72,5 +71,3 @@ extern const struct loss_objective train_external, train_external_weighed;
 /* train_find_objective() is loss_objective_find() with these two added. */
 const struct loss_objective *train_find_objective(const char *name,
                                                   struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TRAIN_SAMPLES_H
-#define TRAIN_SAMPLES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ int train_samples_load(void *samples, const char *folder, struct err *err);
  * rollback does not change the list of samples that could not be used; after an
  * error in it nothing has changed. */
 struct train_part train_samples_part(struct train_samples *samples);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TRAIN_SCALARS_H
-#define TRAIN_SCALARS_H
+#pragma once
 
 #include "loss/objective.h"
 #include "nn/optim.h"
@@ -51,5 +50,3 @@ void train_scalars_update(struct train_scalars *scalars,
  * its moments as NAME.MOMENT.  Without scalars there is no file.
  */
 struct train_part train_scalars_part(struct train_scalars *scalars);
-
-#endif

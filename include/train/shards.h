@@ -1,5 +1,4 @@
-#ifndef TRAIN_SHARDS_H
-#define TRAIN_SHARDS_H
+#pragma once
 
 #include "ranks/ranks.h"
 #include "train/encoder.h"
@@ -83,5 +82,3 @@ enum train_order { TRAIN_ORDER_OPEN, TRAIN_ORDER_END };
 void train_shards_order(const struct ranks *ranks, enum train_order what);
 enum train_order train_shards_follow(struct train_encoder *encoder,
                                      const struct ranks *ranks);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_ARENA_H
-#define UTIL_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -29,5 +28,3 @@ void *arena_take(struct arena *arena, size_t n, size_t size);
 
 /* arena_release() frees all memory; the arena is empty then. */
 void arena_release(struct arena *arena);
-
-#endif

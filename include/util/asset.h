@@ -1,5 +1,4 @@
-#ifndef UTIL_ASSET_H
-#define UTIL_ASSET_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ struct asset {
 };
 
 extern const struct asset assets[]; /* a NULL name ends the table */
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_BATCH_H
-#define UTIL_BATCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ struct batch {
 size_t batch_captions_size(const struct batch *batch);
 void batch_captions(struct batch *batch, int64_t *memory);
 void batch_captions_undo(struct batch *batch);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_BOARD_H
-#define UTIL_BOARD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ int board_flush(struct board *board, struct err *err);
 /* board_close() flushes and frees the board; the file stays open.  Returns what
  * board_flush() returns. */
 int board_close(struct board *board, struct err *err);
-
-#endif

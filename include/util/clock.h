@@ -1,5 +1,4 @@
-#ifndef UTIL_CLOCK_H
-#define UTIL_CLOCK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ double clock_cpu_of(pthread_t thread);
 
 /* clock_span() formats a number of seconds as 59s, 12m05s or 3h07m. */
 void clock_span(double seconds, char text[24]);
-
-#endif

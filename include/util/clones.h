@@ -1,5 +1,4 @@
-#ifndef UTIL_CLONES_H
-#define UTIL_CLONES_H
+#pragma once
 
 #include "util/isa.h"
 
@@ -65,6 +64,4 @@ extern enum util_isa util_isa_bound __attribute__((visibility("hidden")));
 #define UTIL_CLONED
 #else
 #define UTIL_CLONES(type, name, params, args) type name params
-#endif
-
 #endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_DIGEST_H
-#define UTIL_DIGEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ uint64_t digest_word(const struct digest *digest);
  * `others`.  O((n + m) log m). */
 size_t digest_shared(size_t n, const struct digest *some, size_t m,
                      struct digest *others);
-
-#endif

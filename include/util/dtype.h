@@ -1,5 +1,4 @@
-#ifndef UTIL_DTYPE_H
-#define UTIL_DTYPE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ enum dtype dtype_by_safetensors(const char *name, size_t n);
  */
 void half_round(size_t n, const float *x, uint16_t *half);
 void half_widen(size_t n, const uint16_t *half, float *x);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_ERR_H
-#define UTIL_ERR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ int tally_add(struct tally *tally, struct err *why);
 
 _Noreturn void err_bug(const char *file, int line, const char *func,
                        const char *cond);
-
-#endif

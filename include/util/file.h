@@ -1,5 +1,4 @@
-#ifndef UTIL_FILE_H
-#define UTIL_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -102,5 +101,3 @@ int file_is_command(const char *name);
 /* file_own_folder() returns the folder of the running program, with links
  * resolved; NULL on error.  The caller frees it. */
 char *file_own_folder(struct err *err);
-
-#endif

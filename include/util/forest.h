@@ -1,5 +1,4 @@
-#ifndef UTIL_FOREST_H
-#define UTIL_FOREST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ size_t forest_root(size_t *up, size_t i);
 /* forest_unite() merges the trees of a and b: 1, or 0 if both are in one
  * tree. */
 int forest_unite(size_t *up, size_t a, size_t b);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_GUESS_H
-#define UTIL_GUESS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -39,5 +38,3 @@ const char *guess_words(struct guess *guess);
 const char *guess_other(const char *word,
                         const char *(*spell)(void *self, const char *name),
                         void *self);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_GZ_H
-#define UTIL_GZ_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ int data_gz_take(struct gzFile_s *file, const char *path, void *to, size_t n,
 /* data_gz_seek() moves to an offset of the decompressed contents. */
 int data_gz_seek(struct gzFile_s *file, const char *path, size_t offset,
                  struct err *err);
-
-#endif

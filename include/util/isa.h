@@ -1,5 +1,4 @@
-#ifndef UTIL_ISA_H
-#define UTIL_ISA_H
+#pragma once
 
 struct err;
 
@@ -40,5 +39,3 @@ int util_isa_check(struct err *err);
  * instruction set that foil is limited to if the processor has more: another
  * one may round differently.  The caller frees the text. */
 char *util_processor(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_JSON_H
-#define UTIL_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ json_t *json_name(const char *name);
 /* json_print() writes json_brief() to standard output and frees the object;
  * close_stdout() (util/opt.h) reports an error. */
 void json_print(json_t *object);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_LIMITS_H
-#define UTIL_LIMITS_H
+#pragma once
 
 /*
  * priority_lower() lowers the priority of the calling thread and of threads
@@ -19,5 +18,3 @@ void priority_lower(enum priority nice);
 /* nofile_raise() raises the limit of open files of this process to its maximum
  * (RLIMIT_NOFILE, soft to hard).  Returns the new limit. */
 unsigned long nofile_raise(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_LOCK_H
-#define UTIL_LOCK_H
+#pragma once
 
 #include "util/err.h"
 
@@ -44,5 +43,3 @@ int lock_look(const char *path, struct lock *lock, struct err *err);
  * if none does or the file cannot be read. */
 int lock_held(const char *folder);
 long lock_holder(const char *folder);
-
-#endif

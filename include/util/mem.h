@@ -1,5 +1,4 @@
-#ifndef UTIL_MEM_H
-#define UTIL_MEM_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ struct series {
 
 void series_put(struct series *series, const char *name);
 char *series_end(struct series *series);
-
-#endif

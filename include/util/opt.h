@@ -1,5 +1,4 @@
-#ifndef UTIL_OPT_H
-#define UTIL_OPT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -278,5 +277,3 @@ void export_variable(const char *name, const char *value);
 
 /* close_stdout() closes stdout, and dies if any output could not be written. */
 void close_stdout(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_PARAM_H
-#define UTIL_PARAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -158,5 +157,3 @@ const char *param_set_used(const struct param_set *set);
  * that this method does not have: "simclr has no parameter 'rho'". */
 int param_set_check(const struct param_set *set, const char *method,
                     const struct param *own, struct err *err);
-
-#endif

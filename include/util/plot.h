@@ -1,5 +1,4 @@
-#ifndef UTIL_PLOT_H
-#define UTIL_PLOT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -32,5 +31,3 @@ void plot_text(FILE *out, const char *text);
 enum { PLOT_HUES = 5 };
 
 const char *plot_hue(size_t i);
-
-#endif

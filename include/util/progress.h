@@ -1,5 +1,4 @@
-#ifndef UTIL_PROGRESS_H
-#define UTIL_PROGRESS_H
+#pragma once
 
 /*
  * One line with the progress of a long job: count, fields of the tool, time
@@ -32,5 +31,3 @@ void progress_show(struct progress *p, double done, const char *more);
 
 /* progress_clear() wipes the line, before something else is printed. */
 void progress_clear(struct progress *p);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_RNG_H
-#define UTIL_RNG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ double rng_normal(struct rng *rng);
 
 /* rng_shuffle() permutes x[0..n) uniformly (Fisher-Yates). */
 void rng_shuffle(struct rng *rng, size_t n, int64_t *x);
-
-#endif

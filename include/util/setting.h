@@ -1,5 +1,4 @@
-#ifndef UTIL_SETTING_H
-#define UTIL_SETTING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -40,5 +39,3 @@ char *setting_text(const struct settings *settings);
 
 /* setting_release() frees all; the settings are empty then. */
 void setting_release(struct settings *settings);
-
-#endif

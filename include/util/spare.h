@@ -1,5 +1,4 @@
-#ifndef UTIL_SPARE_H
-#define UTIL_SPARE_H
+#pragma once
 
 #include "util/err.h"
 
@@ -30,5 +29,3 @@ void spare_start(struct spare *spare, void (*piece)(void *data), void *data);
 /* spare_wait() waits up to so many seconds: 1 if the piece is done or there was
  * none, else 0. */
 int spare_wait(struct spare *spare, double seconds);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_STOP_H
-#define UTIL_STOP_H
+#pragma once
 
 #include <pthread.h>
 
@@ -43,5 +42,3 @@ void stop_unblock(void);
 
 /* stop_requested() returns 1 once the first signal has come; never blocks. */
 int stop_requested(void);
-
-#endif

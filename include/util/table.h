@@ -1,5 +1,4 @@
-#ifndef UTIL_TABLE_H
-#define UTIL_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -53,5 +52,3 @@ void table_print(const struct table *table, size_t keys, int width, FILE *out);
 
 /* table_release() frees all; the table is empty then. */
 void table_release(struct table *table);
-
-#endif

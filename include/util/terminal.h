@@ -1,5 +1,4 @@
-#ifndef UTIL_TERMINAL_H
-#define UTIL_TERMINAL_H
+#pragma once
 
 /* terminal_size() returns the columns of the terminal of a descriptor, 80 if
  * they are not known, or 0 if it is no terminal. *rows, unless NULL, becomes
@@ -14,5 +13,3 @@ int terminal_size(int fd, int *rows);
  * around.  A tab becomes a blank.  Thread-safe.
  */
 void defuse(char *text);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_VALUE_H
-#define UTIL_VALUE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ void value_add(struct value *list, size_t *n, size_t most, const char *name,
 /* value_find() returns the first of n numbers with this name, or NaN if there
  * is none.  O(n). */
 double value_find(const struct value *list, size_t n, const char *name);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef UTIL_WEIGHTS_H
-#define UTIL_WEIGHTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ struct heaviest {
     float *w, *cosine; /* weight, similarity to the anchor; 0: no negative */
     float *outside, *effective;
 };
-
-#endif

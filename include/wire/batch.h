@@ -1,5 +1,4 @@
-#ifndef WIRE_BATCH_H
-#define WIRE_BATCH_H
+#pragma once
 
 #include "util/batch.h"
 #include "wire/codec.h"
@@ -80,5 +79,3 @@ struct wire_reject {
 };
 
 WIRE_HELD(reject, WIRE_REJECT)
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_CODEC_H
-#define WIRE_CODEC_H
+#pragma once
 
 #include "wire/msg.h"
 
@@ -69,5 +68,3 @@ void wire_release(enum wire_kind kind, void *held);
     {                                                                       \
         return wire_decode(kind, to, msg, size, err);                       \
     }
-
-#endif

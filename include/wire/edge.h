@@ -1,5 +1,4 @@
-#ifndef WIRE_EDGE_H
-#define WIRE_EDGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -73,5 +72,3 @@ size_t wire_edge_message(enum wire_edge edge, enum wire_side from,
  */
 int wire_edge_fits(enum wire_edge edge, enum wire_side from,
                    const struct wire_msg *msg, struct err *err);
-
-#endif

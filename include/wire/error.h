@@ -1,5 +1,4 @@
-#ifndef WIRE_ERROR_H
-#define WIRE_ERROR_H
+#pragma once
 
 #include "wire/codec.h"
 #include "wire/progress.h"
@@ -31,5 +30,3 @@ struct wire_error {
 };
 
 WIRE_PLAIN(error, WIRE_ERROR)
-
-#endif

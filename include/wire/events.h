@@ -1,5 +1,4 @@
-#ifndef WIRE_EVENTS_H
-#define WIRE_EVENTS_H
+#pragma once
 
 #include "util/batch.h"
 #include "util/value.h"
@@ -62,5 +61,3 @@ struct wire_top_negatives {
 };
 
 WIRE_SIZED(top_negatives, WIRE_TOP_NEGATIVES)
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_FEATURES_H
-#define WIRE_FEATURES_H
+#pragma once
 
 #include "util/batch.h"
 #include "util/value.h"
@@ -69,5 +68,3 @@ struct wire_plan {
 };
 
 WIRE_PLAIN(plan, WIRE_PLAN)
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_FEED_H
-#define WIRE_FEED_H
+#pragma once
 
 #include "wire/events.h"
 #include "wire/features.h"
@@ -57,5 +56,3 @@ void wire_listener_close(struct wire_listener *listener);
  */
 int wire_listener_next(struct wire_listener *listener, struct wire_msg **msg,
                        uint64_t *missed, struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_GATE_H
-#define WIRE_GATE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -52,5 +51,3 @@ struct wire_gate {
 
 /* The gate of this program, or NULL; set before the first socket is bound. */
 extern const struct wire_gate *wire_gate;
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_HELLO_H
-#define WIRE_HELLO_H
+#pragma once
 
 #include "wire/codec.h"
 
@@ -52,5 +51,3 @@ void wire_hello_name(struct wire_hello *hello);
  */
 int wire_hello_fits(const struct wire_hello *mine,
                     const struct wire_hello *theirs, struct err *err);
-
-#endif

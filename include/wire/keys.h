@@ -1,5 +1,4 @@
-#ifndef WIRE_KEYS_H
-#define WIRE_KEYS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -55,5 +54,3 @@ int wire_role_known(const char *role);
  */
 int wire_keys_make(const char *dir, const char *name, const char *role,
                    struct err *err);
-
-#endif

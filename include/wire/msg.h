@@ -1,5 +1,4 @@
-#ifndef WIRE_MSG_H
-#define WIRE_MSG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ const struct wire_tensor *wire_msg_tensor(const struct wire_msg *msg, size_t i);
 /* wire_msg_find() returns the tensor of that name, or NULL. */
 const struct wire_tensor *wire_msg_find(const struct wire_msg *msg,
                                         const char *name);
-
-#endif

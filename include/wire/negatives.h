@@ -1,5 +1,4 @@
-#ifndef WIRE_NEGATIVES_H
-#define WIRE_NEGATIVES_H
+#pragma once
 
 #include "util/batch.h"
 #include "util/weights.h"
@@ -69,5 +68,3 @@ struct wire_ok {
 };
 
 WIRE_PLAIN(ok, WIRE_OK)
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_PROGRESS_H
-#define WIRE_PROGRESS_H
+#pragma once
 
 #include "util/batch.h"
 #include "wire/codec.h"
@@ -85,5 +84,3 @@ int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
  * before 2025 was never set; then nothing is refused.
  */
 int wire_session_check(int64_t session, struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_PROXY_H
-#define WIRE_PROXY_H
+#pragma once
 
 #include "wire/sock.h"
 
@@ -30,5 +29,3 @@ void wire_proxy_close(struct wire_proxy *proxy);
  */
 int wire_proxy_next(struct wire_proxy *proxy, uint32_t *from,
                     struct wire_msg **msg, struct err *err);
-
-#endif

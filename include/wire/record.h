@@ -1,5 +1,4 @@
-#ifndef WIRE_RECORD_H
-#define WIRE_RECORD_H
+#pragma once
 
 #include <stdio.h>
 
@@ -38,5 +37,3 @@ FILE *wire_record_open(const char *path, struct err *err);
  */
 int wire_record_next(FILE *file, struct wire_record *record,
                      struct wire_msg **msg, struct err *err);
-
-#endif

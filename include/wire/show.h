@@ -1,5 +1,4 @@
-#ifndef WIRE_SHOW_H
-#define WIRE_SHOW_H
+#pragma once
 
 #include "util/json.h"
 #include "wire/msg.h"
@@ -26,5 +25,3 @@ struct wire_token_text {
  */
 json_t *wire_show(const struct wire_msg *msg, int full,
                   const struct wire_token_text *words);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_SOCK_H
-#define WIRE_SOCK_H
+#pragma once
 
 #include "wire/edge.h"
 #include "wire/error.h"
@@ -206,5 +205,3 @@ void wire_sock_admit(struct wire_sock *sock);
 /* wire_sock_expect() sets how many bytes an admitted peer may have in transit,
  * also for peers admitted before. */
 void wire_sock_expect(struct wire_sock *sock, size_t bytes);
-
-#endif

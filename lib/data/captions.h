@@ -1,5 +1,4 @@
-#ifndef DATA_CAPTIONS_H
-#define DATA_CAPTIONS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ int data_table_read(struct layout_parts *parts, const char *path,
                     struct data_index_captions *captions,
                     struct data_notes *notes, struct data_index_rows *rows,
                     struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_CELLS_H
-#define DATA_CELLS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -111,5 +110,3 @@ struct data_rows {
  * record that is no heading and names nothing.
  */
 int data_rows_next(struct data_rows *rows, struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_EXPORT_H
-#define DATA_EXPORT_H
+#pragma once
 
 #include "data/features.h"
 
@@ -22,5 +21,3 @@ int data_npz_write(const char *path, const struct data_features *features,
  */
 int data_parquet_write(const char *path, const struct data_features *features,
                        struct err *err);
-
-#endif

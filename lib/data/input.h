@@ -1,5 +1,4 @@
-#ifndef DATA_INPUT_H
-#define DATA_INPUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ uint64_t data_input_size(const struct input *input,
 
 /* data_input_share() returns the fraction of the input that is done, 0 .. 1. */
 double data_input_share(const struct input *input);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_LABELS_H
-#define DATA_LABELS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -93,5 +92,3 @@ void data_skipped_remove_found(struct skipped *skipped,
                                const struct layout_parts *parts, int explicit);
 
 void data_skipped_release(struct skipped *skipped);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef DATA_LAYOUT_H
-#define DATA_LAYOUT_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/stat.h>
@@ -334,5 +333,3 @@ void data_fetch_drop(struct data_fetch *fetch, size_t i);
 /* data_list_label() returns the label in the list of a class of its shard, or
  * -1 for -1. */
 int data_list_label(const struct data_set *shard, int label);
-
-#endif

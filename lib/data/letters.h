@@ -1,5 +1,4 @@
-#ifndef DATA_LETTERS_H
-#define DATA_LETTERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ size_t data_letters_count(const char *text);
  */
 void data_letters_write(const char *text, size_t most, size_t zoom,
                         size_t width, uint8_t *pixel);
-
-#endif

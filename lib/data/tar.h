@@ -1,5 +1,4 @@
-#ifndef DATA_TAR_H
-#define DATA_TAR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void data_tar_close(struct data_tar *tar);
  */
 int data_tar_next(struct data_tar *tar, struct data_member *member,
                   struct err *err);
-
-#endif

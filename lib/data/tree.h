@@ -1,5 +1,4 @@
-#ifndef DATA_TREE_H
-#define DATA_TREE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ struct tree {
  * DATA_UNREAD on a failure of the machine, also below the root. */
 int data_tree_walk(struct tree *tree, const char *root, struct err *err);
 void data_tree_release(struct tree *tree);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef EVAL_TSNE_PARTS_H
-#define EVAL_TSNE_PARTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ enum { QUADTREE_GROUP = 16 };
 
 void eval_quadtree_repel(const struct quadtree *tree, const float *y,
                          size_t first, float theta, float *force, float *sum);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FLOW_GREETING_H
-#define FLOW_GREETING_H
+#pragma once
 
 #include "wire/hello.h"
 #include "wire/progress.h"
@@ -135,5 +134,3 @@ void flow_peer_table_remove_gone(struct flow_peer_table *table);
  * FLOW_PEERS_MAX are stored in `silent`.
  */
 void flow_peer_table_expire(struct flow_peer_table *table, double now);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FLOW_LINK_H
-#define FLOW_LINK_H
+#pragma once
 
 #include "flow/event.h"
 #include "util/err.h"
@@ -127,5 +126,3 @@ int flow_link_refuse(struct flow_link *link, const struct wire_id *to,
  */
 int flow_link_on_refusal(struct flow_link *link, const struct wire_error *error,
                          const char *name, struct flow_event *event);
-
-#endif

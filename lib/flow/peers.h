@@ -1,5 +1,4 @@
-#ifndef FLOW_PEERS_H
-#define FLOW_PEERS_H
+#pragma once
 
 #include "wire/progress.h"
 
@@ -47,5 +46,3 @@ void flow_peers_leave(struct flow_peers *peers, uint64_t number);
 
 /* flow_peers_busy() blocks for a moment a peer whose queue is full. */
 void flow_peers_busy(struct flow_peer *peer, double now);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FLOW_REQUEST_H
-#define FLOW_REQUEST_H
+#pragma once
 
 #include "flow/client.h"
 #include "wire/error.h"
@@ -79,5 +78,3 @@ void flow_answer_cache_put(struct flow_answer_cache *cache, const char *name,
 
 /* flow_answer_cache_release() releases all answers. */
 void flow_answer_cache_release(struct flow_answer_cache *cache);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FLOW_WINDOW_H
-#define FLOW_WINDOW_H
+#pragma once
 
 #include "wire/progress.h"
 
@@ -37,5 +36,3 @@ int flow_snapshot_order(const struct wire_want *w,
  */
 int flow_snapshot_has(const struct wire_want *w, const struct wire_place *at);
 int flow_snapshot_wants(const struct wire_want *w, const struct wire_place *at);
-
-#endif

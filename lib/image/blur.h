@@ -1,5 +1,4 @@
-#ifndef IMAGE_BLUR_H
-#define IMAGE_BLUR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void image_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
  */
 void image_blur_kernel(size_t width, size_t height, size_t taps, double sigma,
                        uint8_t *plane, struct image_scratch **scratch);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef IMAGE_COLOR_H
-#define IMAGE_COLOR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void image_color_hue(size_t n, double shift, uint8_t *plane);
 
 /* image_color_grey() sets all three planes to the grey. */
 void image_color_grey(size_t n, uint8_t *plane);
-
-#endif

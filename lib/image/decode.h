@@ -1,5 +1,4 @@
-#ifndef IMAGE_DECODE_H
-#define IMAGE_DECODE_H
+#pragma once
 
 #include "image/codec.h"
 
@@ -46,5 +45,3 @@ int image_exif_orientation(const uint8_t *bytes, size_t len);
  */
 void image_exif_apply(int orientation, const struct image *from,
                       struct image *to);
-
-#endif

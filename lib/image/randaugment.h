@@ -1,5 +1,4 @@
-#ifndef IMAGE_RANDAUGMENT_H
-#define IMAGE_RANDAUGMENT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ struct image_op {
  */
 void image_randaugment(struct image_op op, double magnitude, size_t size,
                        uint8_t *plane, struct image_scratch **scratch);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef IMAGE_RESIZE_H
-#define IMAGE_RESIZE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -47,5 +46,3 @@ struct image_box image_crop_centre(size_t width, size_t height,
 void image_resize(const struct image *image, const struct image_box *box,
                   size_t width, size_t height, const struct image_box *part,
                   int flip, struct image_scratch **scratch, uint8_t *out);
-
-#endif

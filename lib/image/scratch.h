@@ -1,5 +1,4 @@
-#ifndef IMAGE_SCRATCH_H
-#define IMAGE_SCRATCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ struct image_across {
  */
 void image_across(const struct image_across *job,
                   struct image_scratch **scratch);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef LIB_LOSS_OBJECTIVES_H
-#define LIB_LOSS_OBJECTIVES_H
+#pragma once
 
 #include "loss/objective.h"
 
@@ -68,5 +67,3 @@ void loss_terms_report(const struct loss_objective *objective,
  * sum of the cosines of different anchors. */
 void loss_report_spread(size_t n, size_t d, const float *v,
                         struct loss_report *report);
-
-#endif

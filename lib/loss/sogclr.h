@@ -1,5 +1,4 @@
-#ifndef LIB_LOSS_SOGCLR_H
-#define LIB_LOSS_SOGCLR_H
+#pragma once
 
 #include "objectives.h"
 
@@ -52,5 +51,3 @@ int loss_running_check_gamma(const struct loss_settings *set,
 int loss_running_check(const struct loss_settings *set,
                        const struct loss_views *views, enum loss_mask mask,
                        struct err *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef LIB_LOSS_TILES_H
-#define LIB_LOSS_TILES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ double *loss_tiles_sums(const struct loss_tiles *tiles);
  * has the weights of a row with its own image in each view. */
 void loss_tiles_gradient(const struct loss_tiles *tiles, const double *own,
                          float *dv);
-
-#endif

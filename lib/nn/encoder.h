@@ -1,5 +1,4 @@
-#ifndef NN_ENCODER_H
-#define NN_ENCODER_H
+#pragma once
 
 #include "graph.h"
 
@@ -62,5 +61,3 @@ size_t nn_encoder_build(struct nn_graph *graph,
 /* Builders, in lib/nn/resnet.c, head.c and transformer.c. */
 nn_build nn_resnet, nn_mlp, nn_linear, nn_rows, nn_table, nn_frozen, nn_bow,
     nn_clip, nn_distilbert, nn_vit;
-
-#endif

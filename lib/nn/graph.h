@@ -1,5 +1,4 @@
-#ifndef NN_GRAPH_H
-#define NN_GRAPH_H
+#pragma once
 
 #include "nn/net.h"
 #include "num/map.h"
@@ -269,5 +268,3 @@ size_t nn_graph_token_mean(struct nn_graph *graph, size_t in);
 enum nn_pick { NN_FIRST, NN_LAST };
 size_t nn_graph_token_pick(struct nn_graph *graph, size_t in,
                            enum nn_pick which);
-
-#endif

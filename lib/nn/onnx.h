@@ -1,5 +1,4 @@
-#ifndef NN_ONNX_H
-#define NN_ONNX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ const char *nn_onnx_node(struct nn_onnx *onnx, const struct nn_onnx_node *node,
  */
 void *nn_onnx_model(struct nn_onnx *onnx, const float mean[3],
                     const float deviation[3], size_t *n, struct err *err);
-
-#endif

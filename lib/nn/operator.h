@@ -1,5 +1,4 @@
-#ifndef NN_OPERATOR_H
-#define NN_OPERATOR_H
+#pragma once
 
 #include "num/conv.h"
 
@@ -234,5 +233,3 @@ float *nn_param(const struct nn_call *call, size_t i);
 float *nn_param_of(const struct nn_call *call, const struct nn_op *op,
                    size_t i);
 float *nn_grad(const struct nn_call *call, size_t i);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NN_RUN_H
-#define NN_RUN_H
+#pragma once
 
 #include "operator.h"
 
@@ -52,5 +51,3 @@ void nn_run_measure(const struct nn_run *run);
 
 /* nn_run_infer() runs the first n_ops operators in evaluation mode. */
 void nn_run_infer(const struct nn_run *run, size_t n_ops);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_DIRECT_H
-#define NUM_DIRECT_H
+#pragma once
 
 #include "dnn_op.h"
 
@@ -48,5 +47,3 @@ size_t num_direct_scratch(const struct num_direct *direct,
 /* num_direct_run() runs a pass, as num_conv_run() does. */
 void num_direct_run(const struct num_direct *direct, enum num_conv_pass pass,
                     const struct num_conv_args *args);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_DNN_OP_H
-#define NUM_DNN_OP_H
+#pragma once
 
 #include <dnnl.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ void num_dnn_op_release(struct dnn_op *op);
  * to += from. */
 void num_dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn,
                         dnn_md from, dnn_md to, int add);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_GEMM_SMALL_H
-#define NUM_GEMM_SMALL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ struct num_gemm {
  * would differ from those of the same rows in a larger product.)  One thread;
  * takes .6 to 1.7 times as long as oneDNN after its first call. */
 int num_gemm_small(const struct num_gemm *gemm);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_HALF_PRODUCT_H
-#define NUM_HALF_PRODUCT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ extern const struct half_kernel num_half_tiles, num_half_dot, num_half_vectors;
  */
 int num_half_has_tiles(void);
 const struct half_kernel *num_half_kernel(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_HELPERS_H
-#define NUM_HELPERS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -48,5 +47,3 @@ num_take(size_t *used, void *scratch, size_t bytes)
     *used += num_align(bytes);
     return scratch ? (char *)scratch + at : NULL;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_LANES_H
-#define NUM_LANES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -227,5 +226,3 @@ lanes_positive(lanes x, lanes y)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_LEVEL_H
-#define NUM_LEVEL_H
+#pragma once
 
 #include "util/isa.h"
 
@@ -41,5 +40,3 @@
     {                                                              \
         return name##_isa(util_isa());                             \
     }
-
-#endif

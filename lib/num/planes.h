@@ -1,5 +1,4 @@
-#ifndef NUM_PLANES_H
-#define NUM_PLANES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -81,5 +80,3 @@ struct num_planes {
 };
 
 LEVELS(num_planes)
-
-#endif

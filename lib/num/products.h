@@ -1,5 +1,4 @@
-#ifndef NUM_PRODUCTS_H
-#define NUM_PRODUCTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -54,5 +53,3 @@ struct num_products {
 };
 
 LEVELS(num_products)
-
-#endif

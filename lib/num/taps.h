@@ -1,5 +1,4 @@
-#ifndef NUM_TAPS_H
-#define NUM_TAPS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -51,5 +50,3 @@ size_t num_taps_scratch(const struct num_taps *taps, enum num_conv_pass pass);
 /* num_taps_run() runs a pass, as num_conv_run() does, without db. */
 void num_taps_run(const struct num_taps *taps, enum num_conv_pass pass,
                   const struct num_conv_args *args);
-
-#endif

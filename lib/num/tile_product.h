@@ -1,5 +1,4 @@
-#ifndef NUM_TILE_PRODUCT_H
-#define NUM_TILE_PRODUCT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ struct tile_kernel {
 extern const struct tile_kernel num_tile_amx, num_tile_plain;
 
 const struct tile_kernel *num_tile_kernel(void);
-
-#endif

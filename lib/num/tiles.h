@@ -1,5 +1,4 @@
-#ifndef NUM_TILES_H
-#define NUM_TILES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -50,5 +49,3 @@ size_t num_tiles_scratch(const struct num_tiles *tiles,
 /* num_tiles_run() runs a pass, as num_conv_run() does, without db. */
 void num_tiles_run(const struct num_tiles *tiles, enum num_conv_pass pass,
                    const struct num_conv_args *args);
-
-#endif

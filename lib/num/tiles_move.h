@@ -1,5 +1,4 @@
-#ifndef NUM_TILES_MOVE_H
-#define NUM_TILES_MOVE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ void num_tiles_weights(const struct tiles_weights *t, const float *w,
 void num_tiles_gradient(const struct tiles_weights *t, const float *sums,
                         size_t panel, size_t plane, size_t first, size_t taps,
                         int accumulate, float *dw);
-
-#endif

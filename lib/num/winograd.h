@@ -1,5 +1,4 @@
-#ifndef NUM_WINOGRAD_H
-#define NUM_WINOGRAD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -93,5 +92,3 @@ size_t num_winograd_scratch(const struct num_winograd *wino,
  * only with stride 1. */
 void num_winograd_run(const struct num_winograd *wino, enum num_conv_pass pass,
                       const struct num_conv_args *args);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef NUM_WINOGRAD_ISA_H
-#define NUM_WINOGRAD_ISA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -116,5 +115,3 @@ struct winograd_isa {
 };
 
 LEVELS_DECLARE(winograd_isa, num_winograd);
-
-#endif

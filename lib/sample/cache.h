@@ -1,5 +1,4 @@
-#ifndef SAMPLE_CACHE_H
-#define SAMPLE_CACHE_H
+#pragma once
 
 #include "search.h"
 
@@ -73,5 +72,3 @@ int64_t *sample_refresh_order(size_t size, uint64_t seed);
 size_t sample_refresh_period(double rho);
 size_t sample_refresh_next(size_t size, size_t period, uint64_t step,
                            size_t *from);
-
-#endif

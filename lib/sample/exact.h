@@ -1,5 +1,4 @@
-#ifndef SAMPLE_EXACT_H
-#define SAMPLE_EXACT_H
+#pragma once
 
 #include "sample/emc2.h"
 
@@ -53,5 +52,3 @@ size_t sample_exact_row(const struct sample_emc2_settings *how,
  */
 struct sample_state sample_exact_second(uint64_t seed, const struct batch *step,
                                         size_t row, struct sample_state state);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SAMPLE_SAMPLERS_H
-#define SAMPLE_SAMPLERS_H
+#pragma once
 
 #include "sample/source.h"
 
@@ -42,5 +41,3 @@ float *sample_begin_weights(const struct batch *step, struct weights *weights,
         PARAM_WHOLE("horizon", 8, 1, SAMPLE_HORIZON_MAX,  \
                     "steps by which the bank is delayed") \
     }
-
-#endif

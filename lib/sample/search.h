@@ -1,5 +1,4 @@
-#ifndef LIB_SAMPLE_SEARCH_H
-#define LIB_SAMPLE_SEARCH_H
+#pragma once
 
 #include "sample/bank.h"
 #include "util/arena.h"
@@ -66,5 +65,3 @@ struct sample_draw sample_search_draw(const struct sample_search *search,
  * never written. */
 float *sample_search_rows(const struct sample_bank *bank, size_t n,
                           const int64_t *row, struct arena *to);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef SAMPLE_WALK_H
-#define SAMPLE_WALK_H
+#pragma once
 
 #include "sample/bank.h"
 #include "sample/ess.h"
@@ -45,5 +44,3 @@ struct sample_walk sample_walk(const struct sample_walk_settings *how,
                                const struct batch *step,
                                struct sample_state *state,
                                struct arena *scratch);
-
-#endif

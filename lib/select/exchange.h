@@ -1,5 +1,4 @@
-#ifndef SELECT_EXCHANGE_H
-#define SELECT_EXCHANGE_H
+#pragma once
 
 #include "select/strategy.h"
 #include "util/rng.h"
@@ -86,5 +85,3 @@ void select_block_store(const struct block *block,
                         const struct select_task *task, const int64_t *step,
                         int64_t *ids);
 void select_block_release(struct block *block);
-
-#endif

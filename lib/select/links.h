@@ -1,5 +1,4 @@
-#ifndef SELECT_LINKS_H
-#define SELECT_LINKS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
  */
 void select_links_sort(size_t n, size_t leaf, const uint32_t *link,
                        int64_t *point);
-
-#endif

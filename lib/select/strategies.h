@@ -1,5 +1,4 @@
-#ifndef LIB_SELECT_STRATEGIES_H
-#define LIB_SELECT_STRATEGIES_H
+#pragma once
 
 #include "select/strategy.h"
 #include "util/rng.h"
@@ -91,5 +90,3 @@ void select_soften(const struct select_task *task, int64_t *ids);
  */
 void select_replace_draw(struct rng *rng, size_t size, size_t b,
                          unsigned char *taken, int64_t *ids);
-
-#endif

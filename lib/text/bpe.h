@@ -1,5 +1,4 @@
-#ifndef TEXT_BPE_H
-#define TEXT_BPE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -101,5 +100,3 @@ int text_bpe_decode(const struct bpe *bpe, int32_t id, int apart,
                     struct data_bytes *text);
 
 void text_bpe_release(struct bpe *bpe);
-
-#endif

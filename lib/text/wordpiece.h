@@ -1,5 +1,4 @@
-#ifndef TEXT_WORDPIECE_H
-#define TEXT_WORDPIECE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ int text_wordpiece_decode(const struct wordpiece *wordpiece, int32_t id,
                           int apart, struct data_bytes *text);
 
 void text_wordpiece_release(struct wordpiece *wordpiece);
-
-#endif

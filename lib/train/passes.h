@@ -1,5 +1,4 @@
-#ifndef TRAIN_PASSES_H
-#define TRAIN_PASSES_H
+#pragma once
 
 #include "train/native.h"
 #include "train/shards.h"
@@ -81,5 +80,3 @@ int train_pass_sends_statistics(const struct train_shards *s,
 /* Computes the gradient of all shards, on all ranks, from dz of the rank's
  * rows. */
 void train_pass_backward(struct train_shards *s, const float *dz);
-
-#endif

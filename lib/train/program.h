@@ -1,5 +1,4 @@
-#ifndef LIB_TRAIN_PROGRAM_H
-#define LIB_TRAIN_PROGRAM_H
+#pragma once
 
 #include "stage/program.h"
 #include "train/process.h"
@@ -70,5 +69,3 @@ int train_tensors_take(void *of, const char *line, struct err *err);
 int train_tensors_match(const struct train_tensors *tensors,
                         const struct nn_spec *net, size_t dim, const char *line,
                         struct err *err);
-
-#endif

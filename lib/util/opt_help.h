@@ -1,5 +1,4 @@
-#ifndef OPT_HELP_H
-#define OPT_HELP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -54,5 +53,3 @@ const char *opt_verb_name(const struct opt_tool *verb);
 /* opt_set_source() sets the file and line of options that are being read, for
  * messages; NULL: the command line. */
 void opt_set_source(const char *file, int line);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_CODEC_IMPL_H
-#define WIRE_CODEC_IMPL_H
+#pragma once
 
 #include <string.h>
 
@@ -91,5 +90,3 @@ is_digit(char c)
 {
     return c <= '9';
 }
-
-#endif

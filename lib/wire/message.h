@@ -1,5 +1,4 @@
-#ifndef WIRE_MESSAGE_H
-#define WIRE_MESSAGE_H
+#pragma once
 
 #include "pack.h"
 
@@ -107,5 +106,3 @@ const struct wire_field *wire_field_find(const struct wire_message *message,
 /* wire_size_find() returns the first size of that name, which must exist. */
 const struct wire_size *wire_size_find(const struct wire_message *message,
                                        char name);
-
-#endif

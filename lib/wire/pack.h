@@ -1,5 +1,4 @@
-#ifndef WIRE_PACK_H
-#define WIRE_PACK_H
+#pragma once
 
 #include <msgpack.h>
 #include <zmq.h>
@@ -129,5 +128,3 @@ const msgpack_object_array *wire_read_array(struct wire_reader *r,
 /* wire_object_whole() reads an integer in min .. max: 0, or -1. */
 int wire_object_whole(const msgpack_object *object, int64_t min, int64_t max,
                       int64_t *value);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef WIRE_SOCK_IMPL_H
-#define WIRE_SOCK_IMPL_H
+#pragma once
 
 #include <zmq.h>
 
@@ -101,5 +100,3 @@ size_t wire_unsent_bytes(struct wire_unsent *unsent);
 /* wire_unsent_share() is wire_msg_share() with a copy, and counts the part. */
 void wire_unsent_share(struct wire_unsent *unsent, const struct wire_msg *msg,
                        size_t i, zmq_msg_t *part);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_BENCH_PEAK_H
-#define TESTS_BENCH_PEAK_H
+#pragma once
 
 #include <math.h>
 
@@ -54,6 +53,4 @@ peak(void)
 {
     return 0;
 }
-#endif
-
 #endif

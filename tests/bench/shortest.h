@@ -1,5 +1,4 @@
-#ifndef TESTS_BENCH_SHORTEST_H
-#define TESTS_BENCH_SHORTEST_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -52,5 +51,3 @@ print_shortest(void (*step)(void *bench, size_t i), void *bench, size_t steps,
 
     printf("%.2f %.0f\n", best, peak_memory());
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FIXTURE_H
-#define TESTS_FIXTURE_H
+#pragma once
 
 /* Small JPEGs, and sets of them, in a temporary folder. */
 #include <stdlib.h>
@@ -111,5 +110,3 @@ level_of(struct data_set *set, size_t id)
     data_bytes_release(&bytes);
     return level;
 }
-
-#endif

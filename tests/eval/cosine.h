@@ -1,5 +1,4 @@
-#ifndef TEST_COSINE_H
-#define TEST_COSINE_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ cosine(size_t d, const float *u, const float *v)
     }
     return uu * vv > 0 ? uv / sqrt(uu * vv) : 0;
 }
-
-#endif

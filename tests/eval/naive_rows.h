@@ -1,5 +1,4 @@
-#ifndef TESTS_EVAL_NAIVE_ROWS_H
-#define TESTS_EVAL_NAIVE_ROWS_H
+#pragma once
 
 /* Random rows of unit length for tests of the instruments, and their cosines in
  * double. */
@@ -43,5 +42,3 @@ naive_negative(const struct eval_views *rows, size_t r, size_t c)
 
     return r % n != c % n && (!rows->cross || r / n != c / n);
 }
-
-#endif

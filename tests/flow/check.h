@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_CHECK_H
-#define TESTS_FLOW_CHECK_H
+#pragma once
 
 /*
  * A naive second copy of a producer's book: one array by place.  It is
@@ -319,5 +318,3 @@ book_check(struct world *w, const struct source *s)
         fail(w, "%zu leases, and %zu items at peers",
              flow_producer_leases(s->flow), book_count(s, 0));
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_CHECK_RELAY_H
-#define TESTS_FLOW_CHECK_RELAY_H
+#pragma once
 
 /*
  * A naive second copy of a relay's state, one array by place; and what it has
@@ -161,5 +160,3 @@ check_forwarded(struct world *w, const struct relay *r, const struct link *plan)
              name_of(plan->client), (intmax_t)plan->latest.serial,
              plan->latest.room, (intmax_t)r->newest.serial, room);
 }
-
-#endif

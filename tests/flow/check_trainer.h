@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_CHECK_TRAINER_H
-#define TESTS_FLOW_CHECK_TRAINER_H
+#pragma once
 
 /*
  * A naive second copy of what the trainer holds and of which peers sent end;
@@ -132,5 +131,3 @@ check_snapshots(struct world *w, int begins)
     if (begins || w->now - w->differs > 0.011)
         fail(w, "held items are not sent for %.3f s", w->now - w->differs);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_CREDIT_H
-#define TESTS_FLOW_CREDIT_H
+#pragma once
 
 /*
  * Selector, augmenters and trainer by the rules of version 1 of the protocol,
@@ -404,5 +403,3 @@ is_settled(const struct world *w)
 {
     return w->over;
 }
-
-#endif

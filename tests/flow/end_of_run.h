@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_END_OF_RUN_H
-#define TESTS_FLOW_END_OF_RUN_H
+#pragma once
 
 /*
  * How parties end once the run is over: the trainer reports it to relays, they
@@ -134,5 +133,3 @@ is_settled(struct world *w)
     w->not_reached = 1;
     return 1;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_ENDS_H
-#define TESTS_FLOW_ENDS_H
+#pragma once
 
 /*
  * For tests of the ends of edges: two sets of sockets in one process, a
@@ -213,5 +212,3 @@ send_to_server(struct flow_client *client, struct wire_msg *msg)
     wire_msg_free(msg);
     return sent;
 }
-
-#endif

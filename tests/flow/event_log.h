@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_EVENT_LOG_H
-#define TESTS_FLOW_EVENT_LOG_H
+#pragma once
 
 /*
  * Shared by simulations: a log of events, and chance.  To be included after
@@ -44,5 +43,3 @@ dice(struct world *w, unsigned n)
 {
     return (int)(((uint64_t)rng_u32(&w->rng) * n) >> 32);
 }
-
-#endif

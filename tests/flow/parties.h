@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_PARTIES_H
-#define TESTS_FLOW_PARTIES_H
+#pragma once
 
 /*
  * Selector, filter, augmenters and trainer, each built from the state machines
@@ -510,5 +509,3 @@ judge(struct world *w, int party)
     if (party == FILTER)
         book_check(w, &w->filter_out);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_PEER_H
-#define TESTS_FLOW_PEER_H
+#pragma once
 
 /* Peers that a test plays message by message. */
 #include <time.h>
@@ -36,5 +35,3 @@ send_and_free(struct wire_sock *sock, struct wire_msg *msg)
         nanosleep(&pause, NULL);
     wire_msg_free(msg);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_SCHEDULE_H
-#define TESTS_FLOW_SCHEDULE_H
+#pragma once
 
 /*
  * A schedule: a world drawn from a seed, faults at drawn times, one event
@@ -525,5 +524,3 @@ run(struct world *w, uint64_t seed, int trace)
         flow_peer_table_release(&w->roll[binder]);
     return !*w->wrong;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_SERVED_H
-#define TESTS_FLOW_SERVED_H
+#pragma once
 
 /* The service of tests/flow/services.h: how it handles messages. */
 #include "flow/services.h"
@@ -184,5 +183,3 @@ service_receives(struct world *w, const struct mail *mail)
     while (flow_peer_table_left(&w->peers))
         ;
 }
-
-#endif

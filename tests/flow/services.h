@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_SERVICES_H
-#define TESTS_FLOW_SERVICES_H
+#pragma once
 
 /*
  * A service with a state, its trainers, a network and a clock in one process,
@@ -178,5 +177,3 @@ next_mail(struct world *w, double before, struct mail *mail)
     w->mail[first] = w->mail[--w->n];
     return 1;
 }
-
-#endif

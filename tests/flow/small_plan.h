@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_SMALL_PLAN_H
-#define TESTS_FLOW_SMALL_PLAN_H
+#pragma once
 
 /*
  * A producer of a plan of PLACES places, ten an epoch, with peers numbered
@@ -88,5 +87,3 @@ holder(const struct flow_producer *p, int64_t k)
 
     return flow_producer_holder(p, &at);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_SOURCES_H
-#define TESTS_FLOW_SOURCES_H
+#pragma once
 
 /*
  * Producers: the selector, and the filter, which consumes items before.
@@ -344,5 +343,3 @@ filter_turn(struct world *w)
     }
     filter_ends(w);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_WEIGHTS_SERVICE_H
-#define TESTS_FLOW_WEIGHTS_SERVICE_H
+#pragma once
 
 /*
  * The filter as a negatives service, and the trainer as its client: no item is
@@ -242,5 +241,3 @@ begin_asking(struct world *w)
     w->requester =
         (struct requester){.request = asking, .built = w->trained > 0};
 }
-
-#endif

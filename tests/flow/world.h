@@ -1,5 +1,4 @@
-#ifndef TESTS_FLOW_WORLD_H
-#define TESTS_FLOW_WORLD_H
+#pragma once
 
 /*
  * A network and a clock in one process, for the state machines of lib/flow:
@@ -475,5 +474,3 @@ link_of(const struct world *w, int client, int binder)
             return i;
     return -1;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FUZZ_FRAMES_H
-#define TESTS_FUZZ_FRAMES_H
+#pragma once
 
 /*
  * Fuzzing decoders of messages.  The input is either raw parts, or changes to
@@ -111,5 +110,3 @@ fuzz_same(struct wire_msg *a, struct wire_msg *b)
     wire_msg_free(a);
     wire_msg_free(b);
 }
-
-#endif

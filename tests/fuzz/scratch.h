@@ -1,5 +1,4 @@
-#ifndef TESTS_SCRATCH_H
-#define TESTS_SCRATCH_H
+#pragma once
 
 /* Files for decoders that want a path, in memory where there is /dev/shm. */
 #include <fcntl.h>
@@ -62,5 +61,3 @@ scratch_folder(void)
     atexit(scratch_leave);
     return scratch_home;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_SEEDED_H
-#define TESTS_SEEDED_H
+#pragma once
 
 /*
  * Noise reaches little of a decoder that wants a sound file first.  So an input
@@ -36,5 +35,3 @@ seeded_input(const uint8_t *data, size_t len, size_t seeds,
         out[(data[0] | (size_t)data[1] << 8) % n] += data[2];
     return len ? n * *data / 256 : n;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_FUZZ_SEQUENCE_H
-#define TESTS_FUZZ_SEQUENCE_H
+#pragma once
 
 /*
  * Sequences of messages to one end of an edge: the other end is a plain ZeroMQ
@@ -206,5 +205,3 @@ fresh_endpoint(void)
     snprintf(text, sizeof text, "inproc://fuzz-%lu", ++turn);
     return text;
 }
-
-#endif

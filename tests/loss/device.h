@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_DEVICE_H
-#define TESTS_LOSS_DEVICE_H
+#pragma once
 
 /* What a device does for an objective of row sums, as foil-encoder(5) states
  * it, in double. */
@@ -103,5 +102,3 @@ device_gradient(size_t b, size_t d, const float *z, const double *p,
     free(dv);
     free(length);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_H
-#define TESTS_LOSS_NAIVE_H
+#pragma once
 
 /* The test vectors of the reference implementations, and the equations of
  * lib/loss/ as directly as C can express them, in double. */
@@ -61,5 +60,3 @@ naive_cosine(size_t d, const double *a, const double *b)
     }
     return ab / sqrt(aa * bb);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_BARLOW_TWINS_H
-#define TESTS_LOSS_NAIVE_BARLOW_TWINS_H
+#pragma once
 
 #include "loss/naive_columns.h"
 
@@ -21,5 +20,3 @@ naive_barlow_twins(const struct naive *k, const double *z)
         }
     return loss;
 }
-
-#endif

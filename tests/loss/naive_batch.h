@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_BATCH_H
-#define TESTS_LOSS_NAIVE_BATCH_H
+#pragma once
 
 /*
  * The batch of a naive objective, and functions that several of them share, in
@@ -67,5 +66,3 @@ naive_log_sum(size_t b, size_t r, double beta, enum loss_mask mask,
         sum += naive_is_negative(b, r, c, mask) ? exp(beta * s[c]) : 0;
     return log(sum);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_BIMODAL_H
-#define TESTS_LOSS_NAIVE_BIMODAL_H
+#pragma once
 
 /* sogclr_bimodal and isogclr_bimodal. */
 #include "loss/naive_running.h"
@@ -32,5 +31,3 @@ naive_bimodal(const struct naive *k, const double *z)
     }
     return loss / (double)b;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_COLUMNS_H
-#define TESTS_LOSS_NAIVE_COLUMNS_H
+#pragma once
 
 /* Columns of a view, for barlow_twins and vicreg. */
 #include "loss/naive_batch.h"
@@ -31,5 +30,3 @@ naive_product(size_t b, size_t d, size_t k, size_t l, const double *x,
         sum += (x[i * d + k] - one) * (y[i * d + l] - two);
     return sum;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_CYCLIP_H
-#define TESTS_LOSS_NAIVE_CYCLIP_H
+#pragma once
 
 #include "loss/naive_clip.h"
 
@@ -19,5 +18,3 @@ naive_cyclip(const struct naive *k, const double *z)
     return naive_clip(k, z) + naive_param(k, "within") * within +
            naive_param(k, "across") * across;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_DCL_H
-#define TESTS_LOSS_NAIVE_DCL_H
+#pragma once
 
 #include "loss/naive_infonce.h"
 
@@ -8,5 +7,3 @@ naive_dcl(const struct naive *k, const double *z)
 {
     return naive_decoupled(k, z, LOSS_NEGATIVES);
 }
-
-#endif

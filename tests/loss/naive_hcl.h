@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_HCL_H
-#define TESTS_LOSS_NAIVE_HCL_H
+#pragma once
 
 #include "loss/naive_batch.h"
 
@@ -31,5 +30,3 @@ naive_hcl(const struct naive *k, const double *z)
     }
     return loss / (double)n;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_INFONCE_H
-#define TESTS_LOSS_NAIVE_INFONCE_H
+#pragma once
 
 #include "loss/naive_batch.h"
 
@@ -28,5 +27,3 @@ naive_infonce_across(const struct naive *k, const double *z)
 {
     return 2 * naive_decoupled(k, z, LOSS_CROSS);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_ISOGCLR_SQH_H
-#define TESTS_LOSS_NAIVE_ISOGCLR_SQH_H
+#pragma once
 
 #include "loss/naive_running.h"
 
@@ -32,5 +31,3 @@ naive_isogclr_sqh(const struct naive *k, const double *z)
     }
     return loss / (double)b;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_OBJECTIVES_H
-#define TESTS_LOSS_NAIVE_OBJECTIVES_H
+#pragma once
 
 /* Every objective as its header states it: naive_x.h has the equation of x. */
 #include "loss/naive_barlow_twins.h"
@@ -47,5 +46,3 @@ static const struct {
     {"emc2", naive_sampled, NULL},
     {"cache", naive_sampled, NULL},
 };
-
-#endif

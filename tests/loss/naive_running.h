@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_RUNNING_H
-#define TESTS_LOSS_NAIVE_RUNNING_H
+#pragma once
 
 /* sogclr and isogclr. */
 #include "loss/naive_batch.h"
@@ -40,5 +39,3 @@ naive_running_rows(const struct naive *k, const double *z)
     }
     return loss / (double)b;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_SAMPLED_H
-#define TESTS_LOSS_NAIVE_SAMPLED_H
+#pragma once
 
 /* emc2, emc2_bimodal and cache. */
 #include "loss/naive_batch.h"
@@ -22,5 +21,3 @@ naive_sampled(const struct naive *k, const double *z)
     }
     return loss / (double)n;
 }
-
-#endif

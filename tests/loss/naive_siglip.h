@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_SIGLIP_H
-#define TESTS_LOSS_NAIVE_SIGLIP_H
+#pragma once
 
 #include "loss/naive_batch.h"
 
@@ -19,5 +18,3 @@ naive_siglip(const struct naive *k, const double *z)
         }
     return loss;
 }
-
-#endif

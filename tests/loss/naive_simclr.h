@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_SIMCLR_H
-#define TESTS_LOSS_NAIVE_SIMCLR_H
+#pragma once
 
 #include "loss/naive_infonce.h"
 
@@ -9,5 +8,3 @@ naive_simclr(const struct naive *k, const double *z)
     return naive_infonce(k, z) *
            (k->set->reference ? k->set->value[LOSS_TAU] / 0.07 : 1);
 }
-
-#endif

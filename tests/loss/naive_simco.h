@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_SIMCO_H
-#define TESTS_LOSS_NAIVE_SIMCO_H
+#pragma once
 
 #include "loss/naive_batch.h"
 
@@ -34,5 +33,3 @@ naive_simco(const struct naive *k, const double *z)
     }
     return loss / (double)rows;
 }
-
-#endif

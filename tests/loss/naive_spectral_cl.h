@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_SPECTRAL_CL_H
-#define TESTS_LOSS_NAIVE_SPECTRAL_CL_H
+#pragma once
 
 #include "loss/naive_batch.h"
 
@@ -28,5 +27,3 @@ naive_spectral_cl(const struct naive *k, const double *z)
         }
     return loss / mu;
 }
-
-#endif

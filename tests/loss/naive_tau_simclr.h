@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_TAU_SIMCLR_H
-#define TESTS_LOSS_NAIVE_TAU_SIMCLR_H
+#pragma once
 
 #include "loss/naive_batch.h"
 
@@ -21,5 +20,3 @@ naive_tau_simclr(const struct naive *k, const double *z)
     }
     return loss / (double)n;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_VICREG_H
-#define TESTS_LOSS_NAIVE_VICREG_H
+#pragma once
 
 #include "loss/naive_columns.h"
 
@@ -28,5 +27,3 @@ naive_vicreg(const struct naive *k, const double *z)
         }
     return loss;
 }
-
-#endif

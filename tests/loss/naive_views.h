@@ -1,5 +1,4 @@
-#ifndef TESTS_LOSS_NAIVE_VIEWS_H
-#define TESTS_LOSS_NAIVE_VIEWS_H
+#pragma once
 
 /* The objectives that take any number of views, as their headers state them. */
 #include "loss/naive_batch.h"
@@ -123,5 +122,3 @@ naive_views_value(struct naive_views *v, const double *z,
         sum += naive_mean(v, r, loss);
     return sum / (double)n;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NN_GRAPHS_H
-#define TESTS_NN_GRAPHS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -302,5 +301,3 @@ gelu_erf(struct nn_graph *graph, size_t x)
 {
     return nn_graph_gelu(graph, x, NUM_GELU_ERF);
 }
-
-#endif

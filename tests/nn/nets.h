@@ -1,5 +1,4 @@
-#ifndef TESTS_NN_NETS_H
-#define TESTS_NN_NETS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,5 +160,3 @@ slope_error(struct fixture *f, size_t first, size_t n, uint64_t trial)
     free(u);
     return fabs((side[1] - side[0]) / (2 * step) - want) / scale;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NN_STORED_H
-#define TESTS_NN_STORED_H
+#pragma once
 
 /*
  * For tests of files of weights: nets of random numbers, and a folder for the
@@ -64,5 +63,3 @@ net_fill(struct nn_net *net, uint64_t seed)
     for (size_t i = 0; i < n; i++)
         x[i] = (float)rng_unit(&rng);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_BOUNDED_H
-#define TESTS_NUM_BOUNDED_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ products_are_within_their_bound(const struct num_narrow *by, const char *kind,
     free(two);
     free(one);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_HALVES_H
-#define TESTS_NUM_HALVES_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,5 +30,3 @@ halves_equal(size_t n, const void *got, const float *want)
     free(halves);
     return same;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_MAPS_H
-#define TESTS_NUM_MAPS_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,5 +103,3 @@ rounded(const struct num_map *map, float *plain)
     map_get(map, data, plain);
     free(data);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_OWN_CONV_H
-#define TESTS_NUM_OWN_CONV_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -288,5 +287,3 @@ all_agree(size_t n, const struct shape *shapes, const double bound[2])
         naive_release(&v);
     }
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_PLAIN_ATTENTION_H
-#define TESTS_NUM_PLAIN_ATTENTION_H
+#pragma once
 
 #include <math.h>
 
@@ -71,5 +70,3 @@ plain_attention_backward(size_t len, size_t d, const double *q, const double *k,
         }
     }
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_PLAIN_CONV_H
-#define TESTS_NUM_PLAIN_CONV_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -93,5 +92,3 @@ plain_conv_back_weights(const struct num_conv_spec *spec, const float *x,
     for (size_t at = 0; at < num_map_size(&out); at++)
         db[at / pixels % out.c] += dy[at];
 }
-
-#endif

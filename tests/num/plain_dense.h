@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_PLAIN_DENSE_H
-#define TESTS_NUM_PLAIN_DENSE_H
+#pragma once
 
 #include "num/dense.h"
 
@@ -43,5 +42,3 @@ plain_dense_backward(size_t n, size_t in, size_t out, const double *x,
             }
         }
 }
-
-#endif

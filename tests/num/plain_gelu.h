@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_PLAIN_GELU_H
-#define TESTS_NUM_PLAIN_GELU_H
+#pragma once
 
 #include <math.h>
 
@@ -45,5 +44,3 @@ plain_gelu_slope(enum num_gelu form, double x)
 
     return f + x * slope;
 }
-
-#endif

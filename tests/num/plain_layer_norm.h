@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_PLAIN_LAYER_NORM_H
-#define TESTS_NUM_PLAIN_LAYER_NORM_H
+#pragma once
 
 #include <math.h>
 
@@ -60,5 +59,3 @@ plain_layer_norm_backward(size_t n, size_t d, double epsilon, const double *x,
         }
     }
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_PLAIN_NORM_H
-#define TESTS_NUM_PLAIN_NORM_H
+#pragma once
 
 #include <math.h>
 
@@ -125,5 +124,3 @@ plain_norm_backward(const struct num_norm *norm)
                                  sqrt(variance[own] + plain_epsilon));
     }
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_NUM_PLAIN_POOL_H
-#define TESTS_NUM_PLAIN_POOL_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -51,5 +50,3 @@ plain_pool_backward(const struct num_pool_spec *spec, const float *x,
     for (size_t at = 0; at < num_map_size(&out); at++)
         dx[find_largest(spec, x, at)] += dy[at];
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_RANKS_THREADS_H
-#define TESTS_RANKS_THREADS_H
+#pragma once
 
 /* Ranks that are threads of one process: a box for each pair, by which bytes go
  * from one to the other. */
@@ -206,5 +205,3 @@ threads_run(size_t size, void (*work)(const struct ranks *, void *),
         pthread_join(all.rank[r].thread, NULL);
     return all.unequal ? (size_t)-1 : all.sent;
 }
-
-#endif

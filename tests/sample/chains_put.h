@@ -1,5 +1,4 @@
-#ifndef TESTS_SAMPLE_CHAINS_PUT_H
-#define TESTS_SAMPLE_CHAINS_PUT_H
+#pragma once
 
 #include "sample/memory.h"
 
@@ -17,5 +16,3 @@ chains_put(struct sample_chains *chains, size_t v, size_t b, const int64_t *ids,
             chains->score[at] = score[row];
     }
 }
-
-#endif

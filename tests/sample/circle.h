@@ -1,5 +1,4 @@
-#ifndef TESTS_SAMPLE_CIRCLE_H
-#define TESTS_SAMPLE_CIRCLE_H
+#pragma once
 
 /* A bank of rows on the circle: sample 0 points right, and sample j has the
  * cosine[j] with it. */
@@ -60,5 +59,3 @@ softmax(size_t size, double beta, const double *cosine, size_t without,
     for (size_t j = 0; j < size; j++)
         target[j] /= sum;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_SAMPLE_DISTRIBUTION_H
-#define TESTS_SAMPLE_DISTRIBUTION_H
+#pragma once
 
 /*
  * How far chains are from their distribution, by total variation.  States are
@@ -71,5 +70,3 @@ choose_batch(struct rng *rng, size_t n, size_t b, int64_t *order)
         order[j] = swap;
     }
 }
-
-#endif

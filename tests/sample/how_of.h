@@ -1,5 +1,4 @@
-#ifndef TESTS_SAMPLE_HOW_OF_H
-#define TESTS_SAMPLE_HOW_OF_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,5 +44,3 @@ how_of(const char *words)
             how_set(&how, word);
     return how;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_SAMPLE_PLAIN_SCAN_H
-#define TESTS_SAMPLE_PLAIN_SCAN_H
+#pragma once
 
 #include <float.h>
 #include <math.h>
@@ -107,5 +106,3 @@ plain_visit(const struct sample_emc2_settings *how, const struct batch *batch,
     }
     return (double)accepted / ((double)n * (double)length);
 }
-
-#endif

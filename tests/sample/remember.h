@@ -1,5 +1,4 @@
-#ifndef TESTS_REMEMBER_H
-#define TESTS_REMEMBER_H
+#pragma once
 
 /* What a trainer does with the tables of a memory, and whether two memories say
  * the same. */
@@ -64,5 +63,3 @@ same_memories(const struct sample_memory *a, const struct sample_memory *b)
            same_banks(&a->bank, &b->bank) &&
            same_bytes(a->beta, b->beta, h * sizeof *a->beta);
 }
-
-#endif

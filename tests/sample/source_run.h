@@ -1,5 +1,4 @@
-#ifndef TESTS_SAMPLE_SOURCE_RUN_H
-#define TESTS_SAMPLE_SOURCE_RUN_H
+#pragma once
 
 /*
  * For tests of sample/source: a run of so many steps over a small data set,
@@ -202,5 +201,3 @@ stand(struct run *run, int t, const struct sample_state *state)
     sample_memory_step(&run->source.memory, &step, state, NULL,
                        &run->source.weighed);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_SAMPLE_VISIT_H
-#define TESTS_SAMPLE_VISIT_H
+#pragma once
 
 #include "sample/emc2.h"
 
@@ -34,5 +33,3 @@ visit_once(size_t v, size_t b, const int64_t *images, const float *s,
 
     return move_chains(&how, &batch, s, state, NULL, w);
 }
-
-#endif

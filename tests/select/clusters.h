@@ -1,5 +1,4 @@
-#ifndef TESTS_SELECT_CLUSTERS_H
-#define TESTS_SELECT_CLUSTERS_H
+#pragma once
 
 #include <math.h>
 
@@ -37,5 +36,3 @@ clusters(size_t n, size_t d, size_t classes, double noise, float **memory)
     *memory = u;
     return (struct select_features){.d = d, .u = u, .v = v};
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_SELECT_PERMUTATION_H
-#define TESTS_SELECT_PERMUTATION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ is_permutation(size_t n, const int64_t *x)
     free(seen);
     return i == n;
 }
-
-#endif

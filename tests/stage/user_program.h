@@ -1,5 +1,4 @@
-#ifndef TESTS_STAGE_USER_PROGRAM_H
-#define TESTS_STAGE_USER_PROGRAM_H
+#pragma once
 
 /* A user's program that a test starts and sends requests. */
 #include <stdio.h>
@@ -64,5 +63,3 @@ ask(struct stage_program *c, const char *line, struct text *text, char ok[64])
     free(answer.ok);
     return outcome;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_PROGRAM_H
-#define TESTS_PROGRAM_H
+#pragma once
 
 /*
  * A program of foil-encoder(5) around an encoder of foil's: its results are bit
@@ -375,5 +374,3 @@ program_main(const struct train_encoder_spec *spec, int can_sum,
     free(p.dv);
     return 0;
 }
-
-#endif

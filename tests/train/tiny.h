@@ -1,5 +1,4 @@
-#ifndef TESTS_TINY_H
-#define TESTS_TINY_H
+#pragma once
 
 /* A small encoder and its images, for the tests of this folder. */
 #include <stdint.h>
@@ -56,5 +55,3 @@ tiny_images(uint8_t *images, size_t n, uint64_t seed)
     for (size_t i = 0; i < n * TINY_IMAGE; i++)
         images[i] = (uint8_t)rng_u32(&rng);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_WIRE_BY_HAND_H
-#define TESTS_WIRE_BY_HAND_H
+#pragma once
 
 /* Peers that speak ZMTP without ZeroMQ, and so can break its rules. */
 #include <errno.h>
@@ -143,5 +142,3 @@ send_by_hand(struct wire *wire, int fd, const char *kind,
     memcpy(bytes + 4 + n, head->data, head->len);
     push(wire, fd, bytes, 4 + n + head->len);
 }
-
-#endif

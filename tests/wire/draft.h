@@ -1,5 +1,4 @@
-#ifndef TESTS_WIRE_DRAFT_H
-#define TESTS_WIRE_DRAFT_H
+#pragma once
 
 /*
  * A message as an untrusted peer could send it: the parts of a valid one, which
@@ -205,5 +204,3 @@ draft_again(struct wire_msg *msg)
     wire_msg_free(msg);
     return copy;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_WIRE_EXAMPLE_H
-#define TESTS_WIRE_EXAMPLE_H
+#pragma once
 
 /*
  * A valid struct of any kind, made from the table of its message: with all
@@ -153,5 +152,3 @@ example_make(enum wire_kind kind, int full)
         example_field(m, f, (size_t)(f - m->fields), x, full);
     return x;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef TESTS_WIRE_MESSAGE_EACH_H
-#define TESTS_WIRE_MESSAGE_EACH_H
+#pragma once
 
 /*
  * For tests of every message, by its table: the message under test, the result
@@ -178,5 +177,3 @@ each_kind(void (*look)(const struct wire_msg *))
         wire_msg_free(msg);
     }
 }
-
-#endif

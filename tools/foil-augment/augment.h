@@ -1,5 +1,4 @@
-#ifndef FOIL_AUGMENT_H
-#define FOIL_AUGMENT_H
+#pragma once
 
 #include "data/gather.h"
 #include "data/pool.h"
@@ -176,5 +175,3 @@ void augment_maker_sheet(struct augment_maker *maker);
  * a signal arrives; ends the tool on error.
  */
 void augment_serve(struct augment_maker *maker, struct stage *stage);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_DATA_H
-#define FOIL_DATA_H
+#pragma once
 
 #include "data/join.h"
 #include "data/set.h"
@@ -38,5 +37,3 @@ void join_write_or_die(struct data_join *join, const char *path);
 /* refuse_overwriting() ends the process if writing an index would overwrite a
  * file that is no index. */
 void refuse_overwriting(const char *index);
-
-#endif

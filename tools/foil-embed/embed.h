@@ -1,5 +1,4 @@
-#ifndef FOIL_EMBED_EMBED_H
-#define FOIL_EMBED_EMBED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -56,5 +55,3 @@ void embed_encoder_infer(struct embed_encoder *encoder,
 void embed_folder_job(const struct embed_options *options);
 void embed_image_job(const struct embed_options *options);
 void embed_text_job(const struct embed_options *options);
-
-#endif

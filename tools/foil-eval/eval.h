@@ -1,5 +1,4 @@
-#ifndef FOIL_EVAL_H
-#define FOIL_EVAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -96,5 +95,3 @@ int embed_both(int stop, const char *checkpoint, const char *const data[2],
 
 /* plot() draws a picture by gnuplot (util/plot.h), or ends the process. */
 void plot(struct plot *script, const char *picture);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_EVAL_INSTRUMENT_H
-#define FOIL_EVAL_INSTRUMENT_H
+#pragma once
 
 #include "data/pool.h"
 #include "eval.h"
@@ -215,5 +214,3 @@ void curves_add(struct curves *curves, char *name, size_t batch,
 /* curves_draw() draws them with --plot, and releases them. */
 void curves_draw(struct curves *curves,
                  const struct curves_panel panel[CURVES_PANELS]);
-
-#endif

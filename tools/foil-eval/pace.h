@@ -1,5 +1,4 @@
-#ifndef FOIL_EVAL_PACE_H
-#define FOIL_EVAL_PACE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -39,5 +38,3 @@ int pace_is_due(const struct pace *pace, long epoch);
  *   prepared  processor seconds of it that later ones do not need */
 void pace_begin(struct pace *pace);
 void pace_end(struct pace *pace, long epoch, double prepared);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_NEGATIVES_H
-#define FOIL_NEGATIVES_H
+#pragma once
 
 #include "flow/consumer.h"
 #include "flow/handover.h"
@@ -169,5 +168,3 @@ int filter_waits(void *filter, struct stage_waiting *waiting, double now,
  * second for augmenters to send that the run has ended, because only the filter
  * can forward that to the selector. */
 void filter_close(struct filter *filter);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_RUN_LIST_H
-#define FOIL_RUN_LIST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -139,5 +138,3 @@ void folder_lock_logs(const char *logs);
 /* folder_write_list() writes RUN/list, the list of stages, and notes their
  * commands in RUN/origin.jsonl; prints a message for a changed program. */
 void folder_write_list(const char *run, const struct list *list);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_RUN_PIPELINE_H
-#define FOIL_RUN_PIPELINE_H
+#pragma once
 
 #include "list.h"
 #include "util/json.h"
@@ -221,5 +220,3 @@ enum { EXIT_LISTED = 99 };
  * return then.  Each is a file of pipelines/bin that executes `foil-run --NAME
  * ARG...`; see foil-run(1). */
 void commands_main(char **argv);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_RUN_WORDS_H
-#define FOIL_RUN_WORDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -64,5 +63,3 @@ size_t item_find(const struct word_list *list, const char *item);
 int word_list_has(const struct word_list *list, const char *item);
 void word_list_merge(struct word_list *list, const struct word_list *own,
                      const struct word_list *theirs);
-
-#endif

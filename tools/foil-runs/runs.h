@@ -1,5 +1,4 @@
-#ifndef FOIL_RUNS_H
-#define FOIL_RUNS_H
+#pragma once
 
 #include "util/json.h"
 
@@ -66,5 +65,3 @@ struct runs_drawing {
 
 void runs_draw(const char *picture, const struct runs_drawing *how,
                const json_t *runs);
-
-#endif

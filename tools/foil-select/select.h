@@ -1,5 +1,4 @@
-#ifndef FOIL_SELECT_H
-#define FOIL_SELECT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -271,5 +270,3 @@ int select_check_place(void *tool, struct wire_want *next, struct err *why);
 
 /* serve.c: runs until all is trained, the run is over, or a signal arrives. */
 void select_serve(struct selector *s);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_TAP_H
-#define FOIL_TAP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -149,5 +148,3 @@ void check_select(struct check *check, const char *const *endpoint);
 void check_augment(struct check *check, const char *const *endpoint);
 void check_train(struct check *check, const char *const *endpoint);
 void check_negatives(struct check *check, const char *const *endpoint);
-
-#endif

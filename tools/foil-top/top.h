@@ -1,5 +1,4 @@
-#ifndef FOIL_TOP_H
-#define FOIL_TOP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -103,5 +102,3 @@ void top_screen_open(void);
 void top_screen_close(void);
 void top_screen_show(const char *text);
 int top_screen_key(void);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_TRAIN_OPTIONS_H
-#define FOIL_TRAIN_OPTIONS_H
+#pragma once
 
 #include "image/view.h"
 #include "stage/stage.h"
@@ -109,5 +108,3 @@ int train_bf16_faster(const struct train_options *options);
 
 /* train_check() returns -1 with an error message if options are wrong. */
 int train_check(const struct train_options *options, struct err *err);
-
-#endif

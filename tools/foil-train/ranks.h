@@ -1,5 +1,4 @@
-#ifndef FOIL_TRAIN_RANKS_H
-#define FOIL_TRAIN_RANKS_H
+#pragma once
 
 #include "options.h"
 #include "ranks/ranks.h"
@@ -56,5 +55,3 @@ int train_ranks_follow(const struct ranks *ranks, struct train_options *o,
 /* train_ranks_table() returns the tables of one or two encoders as lines. */
 char *train_ranks_table(const struct train_encoder *encoder,
                         const struct train_encoder *text);
-
-#endif

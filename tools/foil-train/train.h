@@ -1,5 +1,4 @@
-#ifndef FOIL_TRAIN_H
-#define FOIL_TRAIN_H
+#pragma once
 
 #include "flow/handover.h"
 #include "flow/inlet.h"
@@ -369,5 +368,3 @@ void train_top_negatives_take(void *train, const struct batch *step,
                               const struct weights *weights);
 void train_report_event(struct train *t, const char *what, const char *path,
                         const char *reason);
-
-#endif

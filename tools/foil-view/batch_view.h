@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_BATCH_VIEW_H
-#define FOIL_VIEW_BATCH_VIEW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ void chain_trail_add(struct chain_trail *trail,
 json_t *chain_trail_json(const struct chain_trail *trail, int64_t id,
                          size_t view, const struct data_set *set);
 void chain_trail_release(struct chain_trail *trail);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_EMBEDDING_H
-#define FOIL_VIEW_EMBEDDING_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -35,5 +34,3 @@ void embedding_start(struct embedding *embedding, const char *run, int threads,
 int embedding_poll(struct embedding *embedding, float **z, size_t *d,
                    struct err *err);
 void embedding_close(struct embedding *embedding);
-
-#endif

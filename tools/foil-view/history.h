@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_HISTORY_H
-#define FOIL_VIEW_HISTORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ int64_t history_total(const struct history *history);
  * lost, and a falling column does not rise. */
 json_t *history_json(const struct history *history);
 void history_release(struct history *history);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_HTTP_ARGS_H
-#define FOIL_VIEW_HTTP_ARGS_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ http_args_token(const char *want, const char *got, size_t n_got)
         differ |= (unsigned char)(want[i % (n + !n)] ^ got[i]);
     return !differ;
 }
-
-#endif

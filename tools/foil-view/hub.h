@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_HUB_H
-#define FOIL_VIEW_HUB_H
+#pragma once
 
 #include <microhttpd.h>
 
@@ -35,5 +34,3 @@ struct MHD_Response *hub_answer(struct hub *hub,
  * stopped. */
 void hub_end(struct hub *hub);
 void hub_close(struct hub *hub);
-
-#endif

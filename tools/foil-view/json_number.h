@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_JSON_NUMBER_H
-#define FOIL_VIEW_JSON_NUMBER_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ json_number_text(json_t *object)
 /* base64.c: base64_encode() returns n bytes as text, RFC 4648 section 4: A-Z
  * a-z 0-9 + /, padded with '=', without line breaks.  The caller frees it. */
 char *base64_encode(const uint8_t *bytes, size_t n);
-
-#endif

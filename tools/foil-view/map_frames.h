@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_MAP_FRAMES_H
-#define FOIL_VIEW_MAP_FRAMES_H
+#pragma once
 
 #include "data/set.h"
 #include "util/json.h"
@@ -76,5 +75,3 @@ void *map_frames_labels(const struct map_frames *maps,
                         const struct data_set *set, size_t *bytes);
 void *map_frames_find(const struct map_frames *maps, int64_t epoch,
                       size_t *bytes);
-
-#endif

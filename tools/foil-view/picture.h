@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_PICTURE_H
-#define FOIL_VIEW_PICTURE_H
+#pragma once
 
 #include "data/set.h"
 #include "run/views.h"
@@ -56,5 +55,3 @@ json_t *picture_texts(struct pictures *pictures,
  * directory; epoch -1: the newest step.  -1 if the step is unknown. */
 int picture_step(struct pictures *pictures, int64_t epoch, int64_t step,
                  struct batch_view *batch);
-
-#endif

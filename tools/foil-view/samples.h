@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_SAMPLES_H
-#define FOIL_VIEW_SAMPLES_H
+#pragma once
 
 #include "picture.h"
 #include "util/json.h"
@@ -33,5 +32,3 @@ int samples_read(struct samples *samples, const char *run,
  */
 json_t *samples_json(const struct samples *samples);
 void samples_release(struct samples *samples);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef FOIL_VIEW_WATCH_H
-#define FOIL_VIEW_WATCH_H
+#pragma once
 
 #include "run/live.h"
 #include "run/results.h"
@@ -123,5 +122,3 @@ char *export_page(struct watch *watch, size_t *size);
  */
 void serve_page(struct watch *watch, const char *address, uint16_t port,
                 const char *token);
-
-#endif

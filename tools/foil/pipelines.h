@@ -1,5 +1,4 @@
-#ifndef FOIL_PIPELINES_H
-#define FOIL_PIPELINES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -35,5 +34,3 @@ int run_is_path(const char *name);
  * prints why and ends with exit code 1, or 2 for a wrong name.
  */
 _Noreturn void run_pipeline(const char *folder, char **argv);
-
-#endif
