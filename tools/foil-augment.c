@@ -1,6 +1,4 @@
-/*
- * foil-augment turns the ids of plan items into decoded, augmented views.
- */
+/* foil-augment turns the ids of plan items into decoded, augmented views. */
 #include <stdio.h>
 
 #include "foil-augment/augment.h"

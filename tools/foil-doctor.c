@@ -1,7 +1,5 @@
-/*
- * foil-doctor: what this machine offers to a run and what is missing, and how
- * long an epoch of a data set would take.
- */
+/* foil-doctor: what this machine offers to a run and what is missing, and how
+ * long an epoch of a data set would take. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,6 @@
-/*
- * foil-negatives chooses and weighs the negatives of each row of a batch: a
+/* foil-negatives chooses and weighs the negatives of each row of a batch: a
  * service for the trainer, and a filter between selector and augmenters that
- * adds samples from outside of the batch to items.
- */
+ * adds samples from outside of the batch to items. */
 #include "foil-negatives/negatives.h"
 #include "num/threads.h"
 

@@ -1,8 +1,6 @@
-/*
- * foil-run: starts the stages of a list, writes a log for each, restarts them,
+/* foil-run: starts the stages of a list, writes a log for each, restarts them,
  * and ends them all when the run ends, in whatever way; or runs the script of a
- * pipeline.
- */
+ * pipeline. */
 #include <errno.h>
 #include <libgen.h>
 #include <stdlib.h>

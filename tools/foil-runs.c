@@ -1,7 +1,5 @@
-/*
- * foil-runs: lists runs, with their progress, the options in which they
- * differ, and their results.
- */
+/* foil-runs: lists runs, with their progress, the options in which they
+ * differ, and their results. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
-/*
- * foil-select decides which samples share a mini-batch, and sends the batches
+/* foil-select decides which samples share a mini-batch, and sends the batches
  * to the peers that request them: a plan, leases, one loop.  If plans are made
- * from features, threads make them.
- */
+ * from features, threads make them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
-/*
- * foil-top: watch a run: its stages, their speed, which waits for which, and
- * its metrics as curves.
- */
+/* foil-top: watch a run: its stages, their speed, which waits for which, and
+ * its metrics as curves. */
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>

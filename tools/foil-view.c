@@ -1,7 +1,5 @@
-/*
- * foil-view: shows a live or finished run as a web page: the images of a batch
- * and their similarities, the dataflow and the curves.
- */
+/* foil-view: shows a live or finished run as a web page: the images of a batch
+ * and their similarities, the dataflow and the curves. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

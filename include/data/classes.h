@@ -31,9 +31,8 @@ struct data_classes data_classes_of(const struct data_set *set);
 int data_classes_parse(struct data_classes *classes, const char *text,
                        size_t len, struct err *err);
 
-/*
- * data_classes_text() returns that text, of *len bytes, which the caller frees.
- */
+/* data_classes_text() returns that text, of *len bytes, which the caller
+ * frees. */
 char *data_classes_text(const struct data_classes *classes, size_t *len);
 
 /* data_classes_numbers() returns 1 if the names are just the labels, "0", "1",

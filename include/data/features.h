@@ -48,17 +48,13 @@ void data_features_room(struct data_features *features,
 int data_features_read(struct data_features *features, const char *path,
                        struct err *err);
 
-/*
- * data_features_sidecars() reads only these other files, of `n` rows, as far as
- * they exist; the struct has no other members yet.
- */
+/* data_features_sidecars() reads only these other files, of `n` rows, as far as
+ * they exist; the struct has no other members yet. */
 int data_features_sidecars(struct data_features *features, const char *path,
                            struct err *err);
 
-/*
- * data_labels_read() reads a .npy of n whole numbers, of any integer type or
- * bool.  The caller frees them; NULL on error.
- */
+/* data_labels_read() reads a .npy of n whole numbers, of any integer type or
+ * bool.  The caller frees them; NULL on error. */
 int64_t *data_labels_read(const char *path, size_t n, struct err *err);
 
 /*

@@ -25,10 +25,8 @@ enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10, DATA_NPY };
  */
 int data_form_find(const char *name, enum data_form *form, struct err *err);
 
-/*
- * What to read.  For idx, stl10 and npy, file[0] has the images and file[1] the
- * labels; without file[1], all labels are -1.
- */
+/* What to read.  For idx, stl10 and npy, file[0] has the images and file[1] the
+ * labels; without file[1], all labels are -1. */
 struct data_import_settings {
     enum data_form form;
     size_t files;
@@ -37,11 +35,9 @@ struct data_import_settings {
     const char *classes; /* a file with a class name in each line, or NULL */
 };
 
-/*
- * data_import_open() opens the files and checks their headers; NULL on error.
+/* data_import_open() opens the files and checks their headers; NULL on error.
  * The file names must stay valid until data_import_close().  Without `classes`,
- * cifar10 and stl10 have the names of their authors, the others numbers.
- */
+ * cifar10 and stl10 have the names of their authors, the others numbers. */
 struct data_import;
 struct data_import *data_import_open(const struct data_import_settings *how,
                                      struct err *err);
@@ -57,9 +53,7 @@ struct data_picture {
                           none */
 };
 
-/*
- * data_import_next() reads an image: 1, 0 at the end, or -1 if a file is cut
- * off, a label is out of range, or images and labels differ in number.
- */
+/* data_import_next() reads an image: 1, 0 at the end, or -1 if a file is cut
+ * off, a label is out of range, or images and labels differ in number. */
 int data_import_next(struct data_import *import, struct data_picture *picture,
                      struct err *err);

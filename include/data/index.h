@@ -110,21 +110,17 @@ int data_index_assign_labels(struct data_index *index, struct err *err);
 int data_index_write(struct data_index *index, const char *path,
                      struct err *err);
 
-/*
- * Files that were skipped because of the suffixes of their names, or because
+/* Files that were skipped because of the suffixes of their names, or because
  * their captions or label belong to no image; captions and labels of images,
- * and names that begin with a dot, do not count.
- */
+ * and names that begin with a dot, do not count. */
 struct data_index_skipped {
     size_t n;
     char *first; /* name of the first, or NULL */
 };
 
-/*
- * data_index_report() returns what an index has so far, and what it leaves out;
+/* data_index_report() returns what an index has so far, and what it leaves out;
  * classes, lost classes and notes are complete after data_index_write().  The
- * index owns the texts; lists are valid until the next call that changes it.
- */
+ * index owns the texts; lists are valid until the next call that changes it. */
 struct data_index_report {
     size_t images, classes;
     size_t unlabelled; /* images without a label */
@@ -150,9 +146,7 @@ struct data_index_report data_index_report(const struct data_index *index);
 /* data_index_class() returns the name of class i, below their number. */
 const char *data_index_class(const struct data_index *index, size_t i);
 
-/*
- * data_index_kinds() lists skipped files, images of other forms or others, by
+/* data_index_kinds() lists skipped files, images of other forms or others, by
  * suffix, the most frequent first: ".gif 12, .bmp 3"; up to 8 of them, the
- * others as "and 4 more".  The caller frees it.
- */
+ * others as "and 4 more".  The caller frees it. */
 char *data_index_kinds(const struct data_index *index, int pictures);

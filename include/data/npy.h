@@ -20,17 +20,13 @@ struct data_npy {
     void *data;      /* [shape[0],shape[1]] items of that type */
 };
 
-/*
- * data_npy_read() reads an array; the caller releases it.  Nothing is allocated
- * if the header does not match the file's size.
- */
+/* data_npy_read() reads an array; the caller releases it.  Nothing is allocated
+ * if the header does not match the file's size. */
 int data_npy_read(const char *path, struct data_npy *npy, struct err *err);
 void data_npy_release(struct data_npy *npy);
 
-/*
- * data_npy_open() reads only the header, and returns a descriptor of the file,
- * whose first item is at *place; -1 on error.
- */
+/* data_npy_open() reads only the header, and returns a descriptor of the file,
+ * whose first item is at *place; -1 on error. */
 int data_npy_open(const char *path, struct data_npy *npy, size_t *place,
                   struct err *err);
 
@@ -53,11 +49,9 @@ int data_npy_put(FILE *file, const char *path, const struct data_npy *npy,
 int data_npy_write(const char *path, const struct data_npy *npy,
                    struct err *err);
 
-/*
- * data_npy_parse() checks the first len bytes of a file of `bytes`: it fills in
+/* data_npy_parse() checks the first len bytes of a file of `bytes`: it fills in
  * type, rank and shape (data stays NULL), and the offset of the first item in
- * *place.  For data_npy_read() and the fuzzer.
- */
+ * *place.  For data_npy_read() and the fuzzer. */
 int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
                    struct data_npy *npy, size_t *place, struct err *err);
 

@@ -6,10 +6,8 @@
 #include "data/set.h"
 #include "image/view.h"
 
-/*
- * A sample that is a row of numbers, as frozen encoders make them: features x
- * of d numbers, f4 or f2, in an array x.npy with an index (foil-data index).
- */
+/* A sample that is a row of numbers, as frozen encoders make them: features x
+ * of d numbers, f4 or f2, in an array x.npy with an index (foil-data index). */
 enum { DATA_ROW_MAX = 4096 }; /* numbers of a row */
 
 /* The rows of a data set: d numbers of `item` bytes; d is 0 for images. */

@@ -61,17 +61,13 @@ int data_stale(const struct data_set *set, struct err *err);
 
 size_t data_size(const struct data_set *set);
 
-/*
- * data_digest() returns the digest that identifies the set: of the samples'
- * digests and labels in their order and of the captions, if there are any.
- */
+/* data_digest() returns the digest that identifies the set: of the samples'
+ * digests and labels in their order and of the captions, if there are any. */
 struct digest data_digest(const struct data_set *set);
 
-/*
- * data_seed() mixes a seed with the digests and labels of the samples, but not
+/* data_seed() mixes a seed with the digests and labels of the samples, but not
  * with captions: views of two sets differ, and views of one set do not depend
- * on captions.
- */
+ * on captions. */
 uint64_t data_seed(const struct data_set *set, uint64_t seed);
 
 /*
@@ -83,10 +79,8 @@ uint64_t data_seed(const struct data_set *set, uint64_t seed);
 size_t data_classes(const struct data_set *set);
 const char *data_class_name(const struct data_set *set, size_t label);
 
-/*
- * One sample, id < size: label -1 and caption "" if there is none.  Captions
- * are separated by '\n'.  The set owns the texts.
- */
+/* One sample, id < size: label -1 and caption "" if there is none.  Captions
+ * are separated by '\n'.  The set owns the texts. */
 int data_label(const struct data_set *set, size_t id);
 const char *data_name(const struct data_set *set, size_t id);
 const char *data_caption(const struct data_set *set, size_t id);
@@ -99,10 +93,8 @@ struct data_file {
 
 struct data_file data_file(const struct data_set *set, size_t id);
 
-/*
- * data_facts() returns sums over all samples.  A list of indexes has them; of
- * an index all samples are read and checked, and -1 is that of data_check().
- */
+/* data_facts() returns sums over all samples.  A list of indexes has them; of
+ * an index all samples are read and checked, and -1 is that of data_check(). */
 struct data_facts {
     uint64_t captioned;               /* samples with captions */
     uint64_t captions, most_captions; /* of all samples; of one */
@@ -118,21 +110,17 @@ int data_facts(const struct data_set *set, struct data_facts *facts,
  * them. */
 int64_t *data_labels_of(const struct data_set *set);
 
-/*
- * data_shards() returns the first samples of the shards of a list, or of the
+/* data_shards() returns the first samples of the shards of a list, or of the
  * tars and folders of an index, and at the end [*n] the size of the set; the
- * caller frees them.  NULL if the index is damaged.
- */
+ * caller frees them.  NULL if the index is damaged. */
 uint64_t *data_shards(const struct data_set *set, size_t *n, struct err *err);
 
 /* data_shard() returns the number of the shard of a sample of a list. */
 size_t data_shard(const struct data_set *set, size_t id);
 
-/*
- * data_where() returns the absolute path of the file of a sample, its own or a
+/* data_where() returns the absolute path of the file of a sample, its own or a
  * tar; the caller frees it.  The image begins at *offset of that file, and its
- * length is data_file().bytes.  NULL if the file does not exist.
- */
+ * length is data_file().bytes.  NULL if the file does not exist. */
 char *data_where(const struct data_set *set, size_t id, uint64_t *offset,
                  struct err *err);
 

@@ -34,10 +34,8 @@ void data_split(const struct data_set *set, double share, uint64_t seed,
 size_t data_longtail(const struct data_set *set, double factor, uint64_t seed,
                      uint8_t *in_part);
 
-/*
- * data_subset() writes an index of the samples with keep[i] == which, in their
+/* data_subset() writes an index of the samples with keep[i] == which, in their
  * order, of the same data and with the same classes.  It is an error if there
- * are none.
- */
+ * are none. */
 int data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
                 const char *path, struct err *err);

@@ -2,10 +2,8 @@
 
 #include <stddef.h>
 
-/*
- * The mixing of Markov chains, by one number x for each state: R replicas of a
- * chain with different initial states, each of T states.
- */
+/* The mixing of Markov chains, by one number x for each state: R replicas of a
+ * chain with different initial states, each of T states. */
 
 /*
  * eval_chains_rhat() returns the rank-normalised R-hat (Vehtari et al. 2021,

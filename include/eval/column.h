@@ -12,10 +12,8 @@ void eval_sort(size_t n, double *x);
  * sort; the other one is NULL.  The caller frees them. */
 size_t *eval_order(size_t n, const double *x, const int64_t *key);
 
-/*
- * eval_quantile() returns the q-quantile of sorted numbers, interpolated
- * linearly at the index (n - 1) q; n >= 1, 0 <= q <= 1.
- */
+/* eval_quantile() returns the q-quantile of sorted numbers, interpolated
+ * linearly at the index (n - 1) q; n >= 1, 0 <= q <= 1. */
 double eval_quantile(size_t n, const double *sorted, double q);
 
 /*
@@ -30,8 +28,6 @@ void eval_histogram(size_t n, const double *x, double low, double high,
  * mean rank.  The caller frees them. */
 double *eval_mean_ranks(size_t n, const double *x);
 
-/*
- * eval_spearman() returns the correlation of the ranks of x and y, with mean
- * ranks for equal numbers; 0 if x or y is constant.  O(n log n).
- */
+/* eval_spearman() returns the correlation of the ranks of x and y, with mean
+ * ranks for equal numbers; 0 if x or y is constant.  O(n log n). */
 double eval_spearman(size_t n, const double *x, const double *y);

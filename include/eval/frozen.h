@@ -39,11 +39,9 @@ struct eval_frozen *eval_frozen_new(const struct eval_views *views,
                                     struct err *err);
 void eval_frozen_free(struct eval_frozen *frozen);
 
-/*
- * eval_frozen_move() replaces the rows by others of the same samples, views and
+/* eval_frozen_move() replaces the rows by others of the same samples, views and
  * width, such as those of a later checkpoint; objective and sampler keep their
- * state.  Arguments as above.
- */
+ * state.  Arguments as above. */
 void eval_frozen_move(struct eval_frozen *frozen,
                       const struct eval_views *views);
 
@@ -71,10 +69,8 @@ struct eval_batch {
 int eval_frozen_next(struct eval_frozen *frozen, uint64_t epoch, uint64_t step,
                      struct eval_batch *batch, struct err *err);
 
-/*
- * eval_frozen_gradient() returns dL/dz [rows,d] of the batch, valid until the
- * next one, and updates the objective's state: call it once a batch.
- */
+/* eval_frozen_gradient() returns dL/dz [rows,d] of the batch, valid until the
+ * next one, and updates the objective's state: call it once a batch. */
 const float *eval_frozen_gradient(struct eval_frozen *frozen);
 
 /*

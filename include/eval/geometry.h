@@ -2,10 +2,9 @@
 
 #include <stddef.h>
 
-/*
- * The geometry of features on the sphere: figures that reveal a collapsed
- * encoder.  Rows are normalised first, v = x / |x|; a row of zeros stays v = 0.
- */
+/* The geometry of features on the sphere: figures that reveal a collapsed
+ * encoder.  Rows are normalised first, v = x / |x|; a row of zeros stays v =
+ * 0. */
 struct eval_geometry {
     /* rows of zeros; if there are any, they distort the other figures */
     size_t zero_rows;
@@ -29,18 +28,14 @@ struct eval_geometry {
     double rankme;
 };
 
-/*
- * eval_geometry() computes the figures of n >= 2 rows x [n,d].  O(n^2 d + n
- * d^2 + m^3) time, O(n d + d^2 + m^2) memory; m = min(n, d).
- */
+/* eval_geometry() computes the figures of n >= 2 rows x [n,d].  O(n^2 d + n
+ * d^2 + m^3) time, O(n d + d^2 + m^2) memory; m = min(n, d). */
 void eval_geometry(size_t n, size_t d, const float *x,
                    struct eval_geometry *geometry);
 
-/*
- * eval_alignment() returns the mean squared distance of two views of an image:
+/* eval_alignment() returns the mean squared distance of two views of an image:
  * the mean over rows of |v_i - w_i|^2, 0 .. 4, for v = x / |x|, w = y / |y|, x
- * and y [n,d] (Wang and Isola 2020, eq. 1 with alpha = 2).
- */
+ * and y [n,d] (Wang and Isola 2020, eq. 1 with alpha = 2). */
 double eval_alignment(size_t n, size_t d, const float *x, const float *y);
 
 /*

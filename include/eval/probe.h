@@ -89,10 +89,8 @@ size_t eval_logistic_fit(struct eval_linear *linear,
                          double tolerance, const struct eval_watch *watch,
                          double *loss);
 
-/*
- * Linear probes: the accuracy of a linear classifier on frozen features,
- * trained on one set of rows and tested on another.
- */
+/* Linear probes: the accuracy of a linear classifier on frozen features,
+ * trained on one set of rows and tested on another. */
 struct eval_probe {
     double accuracy;   /* on the test rows: the result of the probe */
     double train;      /* accuracy on the train rows */
@@ -139,11 +137,9 @@ void eval_probe_logistic(const struct eval_probe_spec *spec,
                          const struct eval_rows *test,
                          struct eval_probe *probe);
 
-/*
- * A probe by stochastic gradient descent, as in papers, on unscaled features:
+/* A probe by stochastic gradient descent, as in papers, on unscaled features:
  * momentum 0.9, no weight decay, the mean loss of each batch, a short last
- * batch.
- */
+ * batch. */
 struct eval_sgd {
     const char *name;
     double rate;

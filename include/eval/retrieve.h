@@ -34,11 +34,9 @@ struct eval_answers {
 struct eval_answers eval_answers_by_key(size_t n, const int64_t *query,
                                         size_t m, const int64_t *candidate);
 
-/*
- * eval_answers_join() replaces each answer of a query by its answers in `next`.
+/* eval_answers_join() replaces each answer of a query by its answers in `next`.
  * Example: `answers` has the equal captions of a caption, and `next` the images
- * of a caption; the result has all images with an equal caption.
- */
+ * of a caption; the result has all images with an equal caption. */
 void eval_answers_join(struct eval_answers *answers,
                        const struct eval_answers *next);
 

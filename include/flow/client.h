@@ -92,10 +92,8 @@ int flow_client_send(struct flow_client *client, struct wire_msg *msg);
  */
 int64_t flow_client_next_id(struct flow_client *client);
 
-/*
- * flow_client_ask() sends a request and returns at once; compute something,
- * then call flow_client_wait() for its answer.  One request at a time.
- */
+/* flow_client_ask() sends a request and returns at once; compute something,
+ * then call flow_client_wait() for its answer.  One request at a time. */
 void flow_client_ask(struct flow_client *client, struct wire_msg *request,
                      int64_t id);
 

@@ -58,10 +58,8 @@ void flow_consumer_resize(struct flow_consumer *consumer, size_t window);
 int flow_consumer_wants(const struct flow_consumer *consumer,
                         const struct wire_place *at);
 
-/*
- * flow_consumer_hold() stores a wanted item.  Returns NULL, or an item for
- * which there is no room, this one or another: the caller releases it.
- */
+/* flow_consumer_hold() stores a wanted item.  Returns NULL, or an item for
+ * which there is no room, this one or another: the caller releases it. */
 void *flow_consumer_hold(struct flow_consumer *consumer,
                          const struct wire_place *at, void *item);
 

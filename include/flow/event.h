@@ -3,9 +3,7 @@
 #include "util/err.h"
 #include "wire/batch.h"
 
-/*
- * What an end of an edge reports to the main loop of its tool.
- */
+/* What an end of an edge reports to the main loop of its tool. */
 enum flow_event_kind {
     FLOW_NOTHING, /* nothing that the tool has to act on */
     FLOW_JOINED,  /* a peer joined by hello; comes again after a reconnection */

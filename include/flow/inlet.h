@@ -43,11 +43,9 @@ struct flow_inlet *flow_inlet_open(struct wire *wire,
  * flow_consumer_drop(). */
 void flow_inlet_close(struct flow_inlet *inlet);
 
-/*
- * flow_inlet_next() returns 1 with an event, 0 when there is none.  It is
+/* flow_inlet_next() returns 1 with an event, 0 when there is none.  It is
  * FLOW_JOINED, FLOW_LEFT, FLOW_REPORT or FLOW_MESSAGE, whose event->msg is a
- * batch.
- */
+ * batch. */
 int flow_inlet_next(struct flow_inlet *inlet, struct flow_event *event);
 
 /* flow_inlet_send_snapshots() sends the snapshots that are due.  Call it only

@@ -53,11 +53,9 @@ struct flow_producer;
 struct flow_producer *flow_producer_new(double lease);
 void flow_producer_free(struct flow_producer *producer);
 
-/*
- * flow_producer_join() adds a peer by its number > 0, which no other peer has.
+/* flow_producer_join() adds a peer by its number > 0, which no other peer has.
  * flow_producer_leave() removes it and frees the places of its leases; returns
- * their number.
- */
+ * their number. */
 void flow_producer_join(struct flow_producer *producer, uint64_t peer);
 size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
 
@@ -77,11 +75,9 @@ enum flow_event_kind flow_producer_on_snapshot(struct flow_producer *producer,
 void flow_producer_on_end(struct flow_producer *producer, uint64_t peer,
                           const struct wire_place *at, double now);
 
-/*
- * flow_producer_on_refusal() records that a peer refused the item of a place.
+/* flow_producer_on_refusal() records that a peer refused the item of a place.
  * If the peer has its lease, the lease is revoked, and the peer receives
- * nothing for a second, twice as long each time in a row, up to 32 s.
- */
+ * nothing for a second, twice as long each time in a row, up to 32 s. */
 void flow_producer_on_refusal(struct flow_producer *producer, uint64_t peer,
                               const struct wire_place *at, double now);
 
@@ -101,11 +97,9 @@ void flow_producer_add(struct flow_producer *producer,
 void flow_producer_close(struct flow_producer *producer,
                          const struct wire_place *end);
 
-/*
- * flow_producer_next_item() returns 1 with a peer and the item to send to it,
+/* flow_producer_next_item() returns 1 with a peer and the item to send to it,
  * or 0 when there is none.  flow_producer_mark_sent() records whether it was
- * sent; if not (sent = 0), the peer is skipped for 0.05 s.
- */
+ * sent; if not (sent = 0), the peer is skipped for 0.05 s. */
 struct flow_send_item {
     uint64_t peer;
     struct wire_place at;

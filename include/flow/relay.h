@@ -73,11 +73,9 @@ void flow_relay_pause(struct flow_relay *relay, int paused);
 void *flow_relay_work(struct flow_relay *relay);
 void flow_relay_made(struct flow_relay *relay, void *batch);
 
-/*
- * flow_relay_ready() returns the lowest batch to be sent, or NULL.
+/* flow_relay_ready() returns the lowest batch to be sent, or NULL.
  * flow_relay_mark_batch_sent() records that it was sent; the batch is the
- * caller's again.
- */
+ * caller's again. */
 void *flow_relay_ready(const struct flow_relay *relay);
 void flow_relay_mark_batch_sent(struct flow_relay *relay);
 

@@ -13,10 +13,8 @@
  */
 struct flow_replay;
 
-/*
- * flow_replay_open() reads the whole recording and notes the file offset of
- * each step; NULL on error.  When a step occurs twice, the first counts.
- */
+/* flow_replay_open() reads the whole recording and notes the file offset of
+ * each step; NULL on error.  When a step occurs twice, the first counts. */
 struct flow_replay *flow_replay_open(const char *path, struct err *err);
 void flow_replay_close(struct flow_replay *replay);
 

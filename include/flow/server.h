@@ -56,11 +56,9 @@ const struct wire_hello *flow_server_hello(const struct flow_server *server);
  * the configured port is `*`. */
 const char *flow_server_endpoint(const struct flow_server *server);
 
-/*
- * flow_server_expect() sets the size of the largest message, and how many of
+/* flow_server_expect() sets the size of the largest message, and how many of
  * them a peer may have in transit: the socket queues n messages of that size of
- * each peer.  Before this call a message may have wire_edge_message() bytes.
- */
+ * each peer.  Before this call a message may have wire_edge_message() bytes. */
 void flow_server_expect(struct flow_server *server, size_t bytes, size_t n);
 
 /* flow_server_peers() returns the number of peers, flow_server_peer() the
@@ -78,10 +76,8 @@ flow_server_peer_hello(const struct flow_server *server, uint64_t peer);
 const struct wire_heartbeat *
 flow_server_heartbeat(const struct flow_server *server, uint64_t peer);
 
-/*
- * flow_server_send() sends one message to a peer.  Returns 1, or 0 when it was
- * not sent: the peer is gone (FLOW_LEFT follows), or its queue is full.
- */
+/* flow_server_send() sends one message to a peer.  Returns 1, or 0 when it was
+ * not sent: the peer is gone (FLOW_LEFT follows), or its queue is full. */
 int flow_server_send(struct flow_server *server, uint64_t peer,
                      struct wire_msg *msg);
 
@@ -103,11 +99,9 @@ void flow_server_send_over(struct flow_server *server,
 int flow_server_answer(struct flow_server *server, uint64_t peer, int64_t id,
                        struct wire_msg *msg);
 
-/*
- * flow_server_ping() returns 1 while a peer is connected, else 0; then the
+/* flow_server_ping() returns 1 while a peer is connected, else 0; then the
  * peer leaves at once, not only after WIRE_SILENCE.  It sends our hello once
- * more, which peers ignore.
- */
+ * more, which peers ignore. */
 int flow_server_ping(struct flow_server *server, uint64_t peer);
 
 /*

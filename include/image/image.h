@@ -20,11 +20,9 @@ struct image_box {
  * another. */
 void image_box_cover(struct image_box *box, const struct image_box *other);
 
-/*
- * The region of an image that a caller reads: a callback when the size is
+/* The region of an image that a caller reads: a callback when the size is
  * known, box(of, ...), returns a box of at least one pixel inside of width x
- * height.
- */
+ * height. */
 struct image_region {
     struct image_box (*box)(void *of, size_t width, size_t height);
     void *of;
@@ -33,9 +31,7 @@ struct image_region {
 /* image_release() frees the pixels; the image is empty again. */
 void image_release(struct image *image);
 
-/*
- * image_size() allocates width x height pixels; they are undefined.  The first
+/* image_size() allocates width x height pixels; they are undefined.  The first
  * pixel has an odd address, as libjpeg-turbo then writes faster than to a
- * multiple of 32 (lib/image/image.c).
- */
+ * multiple of 32 (lib/image/image.c). */
 void image_size(struct image *image, size_t width, size_t height);

@@ -6,10 +6,8 @@
 #include "image/image.h"
 #include "util/err.h"
 
-/*
- * Scratch memory of the operators of this room.  It starts as NULL and grows to
- * the size for the largest image; free it with image_scratch_free().
- */
+/* Scratch memory of the operators of this room.  It starts as NULL and grows to
+ * the size for the largest image; free it with image_scratch_free(). */
 struct image_scratch;
 void image_scratch_free(struct image_scratch *scratch);
 
@@ -93,10 +91,8 @@ enum { IMAGE_SIZE_MAX = 4096, IMAGE_SIGMA_MAX = 100, IMAGE_OPS_MAX = 16 };
 int image_recipe_find(const char *spec, struct image_recipe *recipe,
                       struct err *err);
 
-/*
- * The size of views by epoch: `size` from `epoch` on, until that of the next.
- * The epochs ascend, the first is 0.
- */
+/* The size of views by epoch: `size` from `epoch` on, until that of the next.
+ * The epochs ascend, the first is 0. */
 enum { IMAGE_SIZES_MAX = 16 };
 
 struct image_sizes {
@@ -151,10 +147,8 @@ const char *image_recipe_name(size_t i);
 const struct image_field *image_recipe_field(size_t i);
 double image_recipe_get(const struct image_recipe *recipe, size_t i);
 
-/*
- * image_recipe_check() checks a recipe from another source against the same
- * ranges, and its size, 1 .. IMAGE_SIZE_MAX: 0, or -1 with the wrong field.
- */
+/* image_recipe_check() checks a recipe from another source against the same
+ * ranges, and its size, 1 .. IMAGE_SIZE_MAX: 0, or -1 with the wrong field. */
 int image_recipe_check(const struct image_recipe *recipe, struct err *err);
 
 /*

@@ -239,11 +239,9 @@ double loss_objective_scale(const struct loss_objective *objective,
  * or 2b with sides, view-major like embeddings. */
 size_t loss_objective_states(const struct loss_objective *objective, size_t b);
 
-/*
- * loss_scalar_start() returns the x of the parameter's value in the settings;
+/* loss_scalar_start() returns the x of the parameter's value in the settings;
  * loss_scalar_apply() sets the value by x; loss_scalar_is_trained() returns 0
- * if a flag in the settings fixes the scalar, else 1.
- */
+ * if a flag in the settings fixes the scalar, else 1. */
 double loss_scalar_start(const struct loss_scalar *scalar,
                          const struct loss_settings *set);
 void loss_scalar_apply(const struct loss_scalar *scalar, double x,

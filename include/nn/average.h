@@ -44,10 +44,8 @@ int nn_average_save(const char *folder, const struct nn_weights *blocks,
 int nn_average_load(const char *folder, const struct nn_weights *blocks,
                     struct nn_average *average, struct err *err);
 
-/*
- * nn_average_use() replaces the weights of an opened encoder, `blocks`, by the
+/* nn_average_use() replaces the weights of an opened encoder, `blocks`, by the
  * mean in its checkpoint, and adds "average", the number of steps, to
- * model->about.  Returns -1 if the checkpoint has no mean.
- */
+ * model->about.  Returns -1 if the checkpoint has no mean. */
 int nn_average_use(struct nn_model *model, const struct nn_weights *blocks,
                    struct err *err);

@@ -22,10 +22,8 @@
  * between commit and these.
  */
 
-/*
- * nn_checkpoint_begin() makes the temporary folder of a step and returns its
- * path, which the caller frees; NULL on error.  One at a time.
- */
+/* nn_checkpoint_begin() makes the temporary folder of a step and returns its
+ * path, which the caller frees; NULL on error.  One at a time. */
 char *nn_checkpoint_begin(const char *run, long step, struct err *err);
 
 /*
@@ -52,11 +50,9 @@ int nn_checkpoint_tidy(const char *run, long keep, struct err *err);
 /* nn_checkpoint_abort() removes the temporary folder. */
 void nn_checkpoint_abort(const char *run, long step);
 
-/*
- * nn_checkpoint_verify() reads every file and compares it with the manifest.
+/* nn_checkpoint_verify() reads every file and compares it with the manifest.
  * Returns -1 with the name of a file that is missing, truncated, changed or not
- * listed.
- */
+ * listed. */
 int nn_checkpoint_verify(const char *folder, struct err *err);
 
 /* nn_checkpoint_digest() returns the digest of its manifest, and so of the

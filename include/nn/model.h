@@ -52,10 +52,8 @@ int nn_optim_save(const char *folder, const struct nn_net *net,
 int nn_optim_load(const char *folder, const struct nn_net *net,
                   struct nn_optim *optim, struct err *err);
 
-/*
- * nn_spec_put() returns a spec as a new JSON object; nn_spec_get() reads one,
- * and the spec's strings are valid as long as that object.
- */
+/* nn_spec_put() returns a spec as a new JSON object; nn_spec_get() reads one,
+ * and the spec's strings are valid as long as that object. */
 json_t *nn_spec_put(const struct nn_spec *spec);
 int nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err);
 
@@ -87,11 +85,9 @@ int nn_model_read(struct nn_model *model, const char *path, int texts,
 int nn_model_build(struct nn_model *model, size_t max_rows, int train,
                    int average, struct err *err);
 
-/*
- * nn_model_fits() returns 0 if an encoder can read the first `views` views of a
+/* nn_model_fits() returns 0 if an encoder can read the first `views` views of a
  * data set of `samples` samples, else -1: a table (NN_IDS) has rows for one
- * data set only.
- */
+ * data set only. */
 int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
                   struct err *err);
 void nn_model_release(struct nn_model *model);

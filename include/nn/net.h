@@ -157,18 +157,14 @@ struct nn_net;
 struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
                           int train, struct err *err);
 
-/*
- * nn_net_check() returns 0 if nn_net_new() would make such a network, else -1
+/* nn_net_check() returns 0 if nn_net_new() would make such a network, else -1
  * and its error.  It allocates no weights and so is faster: by 5 ms for 2
- * million weights, by 30 ms for resnet18.
- */
+ * million weights, by 30 ms for resnet18. */
 int nn_net_check(const struct nn_spec *spec, struct err *err);
 
-/*
- * nn_net_bf16_faster() returns 1 if bfloat16 makes such an encoder faster on
+/* nn_net_bf16_faster() returns 1 if bfloat16 makes such an encoder faster on
  * this processor; 0 if the encoder or its width does not support it, or the
- * processor has no instruction for its products.
- */
+ * processor has no instruction for its products. */
 int nn_net_bf16_faster(const struct nn_spec *spec);
 void nn_net_free(struct nn_net *net);
 
@@ -257,11 +253,9 @@ void nn_net_update_running(struct nn_net *net, const float *moves);
  */
 void nn_net_backward(struct nn_net *net, const float *dz, int add);
 
-/*
- * nn_net_watch() sets a callback for backward passes, called after each
+/* nn_net_watch() sets a callback for backward passes, called after each
  * operator: the gradients from index `from` of the block to its end are final.
- * NULL: none.
- */
+ * NULL: none. */
 void nn_net_watch(struct nn_net *net, void (*done)(void *self, size_t from),
                   void *self);
 
@@ -303,18 +297,14 @@ void nn_net_reserve(struct nn_net *net, size_t parts);
 void nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
                   float *z);
 
-/*
- * nn_net_memory() returns the bytes for parameters, gradients and the
+/* nn_net_memory() returns the bytes for parameters, gradients and the
  * activations of max_rows rows.  It does not count the engine's copies of the
- * weights, about as large as the weights.
- */
+ * weights, about as large as the weights. */
 size_t nn_net_memory(const struct nn_net *net);
 
-/*
- * nn_net_onnx() returns the encoder, without its head, as an ONNX model of *n
+/* nn_net_onnx() returns the encoder, without its head, as an ONNX model of *n
  * bytes, which the caller frees (nn/export.h); NULL with an error if an
- * operator cannot be exported.
- */
+ * operator cannot be exported. */
 void *nn_net_onnx(const struct nn_net *net, size_t *n, struct err *err);
 
 /* nn_net_algorithms() returns one line per layer with its shape and the

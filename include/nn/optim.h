@@ -69,17 +69,13 @@ void nn_optim_free(struct nn_optim *optim);
 int nn_optim_step(struct nn_optim *optim, double lr, float *params,
                   const float *grads);
 
-/*
- * nn_optim_norm() returns |grads| over all parameters; not finite if one of
- * them is not.
- */
+/* nn_optim_norm() returns |grads| over all parameters; not finite if one of
+ * them is not. */
 double nn_optim_norm(const struct nn_optim *optim, const float *grads);
 
-/*
- * The state to save: `steps`, the number of steps taken, and blocks [count] of
+/* The state to save: `steps`, the number of steps taken, and blocks [count] of
  * moments, with names.  With accumulate the last block is the sum of the
- * `pending` gradients since the last step.
- */
+ * `pending` gradients since the last step. */
 enum { NN_MAX_MOMENTS = 3 };
 
 struct nn_moments {

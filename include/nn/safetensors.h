@@ -7,10 +7,8 @@
 #include "util/err.h"
 #include "util/json.h"
 
-/*
- * safetensors files: an 8-byte little-endian length, a JSON header of that
- * length with each tensor's dtype, shape and byte range, and the bytes.
- */
+/* safetensors files: an 8-byte little-endian length, a JSON header of that
+ * length with each tensor's dtype, shape and byte range, and the bytes. */
 enum { NN_MAX_RANK = 8 };
 
 struct nn_array {
@@ -21,10 +19,8 @@ struct nn_array {
     void *data;          /* little-endian, C order */
 };
 
-/*
- * nn_array_init() fills an array with copies of name and data; data = NULL:
- * zeros.  The dtype must be one of the format.
- */
+/* nn_array_init() fills an array with copies of name and data; data = NULL:
+ * zeros.  The dtype must be one of the format. */
 void nn_array_init(struct nn_array *array, const char *name, const char *dtype,
                    size_t rank, const size_t *shape, const void *data);
 
@@ -69,9 +65,8 @@ const struct nn_array *nn_arrays_need(const struct nn_array *arrays, size_t n,
 int nn_arrays_put(FILE *file, const char *path, const struct nn_array *arrays,
                   size_t n, const json_t *metadata, struct err *err);
 
-/*
- * nn_arrays_write() makes a file of arrays.  Not atomic and not fsynced: a
- * checkpoint writes into a folder that is renamed as a whole (nn/checkpoint.h).
- */
+/* nn_arrays_write() makes a file of arrays.  Not atomic and not fsynced: a
+ * checkpoint writes into a folder that is renamed as a whole
+ * (nn/checkpoint.h). */
 int nn_arrays_write(const char *path, const struct nn_array *arrays, size_t n,
                     const json_t *metadata, struct err *err);

@@ -59,11 +59,9 @@ struct num_conv;
 /* num_conv_out() returns the shape of y. */
 struct num_map num_conv_out(const struct num_conv_spec *spec);
 
-/*
- * num_conv_new() prepares the convolution for the current number of threads
+/* num_conv_new() prepares the convolution for the current number of threads
  * (num/threads.h), which must not change.  NULL if the processor does not
- * support it: bfloat16 by oneDNN without AVX-512.
- */
+ * support it: bfloat16 by oneDNN without AVX-512. */
 struct num_conv *num_conv_new(struct num_dnn *dnn,
                               const struct num_conv_spec *spec);
 void num_conv_free(struct num_conv *conv);

@@ -1,8 +1,6 @@
 #pragma once
 
-/*
- * oneDNN's engine and stream, for convolutions and pools.  Not thread-safe.
- */
+/* oneDNN's engine and stream, for convolutions and pools.  Not thread-safe. */
 struct num_dnn;
 
 struct num_dnn *num_dnn_new(void);

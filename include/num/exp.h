@@ -3,16 +3,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * exp and log1p for loops over f32 that the compiler can vectorise: no branch,
- * no call, no table.  (Those of libm are a call per element.)
- */
+/* exp and log1p for loops over f32 that the compiler can vectorise: no branch,
+ * no call, no table.  (Those of libm are a call per element.) */
 
-/*
- * num_choose() returns which ? a : b, for which = 0 or 1, by masks.  The
+/* num_choose() returns which ? a : b, for which = 0 or 1, by masks.  The
  * compiler turns ?: into branches, and vectorises loops with branches only for
- * AVX-512.
- */
+ * AVX-512. */
 static inline float
 num_choose(int which, float a, float b)
 {
@@ -26,10 +22,8 @@ num_choose(int which, float a, float b)
     return a;
 }
 
-/*
- * num_exp() returns e^x with a relative error of 2e-7.  Below -87 it returns
- * e^-87 = 2e-38, above 88 e^88; x must not be NaN.
- */
+/* num_exp() returns e^x with a relative error of 2e-7.  Below -87 it returns
+ * e^-87 = 2e-38, above 88 e^88; x must not be NaN. */
 static inline float
 num_exp(float x)
 {

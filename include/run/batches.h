@@ -64,11 +64,9 @@ struct run_batches {
     size_t room;
 };
 
-/*
- * run_batches_open() opens both files of a run with `total` steps done, and
+/* run_batches_open() opens both files of a run with `total` steps done, and
  * truncates the rows of later steps, which will run again.  Call
- * run_batches_close() after an error, too.
- */
+ * run_batches_close() after an error, too. */
 int run_batches_open(struct run_batches *batches, const char *run,
                      int64_t total, struct err *err);
 void run_batches_close(struct run_batches *batches);

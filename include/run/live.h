@@ -6,10 +6,8 @@
 #include "wire/events.h"
 #include "wire/feed.h"
 
-/*
- * The last status of each stage of a run.  All zeros is an empty list; finding
- * a stage is O(n).  Not thread-safe.
- */
+/* The last status of each stage of a run.  All zeros is an empty list; finding
+ * a stage is O(n).  Not thread-safe. */
 enum { RUN_STAGES_MAX = 500 };
 
 struct run_stage {
@@ -36,11 +34,9 @@ struct run_stage *run_stages_find(const struct run_stages *stages,
 /* run_stage_value() returns a value from a stage's status by name, or NaN. */
 double run_stage_value(const struct run_stage *stage, const char *name);
 
-/*
- * run_stages_save() writes RUN/stages.json, {total, stages: [{stage, number,
+/* run_stages_save() writes RUN/stages.json, {total, stages: [{stage, number,
  * values}]}; it ignores errors, as no run needs the file.  run_stages_load()
- * adds the stages of that file if it was written after step `total`, > 0.
- */
+ * adds the stages of that file if it was written after step `total`, > 0. */
 void run_stages_save(const struct run_stages *stages, const char *run,
                      int64_t total);
 void run_stages_load(struct run_stages *stages, const char *run, int64_t total);
@@ -93,9 +89,7 @@ int run_live_open(struct run_live *live, struct wire *wire,
                   size_t queue, struct err *err);
 void run_live_close(struct run_live *live);
 
-/*
- * run_live_next() returns 1 with a message and updates the fields above; 0 if
+/* run_live_next() returns 1 with a message and updates the fields above; 0 if
  * there is none now.  Messages of the first listener come first.  Malformed
- * messages, and metrics of other stages, are skipped.
- */
+ * messages, and metrics of other stages, are skipped. */
 int run_live_next(struct run_live *live);

@@ -36,9 +36,7 @@ int run_metrics_next(struct run_metrics *metrics, const char *run);
  */
 const char *run_metrics_old_name(const char *name);
 
-/*
- * run_metrics_append() opens the file for appending, creates it if needed, and
+/* run_metrics_append() opens the file for appending, creates it if needed, and
  * truncates the lines of steps above `total`, which will run again, and an
- * incomplete last line.  Returns a descriptor, or -1.
- */
+ * incomplete last line.  Returns a descriptor, or -1. */
 int run_metrics_append(const char *run, int64_t total, struct err *err);

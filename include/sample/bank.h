@@ -90,9 +90,7 @@ struct sample_staleness {
     double age;     /* mean steps between old and new; or 0 */
 };
 
-/*
- * sample_bank_advance() moves the updates of steps up to and including `to`
- * from the queue into the table, in order.
- */
+/* sample_bank_advance() moves the updates of steps up to and including `to`
+ * from the queue into the table, in order. */
 struct sample_staleness sample_bank_advance(struct sample_bank *bank,
                                             int64_t to);

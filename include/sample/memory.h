@@ -105,10 +105,9 @@ void sample_memory_init(struct sample_memory *memory,
                         const struct sample_memory_form *form, int64_t total);
 void sample_memory_release(struct sample_memory *memory);
 
-/*
- * sample_memory_views() returns how many rows of a sample the bank has: with
- * chains or form.views, one for each fixed view; one for each slot; else one.
- */
+/* sample_memory_views() returns how many rows of a sample the bank has: with
+ * chains or form.views, one for each fixed view; one for each slot; else
+ * one. */
 size_t sample_memory_views(const struct sample_memory *memory,
                            const struct batch *step);
 
@@ -145,18 +144,14 @@ struct sample_staleness sample_memory_step(struct sample_memory *memory,
 size_t sample_memory_rows(const struct sample_memory *memory,
                           struct table_rows rows[SAMPLE_MEMORY_TABLES]);
 
-/*
- * sample_memory_load() restores a memory from the tables of `total` steps.
+/* sample_memory_load() restores a memory from the tables of `total` steps.
  * Returns -1 and changes nothing if a table is missing, unknown or of another
- * shape, or if a row is invalid.
- */
+ * shape, or if a row is invalid. */
 int sample_memory_load(struct sample_memory *memory,
                        const struct sample_store *store, int64_t total,
                        struct err *err);
 
-/*
- * sample_memory_beta() returns the inverse temperature of one of the last
+/* sample_memory_beta() returns the inverse temperature of one of the last
  * `horizon` steps.  If it is unknown: that of the nearest earlier step, else of
- * the nearest later one, else 0.
- */
+ * the nearest later one, else 0. */
 double sample_memory_beta(const struct sample_memory *memory, int64_t step);

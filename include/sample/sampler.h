@@ -6,11 +6,9 @@
 #include "sample/emc2.h"
 #include "util/param.h"
 
-/*
- * Samplers: ways to get the negatives of an objective.  Each is a row of a
+/* Samplers: ways to get the negatives of an objective.  Each is a row of a
  * table; options and --help derive from it.  lib/README.md 5 says how to add
- * one.
- */
+ * one. */
 struct sample_source;
 struct weights;
 struct sample_memory_form;
@@ -101,9 +99,7 @@ double sample_settings_value(const struct sample_settings *how,
 void sample_settings_set(struct sample_settings *how, const char *name,
                          double value);
 
-/*
- * sample_settings_read() sets parameters from a list, "moves=16,horizon=4".
- * Returns -1 with the reason for an unknown parameter or an invalid value.
- */
+/* sample_settings_read() sets parameters from a list, "moves=16,horizon=4".
+ * Returns -1 with the reason for an unknown parameter or an invalid value. */
 int sample_settings_read(struct sample_settings *how, const char *list,
                          struct err *err);

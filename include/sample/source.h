@@ -74,11 +74,9 @@ int sample_settings_fit(const struct sample_settings *how, size_t size,
 /* sample_source_begin() forgets everything and starts after `total` steps. */
 void sample_source_begin(struct sample_source *source, int64_t total);
 
-/*
- * sample_source_load() resumes from the stored state of `total` steps.  Returns
+/* sample_source_load() resumes from the stored state of `total` steps.  Returns
  * -1 and changes nothing if it is another sampler's, or if sample_memory_load()
- * refuses it.
- */
+ * refuses it. */
 int sample_source_load(struct sample_source *source,
                        const struct sample_store *store, int64_t total,
                        struct err *err);

@@ -46,10 +46,8 @@ void sample_store_release(struct sample_store *store);
 int sample_store_check(const struct sample_store *store, size_t n,
                        const struct table_rows *rows, struct err *err);
 
-/*
- * sample_store_write() writes rows that sample_store_check() accepted.  The
- * first call makes the tables and stores the sampler's name.
- */
+/* sample_store_write() writes rows that sample_store_check() accepted.  The
+ * first call makes the tables and stores the sampler's name. */
 void sample_store_write(struct sample_store *store, const char *sampler,
                         size_t n, const struct table_rows *rows);
 

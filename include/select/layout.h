@@ -28,11 +28,9 @@ struct select_layout {
     size_t larger; /* the first `larger` batches have one id more */
 };
 
-/*
- * select_layout_make() divides N samples into batches of B >= 2.  Returns -1
+/* select_layout_make() divides N samples into batches of B >= 2.  Returns -1
  * for N < 2, and for N < B with drop or wrap.  With keep no batch is larger
- * than B, except for B = 2 and an odd N: then the first has three.
- */
+ * than B, except for B = 2 and an odd N: then the first has three. */
 int select_layout_make(size_t size, size_t batch,
                        enum select_remainder remainder,
                        struct select_layout *layout, struct err *err);

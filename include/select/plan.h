@@ -28,18 +28,14 @@ void select_plan_free(struct select_plan *plan);
 const int64_t *select_plan_batch(struct select_plan *plan, uint64_t epoch,
                                  uint64_t step, size_t *n);
 
-/*
- * select_plan_name() returns a digest of an epoch's batches and their order, in
+/* select_plan_name() returns a digest of an epoch's batches and their order, in
  * hexadecimal; owned by the plan, as above.  Two epochs have the same digest if
- * and only if each step has the same samples.
- */
+ * and only if each step has the same samples. */
 const char *select_plan_name(struct select_plan *plan, uint64_t epoch);
 
-/*
- * select_plan_put() copies the order of an epoch into the plan, ids
+/* select_plan_put() copies the order of an epoch into the plan, ids
  * [select_layout_total()]; select_plan_has() returns 1 while an epoch is
- * cached; select_plan_clear() empties the cache.
- */
+ * cached; select_plan_clear() empties the cache. */
 void select_plan_put(struct select_plan *plan, uint64_t epoch,
                      const int64_t *ids);
 int select_plan_has(const struct select_plan *plan, uint64_t epoch);

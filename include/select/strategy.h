@@ -5,15 +5,11 @@
 #include "select/layout.h"
 #include "util/param.h"
 
-/*
- * A strategy orders the samples of one epoch.  lib/README.md 5 says how to add
- * one.
- */
+/* A strategy orders the samples of one epoch.  lib/README.md 5 says how to add
+ * one. */
 
-/*
- * Features of the samples, by id, rows of unit length: u of their first view
- * and v of their second.  Both may be one array.
- */
+/* Features of the samples, by id, rows of unit length: u of their first view
+ * and v of their second.  Both may be one array. */
 struct select_features {
     size_t d;
     const float *u, *v;   /* [N,d] each */
@@ -88,11 +84,9 @@ void select_shuffle(const struct select_task *task, int64_t *ids);
 /* The table, terminated by NULL. */
 extern const struct select_strategy *const select_strategies[];
 
-/*
- * select_strategy_fit() checks the user's values of a strategy, returns 0 or
+/* select_strategy_fit() checks the user's values of a strategy, returns 0 or
  * -1, and shortens the layout to the batches that will be trained.  Call it
- * before the task is made.
- */
+ * before the task is made. */
 int select_strategy_fit(const struct select_strategy *strategy,
                         struct select_layout *layout, const double *value,
                         struct err *err);
@@ -106,11 +100,9 @@ int select_strategy_fit(const struct select_strategy *strategy,
 void select_strategy_order(const struct select_strategy *strategy,
                            const struct select_task *task, int64_t *ids);
 
-/*
- * select_strategy_finish() refines an epoch and softens it as the parameters
+/* select_strategy_finish() refines an epoch and softens it as the parameters
  * say (lib/select/strategies.h), and separates samples of one group
- * by select_avoid().
- */
+ * by select_avoid(). */
 void select_strategy_finish(const struct select_strategy *strategy,
                             const struct select_task *task, int64_t *ids);
 

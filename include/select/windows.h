@@ -29,11 +29,9 @@ struct select_windows *select_windows_new(size_t shards, const uint64_t *first,
                                           size_t each, uint64_t seed);
 void select_windows_free(struct select_windows *windows);
 
-/*
- * select_windows_ids() writes ids `at` .. at + n - 1 of an epoch, at < N; after
+/* select_windows_ids() writes ids `at` .. at + n - 1 of an epoch, at < N; after
  * the last it continues with the first.  O(n), O(samples) for a window that is
- * none of the last three, and O(M) for a new epoch.
- */
+ * none of the last three, and O(M) for a new epoch. */
 void select_windows_ids(struct select_windows *windows, uint64_t epoch,
                         uint64_t at, size_t n, int64_t *ids);
 

@@ -62,18 +62,14 @@ struct stage_program_config {
 struct stage_program *
 stage_program_open(const struct stage_program_config *config, struct err *err);
 
-/*
- * stage_program_close() closes its input, waits three seconds, or one if an
+/* stage_program_close() closes its input, waits three seconds, or one if an
  * answer is pending, sends SIGTERM, waits a second, and kills the rest of its
- * group.  NULL is allowed.
- */
+ * group.  NULL is allowed. */
 void stage_program_close(struct stage_program *program);
 
-/*
- * stage_program_restart() ends the program as stage_program_close() does, at
+/* stage_program_restart() ends the program as stage_program_close() does, at
  * once if it was lost, and starts it again.  Address and contents of the memory
- * stay.
- */
+ * stay. */
 int stage_program_restart(struct stage_program *program, struct err *err);
 
 /*
@@ -106,11 +102,9 @@ enum stage_outcome {
                   next; err has the reason, with the name */
 };
 
-/*
- * stage_program_send() sends a request, a line without '\n', and does not
+/* stage_program_send() sends a request, a line without '\n', and does not
  * wait: what the program has not read yet is sent while waiting for its answer.
- * Up to STAGE_PENDING answers may be pending, in the order of requests.
- */
+ * Up to STAGE_PENDING answers may be pending, in the order of requests. */
 enum { STAGE_PENDING = 16 };
 void stage_program_send(struct stage_program *program, const char *line);
 

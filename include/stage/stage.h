@@ -34,11 +34,9 @@ struct stage_options {
             "public certificates of the peers to accept"           \
     }
 
-/*
- * When a stage reports that it waits: every STAGE_REPORT_EVERY_S seconds of a
+/* When a stage reports that it waits: every STAGE_REPORT_EVERY_S seconds of a
  * wait.  Reads no clock: `now` is in seconds from any origin and never
- * decreases.  Not thread-safe.
- */
+ * decreases.  Not thread-safe. */
 #define STAGE_REPORT_EVERY_S 10.0
 
 struct stage_waiting {
@@ -103,11 +101,9 @@ struct wire_hello stage_hello(const char *name, const char *digest,
  * over, 0 if `stop` is readable. */
 int stage_wait(struct stage *stage, double seconds);
 
-/*
- * stage_watch() makes stage_wait() return 1 also when a descriptor is readable,
+/* stage_watch() makes stage_wait() return 1 also when a descriptor is readable,
  * such as the epoll descriptor of an HTTP server.  Call it once at most, after
- * stage_open().  Close the descriptor after the last wait.
- */
+ * stage_open().  Close the descriptor after the last wait. */
 void stage_watch(struct stage *stage, int fd);
 
 enum { STAGE_WAITS = 4 };
@@ -129,11 +125,9 @@ struct stage_handlers {
                      struct err who[STAGE_WAITS]);
 };
 
-/*
- * stage_loop() waits and calls turn() until it returns 0 or `stop` is readable:
+/* stage_loop() waits and calls turn() until it returns 0 or `stop` is readable:
  * 0.  -1 if a wait fails, with a message, or turn() returns -1.  stage_run()
- * is for a turn() that does not fail: it ends the tool if a wait fails.
- */
+ * is for a turn() that does not fail: it ends the tool if a wait fails. */
 int stage_loop(struct stage *stage, const struct stage_handlers *handlers,
                void *self, struct err *err);
 void stage_run(struct stage *stage, const struct stage_handlers *handlers,
@@ -175,11 +169,9 @@ enum flow_answer stage_terminate(
     int (*take)(void *self, struct wire_msg *answer, struct err *why),
     void *self, struct err *err);
 
-/*
- * stage_outlet_waits() returns 1 and describes the peer that an outlet waits
+/* stage_outlet_waits() returns 1 and describes the peer that an outlet waits
  * for, if it is one that all outlets have: augmenters, a trainer, or the
- * augmenter with the item that the trainer needs; else 0.
- */
+ * augmenter with the item that the trainer needs; else 0. */
 int stage_outlet_waits(const struct flow_outlet *outlet, double now,
                        struct err *who);
 

@@ -5,10 +5,8 @@
 
 #include "text/vocabulary.h"
 
-/*
- * The captions of a sample, and rows of tokens of them for a text encoder.  The
- * captions are one text, a caption a line.
- */
+/* The captions of a sample, and rows of tokens of them for a text encoder.  The
+ * captions are one text, a caption a line. */
 
 /* Maximum captions of a sample in an index, and bytes of one. */
 enum { TEXT_CAPTIONS_MAX = 64, TEXT_CAPTION_BYTES = 1 << 16 };

@@ -3,10 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * A set of byte strings, numbered 0, 1, ... in the order of insertion.  Starts
- * as zeros.  Finding or adding one takes O(its length).
- */
+/* A set of byte strings, numbered 0, 1, ... in the order of insertion.  Starts
+ * as zeros.  Finding or adding one takes O(its length). */
 struct lexicon {
     char *text; /* of all, concatenated */
     size_t text_len, text_room;
@@ -29,10 +27,8 @@ int64_t text_lexicon_find(const struct lexicon *lexicon, const void *text,
  * most 2^31 strings of less than 2^32 bytes each. */
 size_t text_lexicon_add(struct lexicon *lexicon, const void *text, size_t len);
 
-/*
- * text_lexicon_text() returns string i < n, of *len bytes, valid until the next
- * text_lexicon_add().
- */
+/* text_lexicon_text() returns string i < n, of *len bytes, valid until the next
+ * text_lexicon_add(). */
 const char *text_lexicon_text(const struct lexicon *lexicon, size_t i,
                               size_t *len);
 

@@ -15,11 +15,9 @@
  * separated by spaces.
  */
 
-/*
- * text_word() finds the first word from *at on in a text of len bytes: a run of
+/* text_word() finds the first word from *at on in a text of len bytes: a run of
  * characters without White_Space.  Returns 1 with its start and length, and
- * moves *at after it; 0 if there is none.
- */
+ * moves *at after it; 0 if there is none. */
 int text_word(const char *text, size_t len, size_t *at, const char **word,
               size_t *n);
 
@@ -60,8 +58,6 @@ enum { UTF8_BAD = 0xfffd };
  */
 size_t text_utf8_next(const void *text, size_t len, uint32_t *c);
 
-/*
- * text_utf8_cut() returns the largest length up to `most` that does not split a
- * character of a text of len bytes.
- */
+/* text_utf8_cut() returns the largest length up to `most` that does not split a
+ * character of a text of len bytes. */
 size_t text_utf8_cut(const void *text, size_t len, size_t most);

@@ -26,10 +26,8 @@
  */
 struct text_vocabulary;
 
-/*
- * text_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB;
- * NULL on error, as text_vocabulary_parse().
- */
+/* text_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB;
+ * NULL on error, as text_vocabulary_parse(). */
 struct text_vocabulary *text_vocabulary_open(const char *path, struct err *err);
 
 /*

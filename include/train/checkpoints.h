@@ -7,10 +7,8 @@
 
 #include "util/err.h"
 
-/*
- * A part of a checkpoint: the functions that write and
- * read an object with state of a run.  They return 0 or -1.
- */
+/* A part of a checkpoint: the functions that write and
+ * read an object with state of a run.  They return 0 or -1. */
 struct train_part {
     void *self; /* first argument of each; any function may be NULL */
 
@@ -24,11 +22,9 @@ struct train_part {
     int (*revert)(void *self, const char *folder, struct err *err);
 };
 
-/*
- * Checkpoints of a run: a list of parts.  Each part writes and reads its own
+/* Checkpoints of a run: a list of parts.  Each part writes and reads its own
  * files in the folder of a checkpoint.  That folder is complete or does not
- * exist (nn/checkpoint.h).  Not for two threads at once.
- */
+ * exist (nn/checkpoint.h).  Not for two threads at once. */
 enum { TRAIN_PARTS = 10 };
 
 struct train_checkpoints {
@@ -75,11 +71,9 @@ int train_checkpoints_begin(struct train_checkpoints *checkpoints, int64_t step,
 int train_checkpoints_finish(struct train_checkpoints *checkpoints, int wait,
                              struct err *err);
 
-/*
- * train_checkpoints_tidy() points `latest` to the newest checkpoint and removes
+/* train_checkpoints_tidy() points `latest` to the newest checkpoint and removes
  * others as nn_checkpoint_tidy() does.  Returns -1 with the reason if that
- * fails; the run may continue, and the next call tries again.
- */
+ * fails; the run may continue, and the next call tries again. */
 int train_checkpoints_tidy(const struct train_checkpoints *checkpoints,
                            struct err *err);
 

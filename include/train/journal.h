@@ -60,11 +60,9 @@ struct train_journal {
 void train_journal_init(struct train_journal *journal,
                         const struct train_listener *listener);
 
-/*
- * train_journal_open() opens metrics.jsonl in a run directory and removes lines
+/* train_journal_open() opens metrics.jsonl in a run directory and removes lines
  * of steps that will be done again (above state->total) and an incomplete line.
- * run and state must outlive the journal.
- */
+ * run and state must outlive the journal. */
 int train_journal_open(struct train_journal *journal, const char *run,
                        const struct train_state *state, struct err *err);
 void train_journal_close(struct train_journal *journal);

@@ -3,11 +3,9 @@
 #include "nn/average.h"
 #include "train/encoder.h"
 
-/*
- * An encoder in this process (train/encoder.h): a net (nn/net.h) and its
+/* An encoder in this process (train/encoder.h): a net (nn/net.h) and its
  * optimiser.  Read only, except for the blocks of net and optim, which may be
- * written between steps.
- */
+ * written between steps. */
 struct train_native {
     struct nn_net *net;
     struct nn_net *small;      /* of images of a second size, with a copy of the

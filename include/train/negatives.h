@@ -36,10 +36,8 @@ struct train_negatives {
     void (*undo)(void *self);
 };
 
-/*
- * Chains in this process: the sampler of EMC2 without its service.  The same as
- * a service with the same seed and horizon=1, to the bit.
- */
+/* Chains in this process: the sampler of EMC2 without its service.  The same as
+ * a service with the same seed and horizon=1, to the bit. */
 struct train_local_sampler {
     struct sample_source source;
     struct train_samples *samples; /* with the stored state */

@@ -20,10 +20,8 @@ struct train_scalars {
     struct nn_optim *optim; /* NULL: there are none */
 };
 
-/*
- * train_scalars_open() starts with the values of the settings; it returns -1,
- * with nothing to close, if the optimiser's settings are invalid.
- */
+/* train_scalars_open() starts with the values of the settings; it returns -1,
+ * with nothing to close, if the optimiser's settings are invalid. */
 int train_scalars_open(struct train_scalars *scalars,
                        const struct loss_objective *objective,
                        const struct loss_settings *settings,
@@ -44,9 +42,7 @@ int train_scalars_finite(const struct train_scalars *scalars,
 void train_scalars_update(struct train_scalars *scalars,
                           const struct loss_report *report, double rate);
 
-/*
- * train_scalars_part() returns the scalars as a part of a checkpoint: the file
+/* train_scalars_part() returns the scalars as a part of a checkpoint: the file
  * objective.safetensors, with each scalar by name, f32 of rank 0, followed by
- * its moments as NAME.MOMENT.  Without scalars there is no file.
- */
+ * its moments as NAME.MOMENT.  Without scalars there is no file. */
 struct train_part train_scalars_part(struct train_scalars *scalars);

@@ -19,11 +19,9 @@ struct arena {
 /* arena_begin() returns all arrays to the arena. */
 void arena_begin(struct arena *arena);
 
-/*
- * arena_take() returns an array of n items of `size` bytes, not initialised and
+/* arena_take() returns an array of n items of `size` bytes, not initialised and
  * valid until arena_begin() or arena_release().  Out of memory: the process
- * ends.
- */
+ * ends. */
 void *arena_take(struct arena *arena, size_t n, size_t size);
 
 /* arena_release() frees all memory; the arena is empty then. */

@@ -7,11 +7,9 @@
  * (CLOCK_MONOTONIC). */
 double clock_now(void);
 
-/*
- * clock_cond_init() initialises a condition variable of this clock;
+/* clock_cond_init() initialises a condition variable of this clock;
  * clock_cond_wait() waits for it, as pthread_cond_timedwait(), up to `seconds`
- * from now: 0 if they have passed, else 1.
- */
+ * from now: 0 if they have passed, else 1. */
 void clock_cond_init(pthread_cond_t *cond);
 int clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock,
                     double seconds);

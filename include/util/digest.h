@@ -3,10 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * XXH3-128 (the xxHash library): distinguishes files and data sets that differ
- * by accident.  It does not protect against deliberate collisions.
- */
+/* XXH3-128 (the xxHash library): distinguishes files and data sets that differ
+ * by accident.  It does not protect against deliberate collisions. */
 struct digest {
     uint8_t byte[16]; /* canonical order: as `xxh128sum` prints it */
 };

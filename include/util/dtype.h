@@ -3,10 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Types of the elements of a tensor, and their names in each format.  All are
- * little-endian.
- */
+/* Types of the elements of a tensor, and their names in each format.  All are
+ * little-endian. */
 enum dtype {
     DTYPE_U1, /* unsigned, 1 byte */
     DTYPE_I4,

@@ -50,10 +50,8 @@ struct tally {
     uint64_t n;
 };
 
-/*
- * tally_add() counts an occurrence.  Returns 1 if it should be logged, for the
- * 1st, 2nd, 4th, 8th ..., with the count added to the message; else 0.
- */
+/* tally_add() counts an occurrence.  Returns 1 if it should be logged, for the
+ * 1st, 2nd, 4th, 8th ..., with the count added to the message; else 0. */
 int tally_add(struct tally *tally, struct err *why);
 
 /* REQUIRE() checks an assumption of our own code.  It is never compiled out. */

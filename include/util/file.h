@@ -5,11 +5,9 @@
 
 #include "util/err.h"
 
-/*
- * file_read() returns the bytes of a file, followed by a zero, and their count
+/* file_read() returns the bytes of a file, followed by a zero, and their count
  * in *len.  The caller frees them.  A file larger than max bytes is refused.
- * NULL on error.
- */
+ * NULL on error. */
 void *file_read(const char *path, size_t max, size_t *len, struct err *err);
 
 /*
@@ -19,11 +17,9 @@ void *file_read(const char *path, size_t max, size_t *len, struct err *err);
  */
 FILE *file_open(const char *path, int flags, struct err *err);
 
-/*
- * file_write() writes a file all or nothing: under a temporary name in the same
+/* file_write() writes a file all or nothing: under a temporary name in the same
  * folder, fsynced and renamed, then the folder is fsynced.  On error the
- * temporary file is removed and an existing file stays.
- */
+ * temporary file is removed and an existing file stays. */
 int file_write(const char *path, const void *data, size_t len, struct err *err);
 
 /*
@@ -80,11 +76,9 @@ int file_exists(const char *path);
  * folder. */
 int file_same(const char *path, const char *other);
 
-/*
- * file_resolve() returns the absolute path of a path below "/", with "." and
+/* file_resolve() returns the absolute path of a path below "/", with "." and
  * ".." resolved, but not links: "/b" for "a/.././b", "/" for "".  The caller
- * frees it.
- */
+ * frees it. */
 char *file_resolve(const char *path);
 
 /*

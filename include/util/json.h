@@ -5,16 +5,12 @@
 
 #include "util/err.h"
 
-/*
- * JSON through the jansson library; no other header includes it.  Objects are
+/* JSON through the jansson library; no other header includes it.  Objects are
  * made and freed with jansson's own calls (json_object, json_pack,
- * json_decref); the functions here check values that came from outside.
- */
+ * json_decref); the functions here check values that came from outside. */
 
-/*
- * json_parse() reads one JSON object from len bytes; NULL with a message that
- * names `what` and the line of the fault.  Duplicate keys are refused.
- */
+/* json_parse() reads one JSON object from len bytes; NULL with a message that
+ * names `what` and the line of the fault.  Duplicate keys are refused. */
 json_t *json_parse(const char *text, size_t len, const char *what,
                    struct err *err);
 
@@ -29,11 +25,9 @@ int json_get_whole(const json_t *object, const char *key, int64_t min,
 int json_get_text(const json_t *object, const char *key, const char **value,
                   struct err *err);
 
-/*
- * json_text() returns an object as text by jansson's flags, keys in the order
+/* json_text() returns an object as text by jansson's flags, keys in the order
  * they were set and real numbers with the fewest digits that read back to the
- * same value.  The caller frees it.
- */
+ * same value.  The caller frees it. */
 char *json_text(const json_t *object, size_t flags);
 
 /* json_line() is json_text() in one compact line that ends in a newline. */

@@ -1,10 +1,8 @@
 #pragma once
 
-/*
- * priority_lower() lowers the priority of the calling thread and of threads
+/* priority_lower() lowers the priority of the calling thread and of threads
  * that it starts later, below the trainer's; called first in main(), it lowers
- * the whole process.  It never raises a priority, and ignores failure.
- */
+ * the whole process.  It never raises a priority, and ignores failure. */
 enum priority {
     /* for work that a person waits for: a quarter of a processor that another
      * process keeps busy */

@@ -124,11 +124,9 @@ struct opt_group {
 
 void opt_groups(const struct opt_group *groups);
 
-/*
- * opt_row() prints a row of a list as --help does: a name, followed on the same
+/* opt_row() prints a row of a list as --help does: a name, followed on the same
  * line or below by its description, folded to the width of the terminal `out`,
- * or to 80 columns.
- */
+ * or to 80 columns. */
 void opt_row(FILE *out, const char *name, const char *what);
 
 /* opt_paragraph() prints `lead` and a text, folded as by opt_row(). */
@@ -194,11 +192,9 @@ const char *opt_old_name(const char *name);
  * line, and 0 if the value is the default. */
 int opt_is_set(const void *value);
 
-/*
- * opt_index() returns the index of a word in the words of a choice, "a|b|c",
+/* opt_index() returns the index of a word in the words of a choice, "a|b|c",
  * from 0, or -1. opt_word() returns the start of the word with an index, and
- * its length.
- */
+ * its length. */
 int opt_index(const char *words, const char *word);
 const char *opt_word(const char *words, int index, int *length);
 
@@ -232,10 +228,8 @@ void opt_config(const char *path,
                 void (*take)(void *self, const char *name, const char *value),
                 void *self);
 
-/*
- * opt_whole() reads an operand that is a whole number in min .. max, or reports
- * misuse of the operand that `what` names.
- */
+/* opt_whole() reads an operand that is a whole number in min .. max, or reports
+ * misuse of the operand that `what` names. */
 long opt_whole(const char *what, const char *text, double min, double max);
 
 /* opt_misuse() reports a misuse that the table cannot detect and exits with

@@ -97,11 +97,9 @@ int param_read_words(const struct param *own, const char *who,
  * json_decref(). */
 json_t *param_list(const struct param *own);
 
-/*
- * The parameters of all methods of a tool, as rows of its table.  Methods may
+/* The parameters of all methods of a tool, as rows of its table.  Methods may
  * share a name: they share one row then, with the widest range; the help names
- * the methods if not all have it, or if their texts differ.
- */
+ * the methods if not all have it, or if their texts differ. */
 enum { PARAM_SET = 48, PARAM_METHODS = 48 };
 
 struct param_option {
@@ -124,11 +122,9 @@ struct param_set {
     struct param_option option[PARAM_SET];
 };
 
-/*
- * param_set_add() adds the parameters of a method of the option `of`,
+/* param_set_add() adds the parameters of a method of the option `of`,
  * "objective"; the set begins as {0}. Add a method with several tables once for
- * each, with the same pointer to its name: the help names it once.
- */
+ * each, with the same pointer to its name: the help names it once. */
 void param_set_add(struct param_set *set, const char *of, const char *method,
                    const struct param *own);
 

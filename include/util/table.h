@@ -43,11 +43,9 @@ void table_row(struct table *table);
 void table_put(struct table *table, const char *column, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * table_print() prints the table.  Columns that do not fit into `width` columns
+/* table_print() prints the table.  Columns that do not fit into `width` columns
  * of a terminal go to a further table below, which repeats the first `keys`
- * columns, and so on; texts wider than that are cut.  Width 0: no limit.
- */
+ * columns, and so on; texts wider than that are cut.  Width 0: no limit. */
 void table_print(const struct table *table, size_t keys, int width, FILE *out);
 
 /* table_release() frees all; the table is empty then. */

@@ -13,11 +13,9 @@
  * Letters of shapes: those of util/batch.h, and o columns from outside.
  */
 
-/*
- * Rows of a table of bytes, which restore a sampler after a restart.  Only the
+/* Rows of a table of bytes, which restore a sampler after a restart.  Only the
  * sampler knows their meaning.  A table has `rows` of `width` bytes and starts
- * as zeros; each step lists the rows that it changed.
- */
+ * as zeros; each step lists the rows that it changed. */
 enum {
     TABLES_MAX = 16,
     TABLE_NAME_MAX = 60,        /* bytes, with the zero */

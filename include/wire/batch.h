@@ -33,11 +33,9 @@ struct wire_item {
 /* wire_item_get() also refuses an item for a data set of another size. */
 WIRE_SIZED(item, WIRE_ITEM)
 
-/*
- * batch: views of a plan item, ready to be trained; augmenter to trainer.
+/* batch: views of a plan item, ready to be trained; augmenter to trainer.
  * Arrays of a decoded batch point into the message, except `substituted`, which
- * is a copy; wire_batch_release() releases both.
- */
+ * is a copy; wire_batch_release() releases both. */
 enum {
     WIRE_SIDE_MAX = 4096,
     WIRE_SUBSTITUTED_MAX = 1024,

@@ -65,10 +65,8 @@ size_t wire_edge_part(enum wire_edge edge, enum wire_side from,
 size_t wire_edge_message(enum wire_edge edge, enum wire_side from,
                          size_t max_batch);
 
-/*
- * wire_edge_fits() returns 0 when the other end accepts a message of that size,
+/* wire_edge_fits() returns 0 when the other end accepts a message of that size,
  * else -1 with a message that names kind, bytes and limit: ZeroMQ would just
- * close the connection.  For batches the limit is WIRE_BATCH_PART.
- */
+ * close the connection.  For batches the limit is WIRE_BATCH_PART. */
 int wire_edge_fits(enum wire_edge edge, enum wire_side from,
                    const struct wire_msg *msg, struct err *err);

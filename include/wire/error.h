@@ -13,11 +13,9 @@ struct wire_subject {
 /* wire_subject_of() fills in the subject of an error about a message. */
 void wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg);
 
-/*
- * error: the answer to a refused message, with the reason.  It is never
+/* error: the answer to a refused message, with the reason.  It is never
  * answered with an error.  An error without rehello, id (-1) and kind ("") ends
- * the tool that connected.
- */
+ * the tool that connected. */
 struct wire_error {
     char reason[512]; /* one sentence */
     int rehello;      /* 1: send hello again, and continue */

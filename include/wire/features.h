@@ -6,11 +6,9 @@
 
 /* The messages of edge features; `features` is also one of edge events. */
 
-/*
- * features: the encoder's output for a batch, trainer to subscribers; or a
+/* features: the encoder's output for a batch, trainer to subscribers; or a
  * piece of the table of all samples at the end of an epoch, trainer to the peer
- * that requested it by features.get.
- */
+ * that requested it by features.get. */
 struct wire_features {
     int64_t sequence; /* counts the publisher's messages from 0; -1: missing, in
                        * an answer */

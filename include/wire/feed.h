@@ -28,20 +28,16 @@ void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
 void wire_feed_top_negatives(struct wire_feed *feed,
                              struct wire_top_negatives *top);
 
-/*
- * wire_feed_has_subscribers() returns 1 when messages of a kind have a
- * subscriber, so that no time is spent on messages without one.
- */
+/* wire_feed_has_subscribers() returns 1 when messages of a kind have a
+ * subscriber, so that no time is spent on messages without one. */
 int wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind);
 
 /* The subscriber. */
 struct wire_listener;
 
-/*
- * wire_listener_open() subscribes to the named kinds, "metrics event"; "": to
+/* wire_listener_open() subscribes to the named kinds, "metrics event"; "": to
  * all.  The publisher may start later.  NULL on error: wire_sock_open(), or
- * a name of no kind.
- */
+ * a name of no kind. */
 struct wire_listener *
 wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
                    const struct wire_limits *limits, struct err *err);

@@ -19,10 +19,8 @@ enum wire_gate_refusal {
     WIRE_GATE_REFUSALS
 };
 
-/*
- * Functions for binding sockets, called from any thread.  A gate is the
- * listening descriptor; each function ignores other descriptors.
- */
+/* Functions for binding sockets, called from any thread.  A gate is the
+ * listening descriptor; each function ignores other descriptors. */
 struct wire_gate {
     /* Sets how many unread bytes a peer may have sent, before it is admitted
      * and after, for the socket that this thread binds next. */

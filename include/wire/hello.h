@@ -2,11 +2,9 @@
 
 #include "wire/codec.h"
 
-/*
- * hello: stage and name of a peer, its protocol version, and its data set.  The
+/* hello: stage and name of a peer, its protocol version, and its data set.  The
  * connecting side sends it first, and again when the binder requests it; the
- * binder answers with its own, or with an error.
- */
+ * binder answers with its own, or with an error. */
 enum { WIRE_RANKS_MAX = 65536 }; /* ranks of a trainer, at most */
 
 struct wire_hello {
@@ -45,9 +43,7 @@ int wire_hello_get(struct wire_hello *hello, const struct wire_msg *msg,
  * time: "augment-4711-...". */
 void wire_hello_name(struct wire_hello *hello);
 
-/*
- * wire_hello_fits() returns 0 when the two can work together, else -1 with a
- * message that names both sides: version, run, data set or recipe differ.
- */
+/* wire_hello_fits() returns 0 when the two can work together, else -1 with a
+ * message that names both sides: version, run, data set or recipe differ. */
 int wire_hello_fits(const struct wire_hello *mine,
                     const struct wire_hello *theirs, struct err *err);

@@ -48,9 +48,7 @@ const char *wire_keys_role(const struct wire_keys *keys, const void *key);
  * edges at which they are allowed. */
 int wire_role_known(const char *role);
 
-/*
- * wire_keys_make() makes a new pair: DIR/NAME.key and DIR/NAME.key_secret.
- * Existing files are not overwritten.
- */
+/* wire_keys_make() makes a new pair: DIR/NAME.key and DIR/NAME.key_secret.
+ * Existing files are not overwritten. */
 int wire_keys_make(const char *dir, const char *name, const char *role,
                    struct err *err);

@@ -7,10 +7,8 @@
 
 /* The messages of edge negatives; ok is also one of edge features. */
 
-/*
- * weights.get: a request for the weights of a batch's negatives, with its
- * embeddings; trainer to negatives service, answered by weights.
- */
+/* weights.get: a request for the weights of a batch's negatives, with its
+ * embeddings; trainer to negatives service, answered by weights. */
 struct wire_weights_request {
     int64_t id;         /* of the request; the answer repeats it */
     int64_t session;    /* as in wire/progress.h */
@@ -39,11 +37,9 @@ struct wire_weights {
 
 WIRE_SIZED(weights, WIRE_WEIGHTS)
 
-/*
- * state.put: the state of a negatives service that the trainer stored, returned
+/* state.put: the state of a negatives service that the trainer stored, returned
  * to it in pieces; each piece is answered with ok.  A piece has rows of one
- * table; tables come in their order, rows from the first to the last.
- */
+ * table; tables come in their order, rows from the first to the last. */
 struct wire_state {
     int64_t id;                     /* of the request */
     int64_t session, epoch, step;   /* the first step that is not in it */

@@ -27,11 +27,9 @@ wire_place_of(int64_t session, const struct batch *batch)
 
 enum { WIRE_WINDOW_MAX = 4096 };
 
-/*
- * A snapshot of a consumer: "of the `window` places from `at` on, in the order
+/* A snapshot of a consumer: "of the `window` places from `at` on, in the order
  * of the plan, I hold those in `have` and want the others".  The newer of two
- * snapshots is valid, by (session, serial); a repeated one changes nothing.
- */
+ * snapshots is valid, by (session, serial); a repeated one changes nothing. */
 struct wire_want {
     struct wire_place at; /* every step before is trained */
     int64_t serial;       /* > 0, rises with each new snapshot of a session */
@@ -78,9 +76,7 @@ int64_t wire_session_begin(int64_t before, int64_t clock);
 /* wire_place_cmp() orders by (epoch, step): < 0, 0, > 0.  Not by session. */
 int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
 
-/*
- * wire_session_check() returns -1 for a session more than a day ahead of our
+/* wire_session_check() returns -1 for a session more than a day ahead of our
  * clock: once accepted, it would be newer than all true ones.  A clock
- * before 2025 was never set; then nothing is refused.
- */
+ * before 2025 was never set; then nothing is refused. */
 int wire_session_check(int64_t session, struct err *err);

@@ -30,10 +30,8 @@ int wire_record_put(FILE *file, const struct wire_record *record,
 /* wire_record_open() opens a recording for reading; NULL on error. */
 FILE *wire_record_open(const char *path, struct err *err);
 
-/*
- * wire_record_next() reads the next message: 1 with a message, to be freed by
+/* wire_record_next() reads the next message: 1 with a message, to be freed by
  * wire_msg_free(), 0 at the end, -1 with a message.  A part is allocated only
- * when it fits in the rest of the file.
- */
+ * when it fits in the rest of the file. */
 int wire_record_next(FILE *file, struct wire_record *record,
                      struct wire_msg **msg, struct err *err);

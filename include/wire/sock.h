@@ -152,37 +152,27 @@ void wire_sock_on_tick(struct wire_sock *sock,
                        double (*on_tick)(void *self, int up, double now),
                        void *self);
 
-/*
- * wire_sock_wait() is wire_wait() for one socket: messages on others do not
- * end it.  With sock NULL it waits for no message, as a sleep.
- */
+/* wire_sock_wait() is wire_wait() for one socket: messages on others do not
+ * end it.  With sock NULL it waits for no message, as a sleep. */
 int wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
                    double seconds, struct err *err);
 
-/*
- * wire_sock_send_when_connected() sends msg as soon as a peer is connected,
+/* wire_sock_send_when_connected() sends msg as soon as a peer is connected,
  * from inside wire_wait(); it replaces a message that still waits.  NULL
- * cancels that one.
- */
+ * cancels that one. */
 void wire_sock_send_when_connected(struct wire_sock *sock,
                                    struct wire_msg *msg);
 
-/*
- * wire_sock_has_connected() returns 1 while a peer is connected to a DEALER, or
- * once one has connected to a binding socket.
- */
+/* wire_sock_has_connected() returns 1 while a peer is connected to a DEALER, or
+ * once one has connected to a binding socket. */
 int wire_sock_has_connected(const struct wire_sock *sock);
 
-/*
- * wire_sock_lost() returns 1 when the connection of a DEALER was lost since the
- * last call.  ZeroMQ reconnects by itself, possibly to another process.
- */
+/* wire_sock_lost() returns 1 when the connection of a DEALER was lost since the
+ * last call.  ZeroMQ reconnects by itself, possibly to another process. */
 int wire_sock_lost(struct wire_sock *sock);
 
-/*
- * wire_sock_trouble() returns 1 with the reason while a DEALER cannot connect
- * over tcp, else 0.
- */
+/* wire_sock_trouble() returns 1 with the reason while a DEALER cannot connect
+ * over tcp, else 0. */
 int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
 
 /*
@@ -195,11 +185,9 @@ int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
  */
 int wire_refused(struct wire *wire, struct err *why);
 
-/*
- * wire_sock_admit() admits the sender of the message that a ROUTER received
+/* wire_sock_admit() admits the sender of the message that a ROUTER received
  * last: from now on its connection may have a message of the edge in transit
- * (wire_edge_message()).
- */
+ * (wire_edge_message()). */
 void wire_sock_admit(struct wire_sock *sock);
 
 /* wire_sock_expect() sets how many bytes an admitted peer may have in transit,

@@ -12,10 +12,8 @@
 
 enum { CAPTIONS_MAX_JSON = 1 << 20 }; /* bytes of a .json with captions */
 
-/*
- * data_captions_tidy() removes control characters from a text of n bytes, and
- * blanks at its ends; returns the new length.
- */
+/* data_captions_tidy() removes control characters from a text of n bytes, and
+ * blanks at its ends; returns the new length. */
 size_t data_captions_tidy(char *text, size_t n);
 
 /*
@@ -31,10 +29,8 @@ void data_captions_line(const char *text, size_t n, struct data_bytes *lines,
 void data_captions_text(const char *text, size_t n, struct data_bytes *lines,
                         struct data_index_captions *notes);
 
-/*
- * Files that belong together, as their names are equal up to the first dot:
- * images, and their class and captions, in any order.  Starts as zeros.
- */
+/* Files that belong together, as their names are equal up to the first dot:
+ * images, and their class and captions, in any order.  Starts as zeros. */
 struct siblings {
     char *key; /* the name up to the first dot */
     size_t room, len;
@@ -67,10 +63,8 @@ void data_siblings_assign(struct siblings *siblings, struct layout_parts *parts,
 
 void data_siblings_release(struct siblings *siblings);
 
-/*
- * data_table_read() assigns the captions of a table to the samples of an
- * unfinished index, as data_index_table().
- */
+/* data_table_read() assigns the captions of a table to the samples of an
+ * unfinished index, as data_index_table(). */
 int data_table_read(struct layout_parts *parts, const char *path,
                     const struct data_columns *columns,
                     struct data_index_captions *captions,

@@ -28,19 +28,16 @@ struct data_cells {
     struct data_cell *cell; /* [n] of the record, until the next one */
 };
 
-/*
- * data_cells_init() begins with the text of a file: len bytes and a zero, which
- * the cells modify.  Text and path must stay valid until data_cells_release().
- */
+/* data_cells_init() begins with the text of a file: len bytes and a zero, which
+ * the cells modify.  Text and path must stay valid until
+ * data_cells_release(). */
 void data_cells_init(struct data_cells *cells, const char *path, char *text,
                      size_t len);
 void data_cells_release(struct data_cells *cells);
 
-/*
- * data_cells_next() cuts the next record: 1, 0 at the end, or -1 if a cell has
+/* data_cells_next() cuts the next record: 1, 0 at the end, or -1 if a cell has
  * a zero byte, quotes that are not closed, or text after them: its end is then
- * unknown.
- */
+ * unknown. */
 int data_cells_next(struct data_cells *cells, struct err *err);
 
 /* data_cells_get() returns cell `at` of the record; its text is NULL if there
@@ -65,11 +62,9 @@ enum data_column {
     DATA_COLUMNS
 };
 
-/*
- * The user's description of the columns, as in "name=id,caption=title": each by
+/* The user's description of the columns, as in "name=id,caption=title": each by
  * its name in the first line, or all by their numbers, from 1, if there is no
- * such line.  Zeros describe nothing.
- */
+ * such line.  Zeros describe nothing. */
 struct data_columns {
     char *spec;
     const char *called[DATA_COLUMNS]; /* or NULL */
@@ -104,9 +99,7 @@ struct data_rows {
     struct data_cells cells; /* of the row */
 };
 
-/*
- * data_rows_next() reads the next row: 1, 0 at the end, or -1: as
+/* data_rows_next() reads the next row: 1, 0 at the end, or -1: as
  * data_cells_next(), a heading without a column that the user named, or a first
- * record that is no heading and names nothing.
- */
+ * record that is no heading and names nothing. */
 int data_rows_next(struct data_rows *rows, struct err *err);

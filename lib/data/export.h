@@ -2,11 +2,9 @@
 
 #include "data/features.h"
 
-/*
- * data_npz_write() writes features as one .npz, NumPy's zip of arrays, not
+/* data_npz_write() writes features as one .npz, NumPy's zip of arrays, not
  * compressed: x, and ids, labels and same if present, and as bytes classes.txt
- * and about.json.  All or nothing; uses memory for one more copy of x.
- */
+ * and about.json.  All or nothing; uses memory for one more copy of x. */
 int data_npz_write(const char *path, const struct data_features *features,
                    struct err *err);
 

@@ -54,10 +54,8 @@ struct input *data_input_open(const char *path,
                               struct data_notes *notes, struct err *err);
 void data_input_close(struct input *input);
 
-/*
- * data_input_next() finds the next file: 1, 0 at the end, -1 if an archive is
- * damaged, or DATA_UNREAD if it cannot be read, or a list is invalid.
- */
+/* data_input_next() finds the next file: 1, 0 at the end, -1 if an archive is
+ * damaged, or DATA_UNREAD if it cannot be read, or a list is invalid. */
 int data_input_next(struct input *input, struct input_item *item,
                     struct err *err);
 
@@ -66,9 +64,8 @@ int data_input_next(struct input *input, struct input_item *item,
 int data_input_read(struct input *input, const struct input_item *item,
                     struct data_bytes *bytes, struct err *err);
 
-/*
- * data_input_size() returns the length of its content; 0 if that is not known.
- */
+/* data_input_size() returns the length of its content; 0 if that is not
+ * known. */
 uint64_t data_input_size(const struct input *input,
                          const struct input_item *item);
 

@@ -12,11 +12,9 @@
 #include "labels.h"
 #include "layout.h"
 
-/*
- * Indexes often have the same classes: each different table is stored once,
+/* Indexes often have the same classes: each different table is stored once,
  * with its labels.  Table 0 is for indexes whose classes are the whole numbers
- * 0, 1, ...: the longest such table begins with the others.
- */
+ * 0, 1, ...: the longest such table begins with the others. */
 struct data_join {
     struct layout_shard *shard; /* [shards]; classes: the number of a table */
     size_t shards, room;

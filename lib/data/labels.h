@@ -9,11 +9,9 @@
 #include "cells.h"
 #include "layout.h"
 
-/*
- * data_labels_common() returns the length of the folders that are common to the
+/* data_labels_common() returns the length of the folders that are common to the
  * names of the samples first .. first + n - 1.  The last folder of a name is
- * never part of it, so that a set of one class keeps its class.
- */
+ * never part of it, so that a set of one class keeps its class. */
 size_t data_labels_common(const struct layout_parts *parts, size_t first,
                           size_t n);
 
@@ -76,18 +74,14 @@ void data_skipped_count(struct skipped *skipped, enum data_kind kind,
 /* data_skipped_kinds() is data_index_kinds(). */
 char *data_skipped_kinds(const struct skipped *skipped, int pictures);
 
-/*
- * data_skipped_add_classes() converts the folders of an input to classes, as
- * data_labels_from_folders() does for its samples first .. first + n - 1.
- */
+/* data_skipped_add_classes() converts the folders of an input to classes, as
+ * data_labels_from_folders() does for its samples first .. first + n - 1. */
 void data_skipped_add_classes(struct skipped *skipped,
                               const struct layout_parts *parts, size_t first,
                               size_t n);
 
-/*
- * data_skipped_remove_found() removes the classes that have samples; all if
- * labels are explicit, as folders are then no classes.
- */
+/* data_skipped_remove_found() removes the classes that have samples; all if
+ * labels are explicit, as folders are then no classes. */
 void data_skipped_remove_found(struct skipped *skipped,
                                const struct layout_parts *parts, int explicit);
 

@@ -79,20 +79,16 @@ struct layout_sample {
     struct digest digest;
 };
 
-/*
- * The state of a folder of the data, or of a list of files, when it was
- * indexed.  Only the first LAYOUT_MAX_MARKS folders have one.
- */
+/* The state of a folder of the data, or of a list of files, when it was
+ * indexed.  Only the first LAYOUT_MAX_MARKS folders have one. */
 struct data_layout_mark {
     struct tree_state state;
     uint64_t name;       /* within the folder `file`; "": that folder */
     uint32_t file, list; /* list: 1 for a file list */
 };
 
-/*
- * A shard of a list.  Its class i has the label label[classes + i] in the
- * list.
- */
+/* A shard of a list.  Its class i has the label label[classes + i] in the
+ * list. */
 struct layout_shard {
     uint64_t first, samples;     /* ids first .. first + samples - 1 */
     uint64_t absolute, relative; /* paths of its index */
@@ -176,17 +172,13 @@ struct layout_parts {
 uint64_t data_layout_text(struct layout_parts *parts, const char *text,
                           size_t n);
 
-/*
- * data_layout_file() adds a file or folder; data_layout_write() sets its
- * relative path.
- */
+/* data_layout_file() adds a file or folder; data_layout_write() sets its
+ * relative path. */
 int data_layout_file(struct layout_parts *parts, const char *path,
                      enum layout_kind kind, uint64_t bytes, struct err *err);
 
-/*
- * data_layout_mark() adds a mark to the last file or folder, unless there are
- * too many.
- */
+/* data_layout_mark() adds a mark to the last file or folder, unless there are
+ * too many. */
 void data_layout_mark(struct layout_parts *parts, const char *name, int list,
                       const struct tree_state *state);
 
@@ -194,10 +186,8 @@ void data_layout_mark(struct layout_parts *parts, const char *name, int list,
 int data_layout_write(struct layout_parts *parts, const char *path,
                       struct err *err);
 
-/*
- * data_layout_save() writes a head, whose counts and digests of the samples are
- * set, and the tables of its body, all or nothing.
- */
+/* data_layout_save() writes a head, whose counts and digests of the samples are
+ * set, and the tables of its body, all or nothing. */
 struct body_table {
     const void *data;
     size_t bytes;

@@ -176,10 +176,8 @@ read_json(const char *path, const char *text, size_t len,
     return rc;
 }
 
-/*
- * The ways to name a sample, in the order of the search: its name in the set,
- * that up to the first dot, and both without folders.
- */
+/* The ways to name a sample, in the order of the search: its name in the set,
+ * that up to the first dot, and both without folders. */
 enum way { NAME, STEM, FILE_NAME, FILE_STEM, WAYS };
 
 /* Samples by their names of one way. */

@@ -19,11 +19,9 @@
 enum { BLOCK = 512, READ_AHEAD = 1 << 16 };
 enum { MAX_LINKS = 8 }; // in a chain
 
-/*
- * The members of a tar by name, for links among them: a hard link names a
+/* The members of a tar by name, for links among them: a hard link names a
  * member relative to the root of the archive, a symbolic one relative to its
- * folder.
- */
+ * folder. */
 struct members {
     struct lexicon name;
     struct member {

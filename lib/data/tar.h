@@ -5,10 +5,8 @@
 
 #include "util/err.h"
 
-/*
- * The positions of the members of a tar archive (ustar, GNU long names, pax),
- * by libarchive.
- */
+/* The positions of the members of a tar archive (ustar, GNU long names, pax),
+ * by libarchive. */
 struct data_member {
     const char *name; /* without leading "./"; lives until the next call */
     uint64_t offset;  /* of its content in the archive */
@@ -16,10 +14,8 @@ struct data_member {
     const char *bad; /* why it has no contents; or NULL */
 };
 
-/*
- * data_tar_open() starts to read an archive.  A compressed one is refused, with
- * advice: samples need random access.
- */
+/* data_tar_open() starts to read an archive.  A compressed one is refused, with
+ * advice: samples need random access. */
 struct data_tar {
     char *path;
     int fd; /* to pread() from */

@@ -70,10 +70,8 @@ in_byte_order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/*
- * Returns the time of the last change, or 0 if it is recent: another change may
- * follow within the same tick of the file system's clock.
- */
+/* Returns the time of the last change, or 0 if it is recent: another change may
+ * follow within the same tick of the file system's clock. */
 static int64_t
 time_of(const struct stat *st)
 {

@@ -5,10 +5,8 @@
 
 #include "util/err.h"
 
-/*
- * The kind of a file of a data set, by its name: a sample, a file that belongs
- * to one, or one that an index skips.
- */
+/* The kind of a file of a data set, by its name: a sample, a file that belongs
+ * to one, or one that an index skips. */
 enum data_kind {
     DATA_KIND_IMAGE,   /* .jpg .jpeg .jfif .jpe .png .webp */
     DATA_KIND_CAPTION, /* .txt */
@@ -56,11 +54,9 @@ struct tree_state {
  * checkpoint; else 0. */
 int data_tree_is_run(const char *path, struct err *err);
 
-/*
- * data_tree_list() reads a folder: its entries, which the caller releases, and
+/* data_tree_list() reads a folder: its entries, which the caller releases, and
  * its state. 0, -1 or DATA_UNREAD (data/set.h).  Only entries that are neither
- * files nor folders nor of a known suffix cost a stat().
- */
+ * files nor folders nor of a known suffix cost a stat(). */
 int data_tree_list(const char *path, struct tree_names *names,
                    struct tree_state *state, struct err *err);
 void data_tree_names_release(struct tree_names *names);
@@ -69,16 +65,12 @@ void data_tree_names_release(struct tree_names *names);
  * time. */
 void data_tree_text_state(const char *text, size_t n, struct tree_state *state);
 
-/*
- * data_tree_names_find() returns 1 if there is an entry of that name.  O(log
- * n).
- */
+/* data_tree_names_find() returns 1 if there is an entry of that name.  O(log
+ * n). */
 int data_tree_names_find(const struct tree_names *names, const char *name);
 
-/*
- * data_tree_time() returns the time in the state of a folder or file, or -1 if
- * it does not exist; one stat().
- */
+/* data_tree_time() returns the time in the state of a folder or file, or -1 if
+ * it does not exist; one stat(). */
 int64_t data_tree_time(const char *path);
 
 /*

@@ -25,10 +25,8 @@ enum { AHEAD = 4, LINE = 64 };
  */
 enum { SHARE_OF_ALL = 128, SHARE_OF_BLOCK = 8, FIRST = 64 };
 
-/*
- * For one query, <q, r> scale - shift orders the references as the score s
- * (eval/knn.h) does.  Cosine: |q| s.  Euclidean: (s + |q|^2) / 2.
- */
+/* For one query, <q, r> scale - shift orders the references as the score s
+ * (eval/knn.h) does.  Cosine: |q| s.  Euclidean: (s + |q|^2) / 2. */
 struct eval_knn {
     size_t n, d;
     const float *ref;
@@ -166,11 +164,9 @@ static UTIL_CLONES(void, limits_of_keys,
     *most = high;
 }
 
-/*
- * Finds by bisection a bound that k to `most` of n keys reach; if there is
+/* Finds by bisection a bound that k to `most` of n keys reach; if there is
  * none, returns the k-th largest key.  Counting is vectorised and cheaper than
- * moving keys: to move 2 room keys costs about ten counts.
- */
+ * moving keys: to move 2 room keys costs about ten counts. */
 static int32_t
 find_bound(size_t n, const int32_t *keys, size_t k, size_t most)
 {

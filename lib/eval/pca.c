@@ -9,10 +9,8 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-/*
- * Computes eigenvectors of C, of any length, from the smaller of X X' / n and
- * X' X / n: if u is an eigenvector of the first, X' u is one of the second.
- */
+/* Computes eigenvectors of C, of any length, from the smaller of X X' / n and
+ * X' X / n: if u is an eigenvector of the first, X' u is one of the second. */
 static void
 solve_eigenvectors(size_t n, size_t d, const float *x, size_t k, float *e)
 {

@@ -92,10 +92,8 @@ add_pair(size_t n, struct memory *memory, const struct point *from,
     memory->count++;
 }
 
-/*
- * Searches the direction, first at `length` times it, for a point with
- * sufficient decrease and a smaller slope.  Returns 1 if it found one.
- */
+/* Searches the direction, first at `length` times it, for a point with
+ * sufficient decrease and a smaller slope.  Returns 1 if it found one. */
 static int
 search_line(size_t n, eval_function *f, void *self, const struct point *from,
             const double *direction, double length, struct point *to)
@@ -208,10 +206,8 @@ find_top(size_t classes, float *logit, const float *b)
     return top;
 }
 
-/*
- * Turns the logits of one row, without b, into dL/dlogit = p - [c = y] and
- * returns -log p_y.
- */
+/* Turns the logits of one row, without b, into dL/dlogit = p - [c = y] and
+ * returns -log p_y. */
 static double
 softmax_gradient(size_t classes, float *logit, const float *b, size_t y)
 {
@@ -393,10 +389,8 @@ release_rows(struct eval_rows *rows)
     mem_free((void *)rows->x, (void *)rows->y);
 }
 
-/*
- * Chooses the penalty: fits the first rows, validates on the n_validation last
- * ones.  On return linear has the weights of the best fit.
- */
+/* Chooses the penalty: fits the first rows, validates on the n_validation last
+ * ones.  On return linear has the weights of the best fit. */
 static void
 choose_penalty(const struct eval_probe_spec *spec, const struct eval_rows *rows,
                size_t n_validation, struct eval_linear *linear,
@@ -468,11 +462,9 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
 
 static const float momentum = 0.9f;
 
-/*
- * EMC2 (Yau et al. 2024), iSogCLR (Qiu et al. 2023) and SogCLR (Yuan et al.
+/* EMC2 (Yau et al. 2024), iSogCLR (Qiu et al. 2023) and SogCLR (Yuan et al.
  * 2022), as their programs do it; isogclr-paper follows the text of that paper,
- * which differs from its program.  See lib/algorithms.md 8.
- */
+ * which differs from its program.  See lib/algorithms.md 8. */
 const struct eval_sgd eval_sgd_protocols[4] = {
     {"emc2", 1e-3, 1024, 100, 0, 0, EVAL_RATE_CONSTANT, 0, 0},
     {"isogclr", 30, 128, 100, 1, 1, EVAL_RATE_FIFTHS, 0, 0},

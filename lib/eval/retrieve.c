@@ -111,11 +111,9 @@ eval_answers_chance(const struct eval_answers *answers, size_t m)
     return with ? sum / (double)with : 0;
 }
 
-/*
- * Scores of queries u with candidates v: a tile at a time in f32, one at a time
+/* Scores of queries u with candidates v: a tile at a time in f32, one at a time
  * in double.  Ranks are counted in f32, and in double only if rounding could
- * change them.
- */
+ * change them. */
 enum { TILE = 512 };
 
 struct vectors {

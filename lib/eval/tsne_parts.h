@@ -21,10 +21,8 @@ void eval_affinity_find(struct affinity *affinity, size_t n, size_t d,
                         const float *x, size_t k, double perplexity);
 void eval_affinity_release(struct affinity *affinity);
 
-/*
- * Points of a plane in squares, each cut into four if it has several: groups of
- * far points act as one point at their mean.  A tree of zeros is empty.
- */
+/* Points of a plane in squares, each cut into four if it has several: groups of
+ * far points act as one point at their mean.  A tree of zeros is empty. */
 struct quadtree {
     size_t n, room;
     struct quadtree_cell {

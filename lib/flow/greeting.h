@@ -46,11 +46,9 @@ int flow_greeting_hello(struct flow_greeting *greeting);
 void flow_greeting_again(struct flow_greeting *greeting);
 void flow_greeting_lost(struct flow_greeting *greeting);
 
-/*
- * The peers of the binding end (lib/flow/server.c), found by routing id (the
+/* The peers of the binding end (lib/flow/server.c), found by routing id (the
  * sender of a message), by number (the tool's name for a peer) and by the name
- * in their hello (a reconnection).  Searches are linear: there are tens.
- */
+ * in their hello (a reconnection).  Searches are linear: there are tens. */
 enum { FLOW_PEERS_MAX = 1024 };
 
 struct flow_known_peer {
@@ -97,10 +95,8 @@ flow_peer_table_by_number(const struct flow_peer_table *table, uint64_t number);
 struct flow_known_peer *
 flow_peer_table_by_name(const struct flow_peer_table *table, const char *name);
 
-/*
- * flow_peer_table_greet() takes a hello that fits.  *peer is its sender, to be
- * answered; a new peer has a new number.
- */
+/* flow_peer_table_greet() takes a hello that fits.  *peer is its sender, to be
+ * answered; a new peer has a new number. */
 enum flow_entry {
     FLOW_TABLE_FULL = -1, /* the table is full: no peer */
     FLOW_KNOWN,           /* a known connection: nothing has changed */
@@ -121,10 +117,8 @@ int flow_peer_table_unknown(struct flow_peer_table *table,
  * reported yet, or 0. */
 uint64_t flow_peer_table_left(struct flow_peer_table *table);
 
-/*
- * flow_peer_table_remove_gone() removes the peers to which sending failed.
- * Call it when all messages are read, as their END may be among them.
- */
+/* flow_peer_table_remove_gone() removes the peers to which sending failed.
+ * Call it when all messages are read, as their END may be among them. */
 void flow_peer_table_remove_gone(struct flow_peer_table *table);
 
 /*

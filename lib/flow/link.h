@@ -84,11 +84,9 @@ int flow_link_poll_refused(struct flow_link *link, struct flow_event *event);
 int flow_link_read(struct flow_link *link, struct wire_id *from,
                    struct flow_event *event);
 
-/*
- * flow_link_decode() decodes an end, to ENDED or OVER with its place, and a
+/* flow_link_decode() decodes an end, to ENDED or OVER with its place, and a
  * want, to event->want; it ignores other kinds.  Returns 0, or -1 with the
- * fault in event->why.
- */
+ * fault in event->why. */
 int flow_link_decode(struct flow_link *link, struct flow_event *event);
 
 /*

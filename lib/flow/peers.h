@@ -2,9 +2,7 @@
 
 #include "wire/progress.h"
 
-/*
- * The peers of a producer or consumer, some tens: searches are linear.
- */
+/* The peers of a producer or consumer, some tens: searches are linear. */
 struct flow_peer {
     uint64_t number;
     double blocked;  /* until then, nothing is sent to it */

@@ -29,10 +29,8 @@ void flow_snapshot_set(struct wire_want *w, const struct wire_want *want);
 int flow_snapshot_order(const struct wire_want *w,
                         const struct wire_want *received);
 
-/*
- * flow_snapshot_has() returns 1 for a place that is held, flow_snapshot_wants()
+/* flow_snapshot_has() returns 1 for a place that is held, flow_snapshot_wants()
  * for one of the same session that is neither held nor before the first.  The
- * upper end of the window is not checked: it depends on the plan.
- */
+ * upper end of the window is not checked: it depends on the plan. */
 int flow_snapshot_has(const struct wire_want *w, const struct wire_place *at);
 int flow_snapshot_wants(const struct wire_want *w, const struct wire_place *at);

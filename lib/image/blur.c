@@ -140,11 +140,9 @@ round_up(size_t n)
     return (n + RUN - 1) / RUN * RUN;
 }
 
-/*
- * Blurs across, ROWS rows at a time, so that no load waits for a recent store:
+/* Blurs across, ROWS rows at a time, so that no load waits for a recent store:
  * rows are `row` words apart and have `pad` more pixels on either side; work[]
- * points after those on the left of the first.
- */
+ * points after those on the left of the first. */
 static void
 box_across(size_t width, size_t height, size_t row, const struct box *box,
            uint8_t *plane, uint16_t *const work[2])

@@ -66,11 +66,9 @@ multiply_floor(struct fixed f, int16_t d)
     return (int16_t)((int16_t)(d * f.high + rest) >> 6);
 }
 
-/*
- * Splits a factor; returns 0 if multiply_floor() is not exact for each d in
+/* Splits a factor; returns 0 if multiply_floor() is not exact for each d in
  * -255 .. 255, or if f d is so near below a whole number that the sum of
- * image_color_mix(), which is rounded to float, could reach it.
- */
+ * image_color_mix(), which is rounded to float, could reach it. */
 static UTIL_CLONES(int, split_factor, (float f, struct fixed *fixed),
                    (f, fixed))
 {

@@ -596,11 +596,9 @@ jpeg_compression(struct canvas *c, const double *amount)
     image_release(&image);
 }
 
-/*
- * Draws displacements along one axis to a layer: a random affine map that moves
+/* Draws displacements along one axis to a layer: a random affine map that moves
  * the corners by up to 1.5 amount[0], and a random field of deviation
- * amount[1], smooth over amount[2].
- */
+ * amount[1], smooth over amount[2]. */
 static void
 draw_displacements(struct canvas *c, const double *amount, float *layer)
 {

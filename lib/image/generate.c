@@ -72,11 +72,9 @@ is_inked(int label, double u, double v)
     }
 }
 
-/*
- * Draws a random figure.  The angle is computed from t by the half-angle
+/* Draws a random figure.  The angle is computed from t by the half-angle
  * formulas, which, unlike cos() and sin(), have the same bits in every C
- * library.
- */
+ * library. */
 static struct figure
 draw_figure(struct rng *rng, int label)
 {

@@ -68,10 +68,8 @@ enum {
     SMALL = 1 << 14  // images of fewer pixels are always decoded whole
 };
 
-/*
- * libjpeg leaves on errors by longjmp.  State that must survive it is in here,
- * not in local variables.
- */
+/* libjpeg leaves on errors by longjmp.  State that must survive it is in here,
+ * not in local variables. */
 struct image_decoder {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr error;
@@ -119,11 +117,9 @@ on_progress(j_common_ptr jpeg)
         fail_because(decoder, "has more than 100 scans");
 }
 
-/*
- * Makes a decompressor and reads the header.  Each file has a new decompressor:
+/* Makes a decompressor and reads the header.  Each file has a new decompressor:
  * a reused one would apply the tables of the last file to a file without
- * tables.
- */
+ * tables. */
 static void
 begin_jpeg(struct image_decoder *decoder, struct image_source *from)
 {
@@ -172,11 +168,9 @@ read_jpeg_rows(struct jpeg_decompress_struct *jpeg, JDIMENSION end,
     }
 }
 
-/*
- * Returns the box of a region, or the whole image if a partial decode is not
+/* Returns the box of a region, or the whole image if a partial decode is not
  * possible or does not pay: rows before and after it are read, too, and so are
- * whole MCUs.
- */
+ * whole MCUs. */
 static struct image_box
 box_to_read(struct jpeg_decompress_struct *jpeg,
             const struct image_region *region)
@@ -195,11 +189,9 @@ box_to_read(struct jpeg_decompress_struct *jpeg,
     return box;
 }
 
-/*
- * Decodes a box of the image.  If all rows after it were skipped, libjpeg would
+/* Decodes a box of the image.  If all rows after it were skipped, libjpeg would
  * not read their data: so the last row is decoded, too, and damage before it is
- * detected.
- */
+ * detected. */
 static void
 read_box(struct jpeg_decompress_struct *jpeg, const struct image_box *box,
          struct image *image)

@@ -70,10 +70,8 @@ image_png_write(const char *path, const uint8_t *pixel, size_t width,
     return -1;
 }
 
-/*
- * libpng leaves on errors by longjmp.  State that must survive it is in here,
- * not in local variables.
- */
+/* libpng leaves on errors by longjmp.  State that must survive it is in here,
+ * not in local variables. */
 struct reader {
     struct image_source *from;
     size_t at; /* bytes read */

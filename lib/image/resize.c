@@ -53,11 +53,9 @@ image_crop_draw(size_t width, size_t height, const double scale[2],
 /* Fixed point: bits of a weight, and the half for rounding. */
 enum { BITS = 22, HALF = 1 << (BITS - 1) };
 
-/*
- * Computes the weights k[] of output pixel i, a weighted mean of input pixels,
+/* Computes the weights k[] of output pixel i, a weighted mean of input pixels,
  * and returns which pixels these are.  Zeros at either end are dropped: each
- * one would cost a pass over the data.
- */
+ * one would cost a pass over the data. */
 static struct image_tap
 fill_triangle(const struct image_axis *axis, size_t i, double *w, int32_t *k)
 {

@@ -23,10 +23,8 @@ struct image_box image_crop_draw(size_t width, size_t height,
                                  const double scale[2], const double ratio[2],
                                  struct rng *rng);
 
-/*
- * image_crop_centre() returns the largest centred box with a ratio in ratio[0]
- * .. ratio[1]: the whole image if its own ratio is.
- */
+/* image_crop_centre() returns the largest centred box with a ratio in ratio[0]
+ * .. ratio[1]: the whole image if its own ratio is. */
 struct image_box image_crop_centre(size_t width, size_t height,
                                    const double ratio[2]);
 

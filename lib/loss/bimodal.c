@@ -2,10 +2,8 @@
 
 #include "sogclr.h"
 
-/*
- * SogCLR and iSogCLR for two kinds of rows: each row of one view against those
- * of the other, relative to its partner, with its own running mean.
- */
+/* SogCLR and iSogCLR for two kinds of rows: each row of one view against those
+ * of the other, relative to its partner, with its own running mean. */
 
 /*
  * Updates the temperature of a row.

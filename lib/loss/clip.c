@@ -8,10 +8,8 @@
 
 #include "objectives.h"
 
-/*
- * Objectives for pairs of an image and its text, with a temperature that is
- * learnt unless `fixed-tau` is set.
- */
+/* Objectives for pairs of an image and its text, with a temperature that is
+ * learnt unless `fixed-tau` is set. */
 enum { TAU = LOSS_TAU, FIXED, OWN };
 
 const char loss_two_kinds[] =

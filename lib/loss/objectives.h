@@ -2,10 +2,8 @@
 
 #include "loss/objective.h"
 
-/*
- * The table of objectives.  Row `simclr` is the struct loss_objective
- * loss_simclr; the comment of its file has the equation and the paper.
- */
+/* The table of objectives.  Row `simclr` is the struct loss_objective
+ * loss_simclr; the comment of its file has the equation and the paper. */
 #define LOSS_OBJECTIVES(ROW) \
     ROW(simclr)              \
     ROW(dcl)                 \
@@ -41,11 +39,9 @@ extern const char loss_two_kinds[];
 void loss_report_infonce(const struct loss_batch *batch, double tau,
                          const float *v, struct loss_report *report);
 
-/*
- * loss_by_stripes() adds the gradient of W = dL/dS to dv, and shares of groups,
+/* loss_by_stripes() adds the gradient of W = dL/dS to dv, and shares of groups,
  * for a W that is no function of row sums: 64 rows of S at a time are replaced
- * by those of W.
- */
+ * by those of W. */
 struct loss_stripes {
     size_t anchors, from,
         to; /* rows 0 .. anchors - 1, columns from .. to - 1 */

@@ -2,10 +2,8 @@
 
 #include "objectives.h"
 
-/*
- * What SogCLR and its variants share: a running mean of denominators, in
- * logarithms, and temperatures that follow the divergence of the negatives.
- */
+/* What SogCLR and its variants share: a running mean of denominators, in
+ * logarithms, and temperatures that follow the divergence of the negatives. */
 
 /* The columns of the state, those of SogCLR first. */
 enum {

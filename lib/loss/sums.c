@@ -7,10 +7,8 @@
 #include "objectives.h"
 #include "tiles.h"
 
-/*
- * Objectives of row sums: W follows from the softmaxes of each row, whose sums
- * are computed here by tiles of S, or by a device.
- */
+/* Objectives of row sums: W follows from the softmaxes of each row, whose sums
+ * are computed here by tiles of S, or by a device. */
 
 size_t
 loss_objective_states(const struct loss_objective *objective, size_t b)

@@ -17,9 +17,8 @@ struct nn_design {
 typedef size_t nn_build(struct nn_graph *graph, const struct nn_design *design,
                         size_t in);
 
-/*
- * An encoder: a row in lib/nn/encoder.c.  lib/README.md 5 says how to add one.
- */
+/* An encoder: a row in lib/nn/encoder.c.  lib/README.md 5 says how to add
+ * one. */
 struct nn_encoder {
     const char *name;
     enum nn_input_kind input;

@@ -117,11 +117,9 @@ size_t nn_head(struct nn_graph *graph, const char *head, size_t in);
 /* nn_head_check() returns 0 for a valid head, else -1 with the reason. */
 int nn_head_check(const char *head, struct err *err);
 
-/*
- * The operators: a row for each kind, and below the functions that add one to a
+/* The operators: a row for each kind, and below the functions that add one to a
  * graph.  Row `conv` is the struct nn_operator nn_op_conv in lib/nn/op_conv.c;
- * max and mean are in op_pool.c, operators on tokens in op_tokens.c.
- */
+ * max and mean are in op_pool.c, operators on tokens in op_tokens.c. */
 #define NN_OPERATORS(ROW) \
     ROW(conv)             \
     ROW(norm)             \

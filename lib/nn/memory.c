@@ -26,10 +26,8 @@ static const size_t recompute_bytes =
 
 enum { ALIGN = 64 };
 
-/*
- * Assigns offsets in the block to buffers with limited lifetimes: each gets the
- * first gap that is wide enough.
- */
+/* Assigns offsets in the block to buffers with limited lifetimes: each gets the
+ * first gap that is wide enough. */
 struct layout {
     size_t start, most; /* offset of the first byte; size so far */
     struct range {

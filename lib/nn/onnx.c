@@ -7,11 +7,9 @@
 
 #include "operator.h"
 
-/*
- * Protocol Buffers: a field is a key, number << 3 | type, and a value: a varint
+/* Protocol Buffers: a field is a key, number << 3 | type, and a value: a varint
  * (type 0), 4 bytes (5), or a length and as many bytes (2).  The numbers are
- * those of onnx.proto.
- */
+ * those of onnx.proto. */
 enum { VARINT = 0, BYTES = 2, FIXED = 5 };
 
 static void

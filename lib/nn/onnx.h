@@ -50,10 +50,8 @@ const char *nn_onnx_tensor(struct nn_onnx *onnx, size_t number);
 const char *nn_onnx_node(struct nn_onnx *onnx, const struct nn_onnx_node *node,
                          const char *out);
 
-/*
- * nn_onnx_model() returns the encoder of the graph as a model, as in
+/* nn_onnx_model() returns the encoder of the graph as a model, as in
  * nn_export_onnx(): *n bytes, which the caller frees; NULL on error.  The
- * caller sets graph, params and statistics of `onnx`.
- */
+ * caller sets graph, params and statistics of `onnx`. */
 void *nn_onnx_model(struct nn_onnx *onnx, const float mean[3],
                     const float deviation[3], size_t *n, struct err *err);

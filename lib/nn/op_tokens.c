@@ -21,10 +21,8 @@ nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)
                             sizeof p);
 }
 
-/*
- * Copies the pixels of an image to its patches, or back: `image` has c h w
- * numbers, `rows` c p p for each token.
- */
+/* Copies the pixels of an image to its patches, or back: `image` has c h w
+ * numbers, `rows` c p p for each token. */
 static void
 copy_patch(const struct num_map *map, size_t p, int back, void *image,
            void *rows)

@@ -50,11 +50,9 @@ struct nn_needs {
 
 enum { NN_READS_OUT = 1 << NN_INPUTS };
 
-/*
- * A step of a plan.  Its `op` is the graph's.  If the operator also does the
+/* A step of a plan.  Its `op` is the graph's.  If the operator also does the
  * work of the next one (follower), `op` has the inputs of both and the output
- * of the follower, and the follower's step is skipped.
- */
+ * of the follower, and the follower's step is skipped. */
 struct nn_step {
     struct nn_op op;
     const struct nn_op *follower; /* or NULL */
@@ -89,10 +87,8 @@ struct nn_recompute {
     size_t before, value, in[NN_INPUTS], out;
 };
 
-/*
- * A graph prepared for n samples: its operators' steps, and the offset of each
- * buffer in one block of memory (lib/nn/memory.c).
- */
+/* A graph prepared for n samples: its operators' steps, and the offset of each
+ * buffer in one block of memory (lib/nn/memory.c). */
 struct nn_plan {
     struct num_dnn *dnn;
     size_t n, tokens; /* samples; tokens of all samples */

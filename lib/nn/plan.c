@@ -4,11 +4,9 @@
 
 #include "operator.h"
 
-/*
- * Whether operator i can also do the work of the next one: no other operator
+/* Whether operator i can also do the work of the next one: no other operator
  * reads its output, and no later one the added value, which the sum
- * overwrites.
- */
+ * overwrites. */
 static int
 can_merge(const struct nn_graph *graph, size_t i)
 {

@@ -3,10 +3,8 @@
 
 #include "encoder.h"
 
-/*
- * Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385, with a 1x1
- * convolution in shortcuts that change the shape.
- */
+/* Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385, with a 1x1
+ * convolution in shortcuts that change the shape. */
 
 /* Settings of all blocks of a network. */
 struct build {

@@ -140,11 +140,9 @@ nn_vit(struct nn_graph *graph, const struct nn_design *design, size_t x)
     return add_ln(graph, x, "encoder.ln", epsilon);
 }
 
-/*
- * Text encoders: input are the packed tokens of all texts, output is a row for
+/* Text encoders: input are the packed tokens of all texts, output is a row for
  * each text.  Names and layouts are those of open_clip and of Hugging Face's
- * DistilBERT.
- */
+ * DistilBERT. */
 static const double clip_epsilon = 1e-5, bert_epsilon = 1e-12, deviation = 0.02;
 
 static enum num_gelu

@@ -176,11 +176,9 @@ static UTIL_CLONES(void, relax_moves,
     }
 }
 
-/*
- * Dijkstra's search, from all centres with too many points to the first one
+/* Dijkstra's search, from all centres with too many points to the first one
  * with room, which is returned.  All of the former have price 0, all of the
- * latter the same price, so that none is preferred.
- */
+ * latter the same price, so that none is preferred. */
 static size_t
 find_path(struct assign *a)
 {

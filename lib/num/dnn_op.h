@@ -9,10 +9,9 @@
 #include "num/pool.h"
 #include "util/err.h"
 
-/*
- * Primitives of oneDNN for the files of this room.  The differences between
- * versions 2 and 3 are in dnn_v2.c and dnn_v3.c; only one of them is compiled.
- */
+/* Primitives of oneDNN for the files of this room.  The differences between
+ * versions 2 and 3 are in dnn_v2.c and dnn_v3.c; only one of them is
+ * compiled. */
 
 struct num_dnn {
     dnnl_engine_t engine;
@@ -66,10 +65,8 @@ struct dnn_pool {
     dnnl_prop_kind_t kind; /* of the forward pass */
 };
 
-/*
- * These find an implementation, or return NULL if there is none.  A backward
- * pass needs the description of the forward pass.
- */
+/* These find an implementation, or return NULL if there is none.  A backward
+ * pass needs the description of the forward pass. */
 dnnl_primitive_desc_t num_dnn_conv_find(const struct num_dnn *dnn,
                                         const struct dnn_conv *conv,
                                         enum num_conv_pass pass,
@@ -83,10 +80,8 @@ dnnl_primitive_desc_t num_dnn_pool_find(const struct num_dnn *dnn,
 
 enum { DNN_ARGS = 6 };
 
-/*
- * A primitive with its arguments.  A zeroed struct has no primitive:
- * num_dnn_op_release() does nothing, and `room` is 0.
- */
+/* A primitive with its arguments.  A zeroed struct has no primitive:
+ * num_dnn_op_release() does nothing, and `room` is 0. */
 struct dnn_op {
     dnnl_primitive_t primitive;
     int count;
@@ -96,11 +91,9 @@ struct dnn_op {
     char *name;  /* of oneDNN's implementation */
 };
 
-/*
- * num_dnn_op_init() makes the primitive from its description, and destroys the
+/* num_dnn_op_init() makes the primitive from its description, and destroys the
  * description.  Then num_dnn_op_arg() adds each argument, in the order of the
- * data of num_dnn_op_run().
- */
+ * data of num_dnn_op_run(). */
 void num_dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
                      dnnl_primitive_desc_t desc);
 void num_dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which,

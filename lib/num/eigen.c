@@ -14,11 +14,9 @@
 #include "helpers.h"
 #include "products.h"
 
-/*
- * BLOCK vectors are multiplied at a time.  A restart retains SPARE more vectors
+/* BLOCK vectors are multiplied at a time.  A restart retains SPARE more vectors
  * than requested, so that the last ones converge faster.  After CYCLES restarts
- * LAPACK solves the problem.  CHECK blocks test for a missed eigenvector.
- */
+ * LAPACK solves the problem.  CHECK blocks test for a missed eigenvector. */
 enum { BLOCK = 8, SPARE = 16, CYCLES = 60, CHECK = 4 };
 
 /* Rows and columns of A that are multiplied at a time. */
@@ -174,10 +172,8 @@ multiply_columns(const struct lanczos *l, size_t from, size_t count,
     }
 }
 
-/*
- * y = q A, of BLOCK rows.  With AVX2 oneDNN reorders A before it multiplies:
- * 8 x 1,280 x 1,280 take .68 ms, this loop .48.
- */
+/* y = q A, of BLOCK rows.  With AVX2 oneDNN reorders A before it multiplies:
+ * 8 x 1,280 x 1,280 take .68 ms, this loop .48. */
 static void
 multiply_block(const struct lanczos *l, const float *q, float *y)
 {
@@ -288,11 +284,9 @@ grow_until_converged(struct lanczos *l, double tol, int *cycles)
     return 0;
 }
 
-/*
- * One start finds at most BLOCK vectors of an eigenvalue of higher
+/* One start finds at most BLOCK vectors of an eigenvalue of higher
  * multiplicity. So another start, orthogonal to all vectors found, searches for
- * an eigenvalue larger than the least of them.
- */
+ * an eigenvalue larger than the least of them. */
 static int
 missed_eigenvalue(struct lanczos *l, double tol, float *value)
 {

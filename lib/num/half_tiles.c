@@ -16,11 +16,9 @@
 #include "lanes.h"
 #include "tile_product.h"
 
-/*
- * Products of bfloat16 by the tiles of AMX, 16 rows of 64 bytes each: one
+/* Products of bfloat16 by the tiles of AMX, 16 rows of 64 bytes each: one
  * instruction multiplies two tiles and adds to a third.  The words of a panel
- * are in the layout of its right operand.
- */
+ * are in the layout of its right operand. */
 #ifdef __x86_64__
 enum {
     TILE = 16,          /* rows of a tile, and words of a row */

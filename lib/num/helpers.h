@@ -2,11 +2,9 @@
 
 #include <stddef.h>
 
-/*
- * NUM_BY_TYPE() calls an inline function with bf16, 0 or 1, as its last
+/* NUM_BY_TYPE() calls an inline function with bf16, 0 or 1, as its last
  * argument.  It is a constant there, so that the compiler makes a loop for each
- * type.
- */
+ * type. */
 #define NUM_BY_TYPE(bf16, function, ...) \
     ((bf16) ? function(__VA_ARGS__, 1) : function(__VA_ARGS__, 0))
 

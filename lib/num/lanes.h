@@ -71,11 +71,9 @@ number_to(void *x, size_t i, float value, int bf16)
         ((float *)x)[i] = value;
 }
 
-/*
- * NUM_CLONES() as a function's head compiles it for each instruction set
+/* NUM_CLONES() as a function's head compiles it for each instruction set
  * (util/clones.h) and for both types: its last parameter is bf16, a constant in
- * the body.  `...` are the names of the others.
- */
+ * the body.  `...` are the names of the others. */
 #define NUM_CLONES(name, parameters, ...)                    \
     void name parameters;                                    \
     LANES_INLINE void name##_typed parameters;               \

@@ -7,10 +7,8 @@
 #include "products.h"
 #include "tile_product.h"
 
-/*
- * Rows are stored as tiles (tile_product.h) of 16 rows: first the high halves,
- * then the low halves, `steps` tiles each.
- */
+/* Rows are stored as tiles (tile_product.h) of 16 rows: first the high halves,
+ * then the low halves, `steps` tiles each. */
 enum { PARTS = 2, SIDE = 2 * TILE_SIDE };
 
 static size_t
@@ -213,11 +211,9 @@ const struct num_narrow num_split = {split_error,  split_residual,
                                      split_words,  split_rows,
                                      split_panels, split_product};
 
-/*
- * A row has words of two numbers each, zeros beyond d, and its scale as the
+/* A row has words of two numbers each, zeros beyond d, and its scale as the
  * last word.  A panel has SCALED_PANEL rows: word k of all of them, then word
- * k + 1.  STRIP rows stay in the L1 cache during the loop over panels.
- */
+ * k + 1.  STRIP rows stay in the L1 cache during the loop over panels. */
 enum { STRIP = 16 * SCALED_ROWS };
 
 /* x + shift rounds x to an integer. */

@@ -15,11 +15,9 @@
 enum { PRODUCTS_COLUMNS = 16 };
 enum { SCALED_ROWS = 6, SCALED_PANEL = 16 };
 
-/*
- * c (+)= a b, for `rows` rows and n columns, a multiple of 16, or of 8 without
+/* c (+)= a b, for `rows` rows and n columns, a multiple of 16, or of 8 without
  * AVX-512: a_ik is a[i * row + k * step], where row or step is 1; row k of b is
- * b + k * ldb, and row i of c is c + i * ldc.
- */
+ * b + k * ldb, and row i of c is c + i * ldc. */
 struct products_rows {
     const float *a;
     size_t row, step;
@@ -33,11 +31,9 @@ struct products_rows {
     size_t ahead;
 };
 
-/*
- * Products of scaled rows (num/narrow.h) with a panel: row i of a is words
+/* Products of scaled rows (num/narrow.h) with a panel: row i of a is words
  * a[i * (depth + 1)], the last of them its scale; those of b are at
- * b[k * SCALED_PANEL + j].  All instruction sets give the same bits.
- */
+ * b[k * SCALED_PANEL + j].  All instruction sets give the same bits. */
 struct scaled_product {
     const uint32_t *a, *b;
     size_t rows, depth;

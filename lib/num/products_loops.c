@@ -1,8 +1,6 @@
-/*
- * The loops of products.h for one instruction set (level.h).  FUSED is a b + c
+/* The loops of products.h for one instruction set (level.h).  FUSED is a b + c
  * for a number and two vectors, rounded once if the processor has such an
- * instruction; PAIRED adds both products of a word with words to c.
- */
+ * instruction; PAIRED adds both products of a word with words to c. */
 #include "lanes.h"
 #include "products.h"
 

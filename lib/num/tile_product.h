@@ -18,11 +18,9 @@ struct tile_term {
     size_t a, b;
 };
 
-/*
- * c(i, j) (+)= sum over terms and steps of a(i) b(j), for `rows` times
+/* c(i, j) (+)= sum over terms and steps of a(i) b(j), for `rows` times
  * `columns` tiles, each 1 or 2: tile i of a is i * a_next words further, step s
- * of a term s * a_step, and the same for b.
- */
+ * of a term s * a_step, and the same for b. */
 struct tile_product {
     const uint32_t *a, *b;
     size_t rows, columns, a_next, b_next;
@@ -47,11 +45,9 @@ tile_sums(const struct tile_product *p, size_t i, size_t j)
                    : p->c + (2 * i + j) * TILE_WORDS;
 }
 
-/*
- * By the tiles of AMX; or by loops in plain C, for tests.  They add in
+/* By the tiles of AMX; or by loops in plain C, for tests.  They add in
  * different orders, so bits differ.  num_tile_kernel() returns that of AMX, or
- * NULL if the processor has none.
- */
+ * NULL if the processor has none. */
 struct tile_kernel {
     const char *name;
     void (*begin)(void); /* called before a thread's products */

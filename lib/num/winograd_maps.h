@@ -1,7 +1,5 @@
-/*
- * Transforms between maps and points, for winograd_loops.c.  Empty without
- * WIDE.
- */
+/* Transforms between maps and points, for winograd_loops.c.  Empty without
+ * WIDE. */
 #if defined WIDE && !defined NUM_WINOGRAD_MAPS_H
 #define NUM_WINOGRAD_MAPS_H
 #include "num/half.h"

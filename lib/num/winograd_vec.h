@@ -1,7 +1,5 @@
-/*
- * Vectors for winograd_loops.c, and A, B and G in one dimension.  Empty without
- * WIDE.
- */
+/* Vectors for winograd_loops.c, and A, B and G in one dimension.  Empty without
+ * WIDE. */
 #if defined WIDE && !defined NUM_WINOGRAD_VEC_H
 #define NUM_WINOGRAD_VEC_H
 #include "lanes.h"

@@ -282,10 +282,8 @@ shuffle_columns(size_t length, size_t stride, const uint32_t *random,
     }
 }
 
-/*
- * Draws the proposals of a visit to a row, and their U.  Random numbers have 32
- * bits: a choice among R is uniform within R / 2^32.
- */
+/* Draws the proposals of a visit to a row, and their U.  Random numbers have 32
+ * bits: a choice among R is uniform within R / 2^32. */
 static void
 propose_columns(struct visit *visit, size_t row)
 {

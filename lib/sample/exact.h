@@ -45,10 +45,8 @@ size_t sample_exact_row(const struct sample_emc2_settings *how,
                         struct sample_state state, int *cold, float *w,
                         double *p);
 
-/*
- * sample_exact_second() returns the second view of the state of row `row`, the
+/* sample_exact_second() returns the second view of the state of row `row`, the
  * same in sample_source_draw() and in the visit: with fixed views (>= 2) one of
- * the others; else view 0 of this epoch, or 1 if the state is view 0.
- */
+ * the others; else view 0 of this epoch, or 1 if the state is view 0. */
 struct sample_state sample_exact_second(uint64_t seed, const struct batch *step,
                                         size_t row, struct sample_state state);

@@ -8,10 +8,8 @@
 #include "sample/memory.h"
 #include "util/mem.h"
 
-/*
- * The rows of the tables that store a memory (sample/memory.h).  The embedding
- * of an update follows its row.
- */
+/* The rows of the tables that store a memory (sample/memory.h).  The embedding
+ * of an update follows its row. */
 struct chain_row {
     int64_t id_1; /* id + 1; 0: none */
     int32_t view_1;

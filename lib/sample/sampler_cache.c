@@ -196,10 +196,8 @@ cache_check_step(const struct sample_source *source, const struct batch *step,
                         : err_set(err, "%zu views: the cache needs 2", step->v);
 }
 
-/*
- * A row without a draw uses the batch: its weights are the softmax over the
- * rows of other images, and both factors are 1 - p_+ as in InfoNCE.
- */
+/* A row without a draw uses the batch: its weights are the softmax over the
+ * rows of other images, and both factors are 1 - p_+ as in InfoNCE. */
 static void
 weigh_in_batch(const struct batch *step, size_t r, const float *s,
                double positive, float *w, float *scale)

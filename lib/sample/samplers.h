@@ -2,10 +2,8 @@
 
 #include "sample/source.h"
 
-/*
- * The table: the first of each method is the default.  Row `cache` is the
- * struct sample_sampler sample_sampler_cache, in lib/sample/sampler_cache.c.
- */
+/* The table: the first of each method is the default.  Row `cache` is the
+ * struct sample_sampler sample_sampler_cache, in lib/sample/sampler_cache.c. */
 #define SAMPLE_SAMPLERS(ROW) \
     ROW(emc2_once)           \
     ROW(emc2_row)            \
@@ -27,11 +25,9 @@
 SAMPLE_SAMPLERS(SAMPLE_DECLARE)
 #undef SAMPLE_DECLARE
 
-/*
- * sample_begin_weights() sets the similarities of a step and its columns, and
+/* sample_begin_weights() sets the similarities of a step and its columns, and
  * allocates w [n,columns], which it returns, and scale [n,2], all 1; every
- * proposal counts as accepted.
- */
+ * proposal counts as accepted. */
 float *sample_begin_weights(const struct batch *step, struct weights *weights,
                             float **scale, struct arena *to);
 

@@ -317,11 +317,9 @@ penalise_pairs(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
         }
 }
 
-/*
- * An exchange moves two items, each with less weight than a batch full of the
+/* An exchange moves two items, each with less weight than a batch full of the
  * largest weight; a penalty is four times that.  The penalty of a sample that
- * is twice in a batch exceeds all others.
- */
+ * is twice in a batch exceeds all others. */
 static void
 forbid_pairs(struct block *block, const struct select_task *task)
 {

@@ -41,10 +41,8 @@ struct select_exchange {
  */
 double select_exchange_run(const struct select_exchange *task, struct rng *rng);
 
-/*
- * select_exchange_gain() returns the gain of an exchange of item i of batch a
- * with item j of batch c, summed in double: O(batch).
- */
+/* select_exchange_gain() returns the gain of an exchange of item i of batch a
+ * with item j of batch c, summed in double: O(batch). */
 double select_exchange_gain(const struct select_exchange *task, size_t a,
                             uint32_t i, size_t c, uint32_t j);
 

@@ -3,10 +3,8 @@
 #include "select/strategy.h"
 #include "util/rng.h"
 
-/*
- * The table of strategies.  Row `swap` is the struct select_strategy
- * select_strategy_swap; the comment of its file says what it does.
- */
+/* The table of strategies.  Row `swap` is the struct select_strategy
+ * select_strategy_swap; the comment of its file says what it does. */
 #define SELECT_STRATEGIES(ROW) \
     ROW(shuffle)               \
     ROW(replace)               \
@@ -34,10 +32,8 @@ enum spectral_variant {
     SPECTRAL_KMEANS
 };
 
-/*
- * The last coordinate of a random stream of RNG_PLAN: its purpose.  The first
- * two are the epoch and a number that depends on the purpose.
- */
+/* The last coordinate of a random stream of RNG_PLAN: its purpose.  The first
+ * two are the epoch and a number that depends on the purpose. */
 enum select_stream {
     STREAM_ORDER,    /* shuffle, replace; the start of every other order */
     STREAM_SWAP,     /* (group of batches) */
@@ -50,11 +46,9 @@ enum select_stream {
     STREAM_WINDOW,   /* (window) */
 };
 
-/*
- * select_swap_improve() does the same to an epoch of any strategy (refine):
+/* select_swap_improve() does the same to an epoch of any strategy (refine):
  * ids [select_layout_total()].  The task has features.  Where swap rearranges
- * the whole data set it does only the rounds, from the current batches.
- */
+ * the whole data set it does only the rounds, from the current batches. */
 void select_swap_improve(const struct select_task *task, int64_t *ids);
 
 /*

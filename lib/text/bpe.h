@@ -43,10 +43,9 @@ struct symbols {
 const char *text_symbols_bytes(const struct symbols *symbols, int32_t symbol,
                                size_t *len);
 
-/*
- * Byte-level byte-pair encoding (Sennrich et al. 2016; Radford et al. 2019) in
- * CLIP's form: 256 bytes, the same at the end of a word, and a list of merges.
- */
+/* Byte-level byte-pair encoding (Sennrich et al. 2016; Radford et al. 2019) in
+ * CLIP's form: 256 bytes, the same at the end of a word, and a list of
+ * merges. */
 enum { BPE_MERGES_MAX = 48894 }; /* CLIP's: its file has more lines */
 
 #define BPE_HEADING "#version: 0.2\n" /* first line of a list of merges */
@@ -82,11 +81,9 @@ int text_bpe_add(struct bpe *bpe, int32_t left, int32_t right);
 int text_bpe_parse(struct bpe *bpe, const char *text, size_t len,
                    struct err *err);
 
-/*
- * text_bpe_encode() adds the tokens of a piece of a word, n >= 1 bytes, with
+/* text_bpe_encode() adds the tokens of a piece of a word, n >= 1 bytes, with
  * the last byte marked as the end: while any neighbours have a merge, the one
- * of lowest rank is applied everywhere, left to right.  O(n log n).
- */
+ * of lowest rank is applied everywhere, left to right.  O(n log n). */
 void text_bpe_encode(struct bpe *bpe, const uint8_t *piece, size_t n,
                      struct tokens *tokens);
 

@@ -71,10 +71,8 @@ is_punctuation(uint32_t c)
            !(c >= 'a' && c <= 'z');
 }
 
-/*
- * Returns the longest token of the word from `at` on, with its end in *end, or
- * LEXICON_NONE. Two bytes before the word are free for the ##.
- */
+/* Returns the longest token of the word from `at` on, with its end in *end, or
+ * LEXICON_NONE. Two bytes before the word are free for the ##. */
 static int64_t
 find_longest_token(const struct wordpiece *wordpiece, uint8_t *word, size_t n,
                    size_t at, size_t *end)

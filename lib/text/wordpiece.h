@@ -9,10 +9,8 @@
 #include "bpe.h"
 #include "text/lexicon.h"
 
-/*
- * WordPiece as of BERT (Devlin et al. 2018), lower case and without accents: a
- * token is a line of its vocabulary, its id the number of the line from 0.
- */
+/* WordPiece as of BERT (Devlin et al. 2018), lower case and without accents: a
+ * token is a line of its vocabulary, its id the number of the line from 0. */
 enum {
     WORDPIECE_MAX = 1 << 20,    /* tokens of a vocabulary */
     WORDPIECE_WORD_CHARS = 100, /* a longer word is unknown */
@@ -24,11 +22,9 @@ struct wordpiece {
     struct data_bytes word;
 };
 
-/*
- * text_wordpiece_parse() reads a vocabulary, a token a line.  Errors: an empty
+/* text_wordpiece_parse() reads a vocabulary, a token a line.  Errors: an empty
  * line, a repeated token, more than WORDPIECE_MAX, no [CLS], [SEP] or [UNK].
- * *wordpiece starts as zeros; the caller releases it, also on error.
- */
+ * *wordpiece starts as zeros; the caller releases it, also on error. */
 int text_wordpiece_parse(struct wordpiece *wordpiece, const char *text,
                          size_t len, struct err *err);
 

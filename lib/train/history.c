@@ -6,10 +6,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-/*
- * In a checkpoint an epoch is three tensors: NAME, NAME.known, NAME.about; NAME
- * is "running" for the current epoch, "past.0" ... for past ones.
- */
+/* In a checkpoint an epoch is three tensors: NAME, NAME.known, NAME.about; NAME
+ * is "running" for the current epoch, "past.0" ... for past ones. */
 enum { VIEWS = 2, PARTS = 3 };
 
 static const char file_name[] = "features.safetensors";

@@ -4,10 +4,8 @@
 #include "train/shards.h"
 #include "util/digest.h"
 
-/*
- * Parts of train/shards.h: what all ranks do at once, each with its shards.
- * The caller has sent the order.  Rank 0 has the rows of all ranks.
- */
+/* Parts of train/shards.h: what all ranks do at once, each with its shards.
+ * The caller has sent the order.  Rank 0 has the rows of all ranks. */
 enum { TRAIN_SHARDS_LEVELS = 10 }; /* of the tree over the shards of a rank */
 
 /* Splits the batches of a native encoder.  A rank counts rows from its first

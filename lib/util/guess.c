@@ -57,10 +57,8 @@ guess_try(struct guess *guess, const char *word)
     guess->changes = changes;
 }
 
-/*
- * Options of other programs, and the suggestion: the first of our options that
- * the tool has, else the last entry; one of more than one word is a text.
- */
+/* Options of other programs, and the suggestion: the first of our options that
+ * the tool has, else the last entry; one of more than one word is a text. */
 static const struct {
     const char *theirs, *ours;
 } others[] = {

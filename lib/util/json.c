@@ -75,10 +75,8 @@ count_fewest_digits(double x)
     return 1;
 }
 
-/*
- * Writes one real number of n letters at `from` to `to` with the fewest digits
- * that read back to the same value, never longer than n; returns the end.
- */
+/* Writes one real number of n letters at `from` to `to` with the fewest digits
+ * that read back to the same value, never longer than n; returns the end. */
 static char *
 write_shortest_number(char *to, const char *from, size_t n)
 {

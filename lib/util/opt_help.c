@@ -25,10 +25,8 @@ opt_groups(const struct opt_group *of)
     groups = of;
 }
 
-/*
- * Folded lines: `column` bytes of the first are written, and the others begin
- * with `indent` blanks.  Words stay whole if a program may read them.
- */
+/* Folded lines: `column` bytes of the first are written, and the others begin
+ * with `indent` blanks.  Words stay whole if a program may read them. */
 struct lines {
     FILE *out;
     int width, column, indent, whole;

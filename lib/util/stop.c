@@ -12,11 +12,9 @@ static int pipe_fd[2] = {-1, -1};
 static void (*on_first_signal)(void);
 static void (*if_still_running)(void);
 
-/*
- * A separate thread receives the signals, and no thread runs a handler:
+/* A separate thread receives the signals, and no thread runs a handler:
  * oneDNN's matrix products use the stack pointer for memory on the heap, and a
- * handler's frame would be written there (its issue 4845, fixed in 3.11).
- */
+ * handler's frame would be written there (its issue 4845, fixed in 3.11). */
 static void *
 watch_signals(void *signals)
 {

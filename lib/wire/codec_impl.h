@@ -6,10 +6,8 @@
 
 #include "message.h"
 
-/*
- * The state of decoding a message by the fields of its kind.  Errors are set by
- * wire_read_fail().
- */
+/* The state of decoding a message by the fields of its kind.  Errors are set by
+ * wire_read_fail(). */
 struct wire_decoder {
     struct wire_reader r;
     const struct wire_message *m;
@@ -18,11 +16,9 @@ struct wire_decoder {
     unsigned settled; /* bit i: m->sizes[i] is known */
 };
 
-/*
- * Tables in a message: a list [[name, rows, width] ...] in the header, and for
+/* Tables in a message: a list [[name, rows, width] ...] in the header, and for
  * each table with rows in this message the tensors NAME.row, u1 [k,width], and
- * NAME.at, i8 [k], when rows have indices.
- */
+ * NAME.at, i8 [k], when rows have indices. */
 static inline const char *
 tensor_name(char to[WIRE_NAME_MAX], const struct table_rows *table,
             const char *what)
@@ -31,9 +27,7 @@ tensor_name(char to[WIRE_NAME_MAX], const struct table_rows *table,
     return to;
 }
 
-/*
- * Members of a struct, by their offset.
- */
+/* Members of a struct, by their offset. */
 static inline void *
 field_at(const void *x, size_t at)
 {

@@ -109,10 +109,8 @@ note_topic(struct wire_feed *feed, int version, const char *topic, size_t n,
     }
 }
 
-/*
- * ZeroMQ reports each topic when its first subscriber comes and when its last
- * one leaves.  A topic is a prefix: those of a kind differ by their length.
- */
+/* ZeroMQ reports each topic when its first subscriber comes and when its last
+ * one leaves.  A topic is a prefix: those of a kind differ by their length. */
 int
 wire_feed_has_subscribers(struct wire_feed *feed, enum wire_kind kind)
 {
@@ -198,10 +196,8 @@ wire_listener_close(struct wire_listener *listener)
     free(listener);
 }
 
-/*
- * A publisher of version 3 also publishes in version 2 while a topic of that is
- * subscribed: end the subscription, and drop what came of it.
- */
+/* A publisher of version 3 also publishes in version 2 while a topic of that is
+ * subscribed: end the subscription, and drop what came of it. */
 static int
 is_copy(struct wire_listener *listener, const struct wire_msg *msg)
 {

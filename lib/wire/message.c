@@ -11,10 +11,8 @@
 
 #include "message.h"
 
-/*
- * Rows of the tables.  x is the struct without "wire_", m its member; the type
- * in a message follows from the member's, so the two cannot disagree.
- */
+/* Rows of the tables.  x is the struct without "wire_", m its member; the type
+ * in a message follows from the member's, so the two cannot disagree. */
 #define M(x, m) (((struct wire_##x *)0)->m)
 #define AT(x, m) offsetof(struct wire_##x, m)
 #define IS(x, m, type, what) _Generic(M(x, m), type : what)

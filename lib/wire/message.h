@@ -5,11 +5,9 @@
 /* The extension of a batch with views of two sizes. */
 #define WIRE_GROUPS "groups"
 
-/*
- * The fields of a message of each kind, defined only here.  Codec, tests and
+/* The fields of a message of each kind, defined only here.  Codec, tests and
  * fuzzers follow these tables, and foil-wire(5) is compared with them.
- * lib/README.md 5 says how to add a field or a message.
- */
+ * lib/README.md 5 says how to add a field or a message. */
 enum wire_field_type {
     WIRE_WHOLE,   /* int64_t */
     WIRE_COUNT,   /* size_t, sent as WIRE_WHOLE */
@@ -63,10 +61,8 @@ struct wire_field {
                           * allowed */
 };
 
-/*
- * A size that tensors of a message share by name, a letter.  A number in the
- * header or the first tensor with that size sets it; the others must agree.
- */
+/* A size that tensors of a message share by name, a letter.  A number in the
+ * header or the first tensor with that size sets it; the others must agree. */
 struct wire_size {
     char name;
     size_t at;       /* offset of a size_t */

@@ -5,10 +5,8 @@
 
 #include "wire/error.h"
 
-/*
- * A message and its bytes, private to this room: lib/wire/parse.c checks its
- * parts, lib/wire/msg.c returns them.
- */
+/* A message and its bytes, private to this room: lib/wire/parse.c checks its
+ * parts, lib/wire/msg.c returns them. */
 struct wire_msg {
     size_t holders; /* references */
     enum wire_kind kind;
@@ -71,10 +69,9 @@ void wire_part_copy(zmq_msg_t *part, const void *data, size_t len);
  */
 int wire_guard(const void *bytes, size_t len, struct err *err);
 
-/*
- * A writer collects keys and tensors of a header; a broken limit is a bug of
- * ours.  The caller packs the value of a key itself, those of a map key by key.
- */
+/* A writer collects keys and tensors of a header; a broken limit is a bug of
+ * ours.  The caller packs the value of a key itself, those of a map key by
+ * key. */
 struct wire_writer {
     enum wire_kind kind;
     msgpack_sbuffer body; /* keys and values, without the map's own tag */
@@ -95,10 +92,8 @@ void wire_write_tensor(struct wire_writer *w, const char *name,
 
 struct wire_msg *wire_write_end(struct wire_writer *w);
 
-/*
- * A reader checks as it reads.  The first error is stored in err, rc becomes
- * -1, and every further read returns 0, so that a decoder checks once.
- */
+/* A reader checks as it reads.  The first error is stored in err, rc becomes
+ * -1, and every further read returns 0, so that a decoder checks once. */
 struct wire_reader {
     const struct wire_msg *msg;
     const msgpack_object_map *map; /* the header, or one in it */

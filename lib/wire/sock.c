@@ -53,10 +53,8 @@ take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts,
     return n;
 }
 
-/*
- * Its sender is answered in the version of a message.  Returns 1 to drop the
- * message: the error with which a binder of version 2 refuses our hello.
- */
+/* Its sender is answered in the version of a message.  Returns 1 to drop the
+ * message: the error with which a binder of version 2 refuses our hello. */
 static int
 note_version(struct wire_sock *sock, struct wire_id *from,
              const struct wire_msg *msg)
@@ -127,11 +125,9 @@ wire_sock_subject(const struct wire_sock *sock)
     return &sock->subject;
 }
 
-/*
- * Whether the bytes queued for subscribers leave room for a message.  From half
+/* Whether the bytes queued for subscribers leave room for a message.  From half
  * of the limit on, stuck subscribers are disconnected, so that others miss
- * nothing.  Without a gate none can be: there each has a queue of its own.
- */
+ * nothing.  Without a gate none can be: there each has a queue of its own. */
 static int
 has_room(struct wire_sock *sock, const struct wire_msg *msg)
 {

@@ -6,10 +6,8 @@
 #include "wire/error.h"
 #include "wire/sock.h"
 
-/*
- * One socket (lib/wire/connect.c opens it, sock.c uses it) and all of them
- * (wait.c), with the check of keys and the count of unsent bytes.
- */
+/* One socket (lib/wire/connect.c opens it, sock.c uses it) and all of them
+ * (wait.c), with the check of keys and the count of unsent bytes. */
 struct wire {
     void *context;
     struct wire_zap *zap; /* NULL: no keys */

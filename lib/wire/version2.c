@@ -3,10 +3,8 @@
 
 #include "message.h"
 
-/*
- * The names of version 2 that differ in version 3.  Delete this file, and what
- * uses it, in 1.1.
- */
+/* The names of version 2 that differ in version 3.  Delete this file, and what
+ * uses it, in 1.1. */
 static const char *const old_kinds[WIRE_KINDS] = {
     [WIRE_WANT] = "next",           [WIRE_HEARTBEAT] = "beat",
     [WIRE_WEIGHTS_GET] = "pairs",   [WIRE_OK] = "state.ok",

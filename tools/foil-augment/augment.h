@@ -137,11 +137,9 @@ int augment_maker_fits(const struct augment_maker *maker,
 void augment_maker_report(const struct augment_maker *maker,
                           const struct wire_item *item, size_t room);
 
-/*
- * Returns the batch of an item, as a message.  Ends the tool if too many
+/* Returns the batch of an item, as a message.  Ends the tool if too many
  * samples are bad, the item is for other fixed views, or a command fails; also
- * at a stop while waiting for the command.
- */
+ * at a stop while waiting for the command. */
 struct wire_msg *augment_maker_make(struct augment_maker *maker,
                                     const struct wire_item *item);
 
@@ -169,9 +167,7 @@ void augment_maker_recipe(const struct augment_maker *maker,
 /* Draws the contact sheet of --sheet. */
 void augment_maker_sheet(struct augment_maker *maker);
 
-/*
- * serve.c: augment_serve() gets items from a selector and sends their batches
+/* serve.c: augment_serve() gets items from a selector and sends their batches
  * to a trainer (flow/relay.h), until the run is over, --max-items are sent, or
- * a signal arrives; ends the tool on error.
- */
+ * a signal arrives; ends the tool on error. */
 void augment_serve(struct augment_maker *maker, struct stage *stage);

@@ -43,10 +43,8 @@ struct augmenter {
     int selector_over; /* 1: the selector has, too */
 };
 
-/*
- * Reports a substitute: to the selector always, to the user the first few
- * times.
- */
+/* Reports a substitute: to the selector always, to the user the first few
+ * times. */
 static void
 report_substitute(void *data, const struct wire_place *at,
                   const int64_t pair[2], int first, const struct err *why)

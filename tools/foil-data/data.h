@@ -22,10 +22,8 @@ verb_run run_index, run_join, run_import, run_generate, run_split, run_longtail,
  * NULL. */
 const char *require_output(const char *path, const char *what);
 
-/*
- * read_operands() returns the operands, or the lines of standard input in place
- * of an operand "-", and their number.
- */
+/* read_operands() returns the operands, or the lines of standard input in place
+ * of an operand "-", and their number. */
 char **read_operands(char **operand, size_t *n);
 
 /* join_add_or_die() and join_write_or_die() are those of data/join.h; the

@@ -255,11 +255,9 @@ struct naming {
     const char *path;
 };
 
-/*
- * Removes the text after the first tab of each line from `len` bytes of lines.
+/* Removes the text after the first tab of each line from `len` bytes of lines.
  * Returns these texts, [n], NULL for a line without a tab; the caller frees
- * all.
- */
+ * all. */
 static char **
 take_words(char *text, size_t *len, size_t *n)
 {

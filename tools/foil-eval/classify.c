@@ -162,10 +162,8 @@ enum {
     WRITTEN = 20         // of a picture with all shares as numbers
 };
 
-/*
- * A confusion matrix: count [classes,classes], a row for the class of a query,
- * a column for the predicted class; without a picture it has no classes.
- */
+/* A confusion matrix: count [classes,classes], a row for the class of a query,
+ * a column for the predicted class; without a picture it has no classes. */
 struct confusion {
     size_t classes;
     size_t *count;

@@ -8,11 +8,9 @@
 #include "util/opt.h"
 #include "util/plot.h"
 
-/*
- * The verbs of foil-eval: for each, its groups of options in order, ended by
+/* The verbs of foil-eval: for each, its groups of options in order, ended by
  * NULL; and a function that takes the operands, reads its files and prints its
- * lines, or ends the process.
- */
+ * lines, or ends the process. */
 typedef const struct opt *const verb_opts[];
 typedef void verb_run(char **path);
 
@@ -46,10 +44,8 @@ enum { LIST_MOST = 32 };
 size_t read_list(const char *option, const char *text, long least, long most,
                  const char *range, size_t list[LIST_MOST]);
 
-/*
- * load() reads features, which the caller releases, with labels from
- * label_path unless that is NULL.
- */
+/* load() reads features, which the caller releases, with labels from
+ * label_path unless that is NULL. */
 void load(struct data_features *f, const char *path, const char *label_path);
 
 /* origin() describes a file of features: its contents and how it was made. */

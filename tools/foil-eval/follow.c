@@ -295,10 +295,8 @@ manifest_of(long step, char hex[DIGEST_HEX])
     return hex;
 }
 
-/*
- * The last result of a measure for the checkpoint with that manifest; NULL if
- * there is none.  For knn it is the result with the last of K,... .
- */
+/* The last result of a measure for the checkpoint with that manifest; NULL if
+ * there is none.  For knn it is the result with the last of K,... . */
 static const json_t *
 result_of(const struct judge *judge, const json_t *results, long step,
           const char *manifest, size_t measure)
@@ -541,10 +539,8 @@ is_over(void)
     return over;
 }
 
-/*
- * The run to follow.  A thread reads its events: an evaluation takes minutes,
- * while the queue of events fills up and the one that ends the run is lost.
- */
+/* The run to follow.  A thread reads its events: an evaluation takes minutes,
+ * while the queue of events fills up and the one that ends the run is lost. */
 struct followed {
     struct stage stage;
     struct run_live live; /* of the thread */

@@ -18,11 +18,9 @@ extern struct measured_settings measured_settings;
 
 extern const struct opt views_opts[], chunk_opts[];
 
-/*
- * An encoder and the rows that it is measured on: row r is view r / images of
+/* An encoder and the rows that it is measured on: row r is view r / images of
  * sample r % images.  Only the embedding of a row is stored; pixels and
- * activations are recomputed, `batch` rows at a time.
- */
+ * activations are recomputed, `batch` rows at a time. */
 struct measured {
     struct nn_model model;
     struct data_set *set;
@@ -121,10 +119,8 @@ json_t *spread(size_t n, const double *x);
 /* figure_json() returns a number with its interval. */
 json_t *figure_json(struct eval_figure figure);
 
-/*
- * The methods to measure on frozen rows: each printed line is of one objective
- * and one batch size.
- */
+/* The methods to measure on frozen rows: each printed line is of one objective
+ * and one batch size. */
 struct method_settings {
     struct opt_list objectives;
     const char *proposals, *strategy, *batches;
@@ -187,10 +183,8 @@ void method_each(struct instrument *in, char **path, int train,
                  void (*measure)(void *self, const struct method *method),
                  void *self);
 
-/*
- * A picture of figures with intervals against batch size: a panel for each
- * figure and a line for each name.
- */
+/* A picture of figures with intervals against batch size: a panel for each
+ * figure and a line for each name. */
 enum { CURVES_PANELS = 3 };
 
 struct curves_panel {

@@ -193,10 +193,8 @@ put_result(json_t *result, const char *part)
     }
 }
 
-/*
- * Finds the object "encoder" at any depth of a line: 1 with it in *found, 0 if
- * there is none, -1 if there are different ones.
- */
+/* Finds the object "encoder" at any depth of a line: 1 with it in *found, 0 if
+ * there is none, -1 if there are different ones. */
 static int
 find_encoder(const json_t *line, const json_t **found)
 {

@@ -216,11 +216,9 @@ report_captions(const char *measure, const char *rule, char **path,
     eval_answers_release(&images);
 }
 
-/*
- * Prints how images retrieve captions and captions images, by the rule
+/* Prints how images retrieve captions and captions images, by the rule
  * `equal`, if equal captions are known, and by `strict`; adds `how` to each
- * line and releases it.
- */
+ * line and releases it. */
 static void
 report_both(const char *measure, char **path, struct both *b, json_t *how)
 {

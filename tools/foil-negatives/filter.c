@@ -96,10 +96,8 @@ read_selector(struct filter *filter)
     }
 }
 
-/*
- * Forwards a rejected sample to the selector if the selector put it into the
- * item, but not if the sampler added it.
- */
+/* Forwards a rejected sample to the selector if the selector put it into the
+ * item, but not if the sampler added it. */
 static int
 forward_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
                struct err *err)

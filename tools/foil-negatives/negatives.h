@@ -88,11 +88,9 @@ struct passage_item {
     int64_t *ids;         /* [n] */
 };
 
-/*
- * The items of a run in the order of the plan, stored by a consumer; its place
+/* The items of a run in the order of the plan, stored by a consumer; its place
  * is the trainer's.  Items with their extra samples are stored, too, so a peer
- * that requests one again gets the same.
- */
+ * that requests one again gets the same. */
 struct passage {
     struct flow_consumer *consumer;
     struct wire_place next; /* of the next item to draw for */
@@ -113,10 +111,8 @@ void passage_begin(struct passage *passage, const struct wire_place *at);
 /* passage_add() stores an item, unless it is late or already stored. */
 void passage_add(struct passage *passage, const struct wire_item *item);
 
-/*
- * passage_move() takes the places of sampler and trainer, and drops trained
- * items.
- */
+/* passage_move() takes the places of sampler and trainer, and drops trained
+ * items. */
 void passage_move(struct passage *passage, const struct sampler *sampler,
                   const struct wire_place *trained);
 
@@ -155,10 +151,8 @@ struct filter {
 void filter_open(struct filter *filter, const struct negatives_options *options,
                  struct stage *stage);
 
-/*
- * filter_turn() reads messages and hands items on.  filter_pause() and
- * filter_waits() are handlers of a stage (stage/stage.h).
- */
+/* filter_turn() reads messages and hands items on.  filter_pause() and
+ * filter_waits() are handlers of a stage (stage/stage.h). */
 void filter_turn(struct filter *filter);
 double filter_pause(void *filter);
 int filter_waits(void *filter, struct stage_waiting *waiting, double now,

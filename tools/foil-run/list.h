@@ -61,11 +61,9 @@ int list_read(struct list *list, const char *name, const char *text,
  * STAGE=COMMAND, quoted as in a list.  -1 on error: the list is unchanged. */
 int list_replace(struct list *list, const char *text, struct err *err);
 
-/*
- * list_command() returns the command of a stage as in a list, with $RUN for
+/* list_command() returns the command of a stage as in a list, with $RUN for
  * the run directory; list_text() a list of such lines; list_read() of it makes
- * the same list if $RUN is the same.
- */
+ * the same list if $RUN is the same. */
 char *list_command(const struct list_stage *stage, const char *run);
 char *list_text(const struct list *list, const char *run);
 
@@ -111,10 +109,8 @@ char *step_capture(char *const *word);
 void step_show(char *const *word, const char *end);
 void step_show_list(const struct list *list);
 
-/*
- * folder.c: locks of the run directory, which one run uses at a time.  Errors
- * end the process with a message.
- */
+/* folder.c: locks of the run directory, which one run uses at a time.  Errors
+ * end the process with a message. */
 
 /* folder_of_run() returns the default run directory of a file: run/NAME,
  * without the suffix from the last dot on. */

@@ -154,11 +154,9 @@ struct planner *planner_open(const struct planner_config *config,
  */
 int planner_close(struct planner *planner);
 
-/*
- * planner_ask() requests a plan of an epoch from the features at the end of
+/* planner_ask() requests a plan of an epoch from the features at the end of
  * epoch `from`, or without features if that is negative.  One at a time:
- * returns 0, and does nothing, while another one is being made.
- */
+ * returns 0, and does nothing, while another one is being made. */
 int planner_ask(struct planner *planner, int64_t epoch, int64_t from);
 
 /* planner_set_urgent() sets whether the trainer waits for a plan; otherwise it
@@ -222,10 +220,8 @@ int planner_reported(struct planner *planner);
 /* planner_cancel() drops requests, plans and reports. */
 void planner_cancel(struct planner *planner);
 
-/*
- * planner_trouble() returns -1 with the reason if the planner has given up, 1
- * if it must wait; each reason once; else 0.
- */
+/* planner_trouble() returns -1 with the reason if the planner has given up, 1
+ * if it must wait; each reason once; else 0. */
 int planner_trouble(struct planner *planner, struct err *why);
 
 /* The rest of an epoch that another selector began, in the same order. */

@@ -38,11 +38,9 @@ read_options(const char *options, struct select_task *task)
                : select_strategy_find(name, &err);
 }
 
-/*
- * Prepares the rest of the epoch of a snapshot if it began with another plan,
+/* Prepares the rest of the epoch of a snapshot if it began with another plan,
  * and prints a message.  An order without features can be made again, but not
- * one by features or a command; then the trainer ends the epoch.
- */
+ * one by features or a command; then the trainer ends the epoch. */
 static void
 find_rest(struct selector *s, const struct wire_want *next)
 {
@@ -119,10 +117,8 @@ steps_before(const struct selector *s, const struct wire_place *at)
     return (double)at->epoch * (double)count_steps(s, -1) + (double)at->step;
 }
 
-/*
- * A trainer may send the place after the last step for the first step of the
- * next epoch.  A place outside of this plan is of a run with another plan.
- */
+/* A trainer may send the place after the last step for the first step of the
+ * next epoch.  A place outside of this plan is of a run with another plan. */
 int
 select_check_place(void *tool, struct wire_want *next, struct err *why)
 {
@@ -171,11 +167,9 @@ has_plan(const struct selector *s, int64_t epoch)
     return rest_of(s, epoch) || select_plan_has(s->plan, (uint64_t)epoch);
 }
 
-/*
- * A peer may reject samples of an item that it has, or had: if another peer's
+/* A peer may reject samples of an item that it has, or had: if another peer's
  * message that the item is trained came first, no lease shows which peer had
- * it.
- */
+ * it. */
 static int
 check_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
              struct err *err)
@@ -265,10 +259,8 @@ report_plan(struct selector *s, const struct wire_plan *about)
         planner_report(s->planner, about);
 }
 
-/*
- * Requests the next plan: of this epoch, or of the next one if its features
- * exist.  The first epochs have no features.
- */
+/* Requests the next plan: of this epoch, or of the next one if its features
+ * exist.  The first epochs have no features. */
 static void
 ask_plan(struct selector *s)
 {
@@ -285,10 +277,9 @@ ask_plan(struct selector *s)
         s->requested = epoch + 1;
 }
 
-/*
- * 1 if items of an epoch may be sent.  A plan is late if the trainer has
- * reached the epoch's first step without it; --policy decides whether to wait.
- */
+/* 1 if items of an epoch may be sent.  A plan is late if the trainer has
+ * reached the epoch's first step without it; --policy decides whether to
+ * wait. */
 static int
 is_planned(struct selector *s, int64_t epoch)
 {

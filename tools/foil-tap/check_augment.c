@@ -9,10 +9,8 @@
 #include "util/opt.h"
 #include "wire/batch.h"
 
-/*
- * An augmenter: the checks play the selector, which binds `plan`, and the
- * trainer, which binds `batch`.
- */
+/* An augmenter: the checks play the selector, which binds `plan`, and the
+ * trainer, which binds `batch`. */
 enum { IMAGES = 4, WINDOW = 4, SNAPSHOTS = 200, ITEMS = 32 };
 
 struct checked {

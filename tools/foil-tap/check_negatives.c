@@ -5,10 +5,8 @@
 #include "tap.h"
 #include "wire/negatives.h"
 
-/*
- * A service of negatives: the checks play a trainer with batches of eight
- * images out of 64.
- */
+/* A service of negatives: the checks play a trainer with batches of eight
+ * images out of 64. */
 enum { B = 8, D = 16, SIZE = 64, ROWS = 2 * B, FLOOD = 64 };
 
 static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";

@@ -5,9 +5,7 @@
 #include "util/clock.h"
 #include "util/opt.h"
 
-/*
- * A selector: the checks play augmenters that relay a trainer.
- */
+/* A selector: the checks play augmenters that relay a trainer. */
 enum { WINDOW = 8, ROOM = 2, MOST = 64, FLOOD = 200 };
 
 /* Steps of an epoch that the rules need. */

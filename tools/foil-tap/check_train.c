@@ -7,10 +7,8 @@
 #include "util/mem.h"
 #include "wire/batch.h"
 
-/*
- * A trainer with an objective that needs no service of negatives: the checks
- * play an augmenter.  The plan has one epoch of four steps.
- */
+/* A trainer with an objective that needs no service of negatives: the checks
+ * play an augmenter.  The plan has one epoch of four steps. */
 enum { IMAGES = 8, SIDE = 32, STEPS = 4, SIZE = 64, FLOOD = 64 };
 
 static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";

@@ -6,10 +6,8 @@
 #include "wire/record.h"
 #include "wire/show.h"
 
-/*
- * The verbs of foil-tap; see tools/foil-tap.1.  All end the tool
- * on error.
- */
+/* The verbs of foil-tap; see tools/foil-tap.1.  All end the tool
+ * on error. */
 struct tap {
     /* the command line */
     struct stage_options options;
@@ -102,11 +100,9 @@ void check_close(struct check_actor *actor);
 /* Sends and frees a message; waits up to 5 s for room in the queue. */
 void check_send(struct check_actor *actor, struct wire_msg *msg);
 
-/*
- * Waits for a message of a kind and returns it, to be freed, or NULL after
+/* Waits for a message of a kind and returns it, to be freed, or NULL after
  * `seconds`.  Stores other hellos and errors in the actor, and skips other
- * messages.
- */
+ * messages. */
 struct wire_msg *check_await(struct check_actor *actor, enum wire_kind kind,
                              double seconds);
 

@@ -69,11 +69,9 @@ struct top {
     struct top_curve *curve; /* in the order of display */
 };
 
-/*
- * model.c: top_open() connects to the events of a run, at an endpoint or in
+/* model.c: top_open() connects to the events of a run, at an endpoint or in
  * its directory, and reads earlier steps from the directory, if known.  Dies on
- * error.  top_read() reads all new messages.
- */
+ * error.  top_read() reads all new messages. */
 void top_open(struct top *top, struct stage *stage, const char *events);
 void top_read(struct top *top);
 void top_close(struct top *top);
@@ -93,11 +91,9 @@ int top_is_alive(const struct run_stage *stage, double now);
 char *top_page(const struct top *top, double now, size_t columns, size_t rows,
                int blocks);
 
-/*
- * screen.c: top_screen_open() sets up the terminal; top_screen_close()
+/* screen.c: top_screen_open() sets up the terminal; top_screen_close()
  * restores it, and also runs at exit.  top_screen_show() draws a text.
- * top_screen_key() returns a typed key, or 0.
- */
+ * top_screen_key() returns a typed key, or 0. */
 void top_screen_open(void);
 void top_screen_close(void);
 void top_screen_show(const char *text);

@@ -1,8 +1,6 @@
-/*
- * Ranks by MPI, in foil-train-mpi only.  No call blocks within MPI: each is
+/* Ranks by MPI, in foil-train-mpi only.  No call blocks within MPI: each is
  * started and then polled, with growing sleeps in between.  So a waiting rank
- * uses no processor time, answers rank 0's questions, and can give up.
- */
+ * uses no processor time, answers rank 0's questions, and can give up. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>

@@ -59,10 +59,8 @@ static const struct opt endpoints[] = {
     {0},
 };
 
-/*
- * Options that decide the result and are stored in checkpoints: the objective,
- * its parameters (from lib/loss), then the rest.
- */
+/* Options that decide the result and are stored in checkpoints: the objective,
+ * its parameters (from lib/loss), then the rest. */
 static const struct opt objective_opts[] = {
     {"objective", 0, OPT_METHOD, &o.objective, 0, 0, "NAME[,PARAM=X]...",
      "loss to minimise, one of --list objectives; external, "

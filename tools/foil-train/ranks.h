@@ -3,16 +3,12 @@
 #include "options.h"
 #include "ranks/ranks.h"
 
-/*
- * Ranks of a trainer, foil-ranks(7).  Rank 0 is the trainer; the others compute
- * a part of its encoders and have neither directory nor socket.
- */
+/* Ranks of a trainer, foil-ranks(7).  Rank 0 is the trainer; the others compute
+ * a part of its encoders and have neither directory nor socket. */
 
-/*
- * train_ranks_silence() silences all ranks except rank 0 until
+/* train_ranks_silence() silences all ranks except rank 0 until
  * train_ranks_unsilence(), so that --help or an error is printed once.  A
- * silenced rank that exits waits for rank 0's message.
- */
+ * silenced rank that exits waits for rank 0's message. */
 void train_ranks_silence(void);
 void train_ranks_unsilence(void);
 
@@ -42,11 +38,9 @@ int train_ranks_agree(const struct ranks *ranks, const char *text,
  * the first step. */
 char *train_ranks_start(const struct train_options *o, char **argv);
 
-/*
- * train_ranks_lead() is called on rank 0: all ranks open the encoders of these
+/* train_ranks_lead() is called on rank 0: all ranks open the encoders of these
  * options; call train_ranks_agree() on their tables next. train_ranks_follow()
- * does the work of another rank until the run ends.
- */
+ * does the work of another rank until the run ends. */
 void train_ranks_lead(const struct ranks *ranks,
                       const struct train_shape *shape);
 int train_ranks_follow(const struct ranks *ranks, struct train_options *o,

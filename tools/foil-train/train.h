@@ -89,10 +89,8 @@ int train_init_find(const struct opt_list *files, struct err *err);
 int train_init_read(struct train_encoder *encoder, int texts,
                     const struct opt_list *files, struct err *err);
 
-/*
- * Captions of images (--text): the vocabulary of a run, and the captions of its
- * batches.  Without --text these functions do nothing.
- */
+/* Captions of images (--text): the vocabulary of a run, and the captions of its
+ * batches.  Without --text these functions do nothing. */
 struct train_texts {
     char *file; /* content of vocabulary.txt; NULL: there are no texts */
     size_t bytes;
@@ -120,21 +118,17 @@ int train_texts_check(const struct train_texts *texts,
                       const struct train_shape *shape,
                       const struct wire_batch *batch, struct err *err);
 
-/*
- * train_texts_pack() packs the captions of a batch and then its extra texts for
- * the learner, by batch_captions().
- */
+/* train_texts_pack() packs the captions of a batch and then its extra texts for
+ * the learner, by batch_captions(). */
 void train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
                       struct batch *batch);
 
 /* train_texts_part() returns vocabulary.txt as a part of a checkpoint. */
 struct train_part train_texts_part(struct train_texts *texts);
 
-/*
- * The negatives with the largest weights in a step, for subscribers of
+/* The negatives with the largest weights in a step, for subscribers of
  * top_negatives.  With a subscriber, one step per quarter of a second is
- * recorded: at b = 128 that costs .84 ms.
- */
+ * recorded: at b = 128 that costs .84 ms. */
 enum { TRAIN_TOP_NEGATIVES = 8 }; /* of each anchor */
 
 struct train_top_negatives {
@@ -289,11 +283,9 @@ struct train_negatives train_service_negatives(struct train *t);
 int train_service_greet(struct train *t, struct err *err);
 int train_service_restore(struct train *t, struct err *err);
 
-/*
- * features.c: train_features_serve() answers requests of selectors.
+/* features.c: train_features_serve() answers requests of selectors.
  * train_features_plan() returns 1 with the plan of an epoch that a selector
- * sent, or 0.  Without --keep-features these functions do nothing.
- */
+ * sent, or 0.  Without --keep-features these functions do nothing. */
 int train_features_open(struct train *t, struct err *err);
 void train_features_close(struct train_features *features);
 void train_features_serve(struct train *t);

@@ -7,11 +7,9 @@
 #include "util/json.h"
 #include "wire/events.h"
 
-/*
- * The batch of one step: its samples, the embeddings of their views, and the
+/* The batch of one step: its samples, the embeddings of their views, and the
  * negatives that a sampler drew for them.  The page computes pairs, cosines and
- * weights from it.  A zeroed batch is empty.
- */
+ * weights from it.  A zeroed batch is empty. */
 struct batch_view {
     int64_t epoch, step;
     size_t n, views, d;
@@ -86,11 +84,9 @@ struct batch_view *batch_cache_find(struct batch_cache *cache, int64_t epoch,
 void batch_cache_pin(struct batch_cache *cache, const struct batch_view *batch);
 void batch_cache_release(struct batch_cache *cache);
 
-/*
- * The latest steps of the Markov chain (sample/emc2.h) of each view of each
+/* The latest steps of the Markov chain (sample/emc2.h) of each view of each
  * image.  A step holds the states with the most weight, which are negatives.
- * Steps that were not received are missing.  A zeroed trail is empty.
- */
+ * Steps that were not received are missing.  A zeroed trail is empty. */
 enum { CHAIN_TRAIL_STEPS = 8, CHAIN_TRAIL_STATES = 3 };
 
 struct chain_trail {

@@ -6,10 +6,8 @@
 #include "batch_view.h"
 #include "http_args.h"
 
-/*
- * Pictures of the views of a run, made again from its directory without the
- * trainer.  Not for two threads at once.
- */
+/* Pictures of the views of a run, made again from its directory without the
+ * trainer.  Not for two threads at once. */
 struct pictures {
     struct run_views *views;
     int ready;        /* the data set is open */
