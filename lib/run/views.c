@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/pool.h"
+#include "data/row.h"
 #include "image/view.h"
 #include "run/metrics.h"
 #include "run/views.h"
@@ -79,23 +80,29 @@ open_data(struct run_views *views, const json_t *view_options, struct err *err)
                                            .max_pixels = MAX_PIXELS,
                                            .keep_bytes = CACHE_BYTES};
     const char *path = views->data;
+    struct data_row row;
     struct err why;
 
     if (!path && json_get_text(view_options, "data", &path, &why))
         return err_set(
             err, "'%s' does not record where its data set is; add --data DATA",
             views->run);
-    if (views->set && !strcmp(views->path, path))
-        return 0;
-    close_data(views);
-    views->set = data_open(path, &why);
-    if (!views->set)
-        return err_set(
-            err, "%s%s", why.msg,
-            views->data ? "" : "; if the data set has moved, add --data DATA");
-    views->path = mem_text(path);
-    views->pool = data_pool_new(views->set, &how);
-    return 0;
+    if (!views->set || strcmp(views->path, path) != 0) {
+        close_data(views);
+        views->set = data_open(path, &why);
+        if (!views->set)
+            return err_set(err, "%s%s", why.msg,
+                           views->data ? ""
+                                       : "; if the data set has moved, add "
+                                         "--data DATA");
+        views->path = mem_text(path);
+        views->pool = data_pool_new(views->set, &how);
+    }
+    if (data_row_of(views->set, &row, err))
+        return -1;
+    return row.d
+               ? err_set(err, "'%s' has rows of numbers, and no pictures", path)
+               : 0;
 }
 
 /* Reads which caption of an image was used; without the member, none was. */

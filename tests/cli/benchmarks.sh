@@ -29,6 +29,7 @@ measures augment set.tar 8 cifar
 measures conv f32 1 1 64@8
 measures gemm 1 1
 measures knn 20 50 8 3 1
+measures loss clip 8 16 1 2
 measures pairs bow:8 clip f32 1 alone
 measures proposals 24 4 .2 20
 runs growth 48 u.npy v.npy

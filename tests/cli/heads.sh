@@ -45,6 +45,9 @@ foil-embed --untrained -o same.npy --threads 1 labels x.npy 2>/dev/null
 ok 'the untrained head is the identity' cmp raw.npy same.npy
 ok 'foil-embed writes labels and names of classes' cmp x.classes same.classes
 ok 'foil run adapt compares by views where there are no labels' adapt bare bare.npy --layers 1
+foil-view --export page.html -r labels 2>/dev/null
+ok 'the page of a run on rows has no pictures' bash -c \
+    'test -s page.html && ! grep -q "data:image/jpeg" page.html'
 ok 'the table without labels has the share of views and RankMe' grep -qE '^features +view +RankMe$' \
     bare/table.txt
 ok 'stored views are the second views' adapt pair x.npy --pair y.npy --no-compare

@@ -47,7 +47,7 @@ export function startBoard() {
 function describeNothing() {
   if (run.all.batch) return 'Loading the batch.';
   return run.all.living ? 'The images of a batch appear here with the first step.'
-    : 'The images of the last batch, once the run has a step. If its data set has moved, start foil view with --data DATA.';
+    : 'The images of the last batch, once the run has a step; rows of numbers have none. If its data set has moved, start foil view with --data DATA.';
 }
 
 function setOrder(order) {
