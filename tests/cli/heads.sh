@@ -117,7 +117,7 @@ ok 'batches of two arrays are cut into shards' trained shards
 mkdir none
 ok 'a row of whole numbers exits with 1' refuses 1 "want rows of features, f4 or f2" \
     foil-data index x.labels.npy
-ok '--recipe cifar of rows exits with 1' refuses 1 'want --recipe rows' \
+ok '--recipe cifar of rows exits with 1' refuses 1 'with --recipe rows and' \
     foil-augment -r none --recipe cifar x.npy
 ok '--recipe rows of images exits with 1' refuses 1 'has images' \
     foil-augment -r none --recipe rows set.tar

@@ -168,7 +168,7 @@ done <<'END'
 1|foil run simclr empty -r n|no image in
 1|foil run simclr x.jpg -r n|want a tar, a folder of images or a table
 1|foil run simclr notes.txt -r n|between path and label a list has a tab
-1|foil run simclr a.npy -r n|want a tar, a folder of images or a table
+1|foil run simclr a.npy -r n|'foil run adapt' trains on them
 1|foil run simclr run/a -r n|'run/a' is a run or a checkpoint, not a data set
 1|foil run simclr set.tar -r run/a|add --resume to continue it, or choose another -r
 1|foil run simclr set.tar -r notes.txt|cannot make folder 'notes.txt': File exists
@@ -182,7 +182,7 @@ done <<'END'
 1|foil embed -o x.npy run/a none.tar|cannot open the data set 'none.tar': No such file or
 1|foil embed -o x.npy run/none set.tar|cannot read 'run/none': No such file or directory
 1|foil embed -o x.npy emptyrun set.tar|want a run that has one, such as run/x, or a folder step-
-1|foil embed -o x.npy run/a a.npy|want a tar or a folder of images
+1|foil embed -o x.npy run/a a.npy|reads images, and 'a.npy' has rows of numbers
 2|foil embed -o x.txt run/a set.tar|'x.txt' does not end in .npy, .npz, .parquet or .csv, the
 1|foil embed -o none/x.npy run/a set.tar|cannot create 'none/x.npy': No such file or directory
 2|foil embed run/a set.tar|needs a file to write to, -o FILE
@@ -212,9 +212,9 @@ done <<'END'
 2|foil data index|needs PATH ...
 1|foil data index x.jpg|want a tar, a folder of images or a table
 1|foil data index empty|no image in
-1|foil data index a.npy|want a tar, a folder of images or a table
+1|foil data index fake.npy|between path and label a list has a tab
 1|foil data index set.tar.foil|name its data instead, or join indexes with
-1|foil data info a.npy|want a tar or a folder of images
+1|foil data info notes.txt|make one with foil-data index
 2|foil data split set.tar|needs DATA PART REST
 2|foil data cat set.tar|needs DATA ID
 2|foil data cat set.tar 999|want a whole number in 0 .. 23

@@ -118,7 +118,7 @@ timeout "$patience" "$BIN/foil-select" -r "$work/large" --batch 16 "$data" \
 selector=$!
 timeout "$patience" "$BIN/foil-augment" -r "$work/large" --size 128 "$data" \
     2>"$work/large/augment.err" &
-large='a batch of 32 images of 128 x 128 has 2 MiB, the trainer takes 1'
+large='a batch of 32 views of 128 x 128 has 2 MiB, the trainer takes 1'
 ok 'an augmenter refuses an item with a batch above --max-batch' \
     becomes_true grep -q "$large" "$work/large/augment.err"
 ok 'the selector gets the reason for a batch above --max-batch' \

@@ -145,8 +145,8 @@ open_rows(struct augment_maker *maker, const struct data_pool_settings *how)
             o->pair ? "--pair" : "such a --recipe");
     if (maker->row.d && (!rows || o->command || o->vocabulary || o->sheet ||
                          o->small_views || o->sizes.n > 1))
-        die("'%s' has rows of numbers: want --recipe rows, and no option for "
-            "images or captions",
+        die("'%s' has rows of numbers: 'foil run adapt' trains on them, with "
+            "--recipe rows and no option for images or captions",
             o->data);
     if (!o->pair)
         return;
@@ -281,22 +281,31 @@ small_bytes(const struct augment_maker *maker, const struct batch *batch)
     return maker->options->small_views * batch->b * 3 * side * side;
 }
 
+/* Returns "32 x 32", or "512 numbers" of rows. */
+static const char *
+name_size(const struct data_wanted *want)
+{
+    return want->row.d ? mem_temp("%zu numbers",
+                                  data_gather_bytes(want) / sizeof(float))
+                       : mem_temp("%zu x %zu", want->size, want->size);
+}
+
 int
 augment_maker_fits(const struct augment_maker *maker,
                    const struct wire_item *item, size_t most, struct err *err)
 {
     const struct data_wanted want = want_of(maker, &item->batch);
-    const size_t image = data_gather_bytes(&want),
-                 n = (size_t)maker->options->views * item->batch.b +
+    const size_t n = (size_t)maker->options->views * item->batch.b +
                      item->batch.extra.n,
-                 bytes = n * image + small_bytes(maker, &item->batch);
+                 bytes = n * data_gather_bytes(&want) +
+                         small_bytes(maker, &item->batch);
 
     if (bytes <= most)
         return 0;
     return err_set(err,
-                   "item: a batch of %zu views of %zu bytes has %.0f MiB, the "
+                   "item: a batch of %zu views of %s has %.0f MiB, the "
                    "trainer takes %.0f: start foil-train with --max-batch %zu",
-                   n, image, (double)bytes / (1 << 20),
+                   n, name_size(&want), (double)bytes / (1 << 20),
                    (double)most / (1 << 20), bytes / (1 << 20) + 1);
 }
 
@@ -308,17 +317,13 @@ augment_maker_report(const struct augment_maker *maker,
     struct data_wanted want = want_of(maker, &item->batch);
     const size_t images =
         (size_t)options->views * item->batch.b + item->batch.extra.n;
-    char recipe[AUGMENT_RECIPE], form[64];
+    char recipe[AUGMENT_RECIPE];
 
     augment_maker_recipe(maker, recipe);
     want.size = image_sizes_largest(&options->sizes);
-    snprintf(form, sizeof form, maker->row.d ? "%zu numbers" : "%zu x %zu",
-             maker->row.d ? data_gather_bytes(&want) / sizeof(float)
-                          : want.size,
-             want.size);
     log_message("up to %zu batches at once of %ld x %zu views of %s: %.1f "
                 "MiB; up to %ld MiB of decoded pixels are cached; recipe %s",
-                room, options->views, item->batch.b, form,
+                room, options->views, item->batch.b, name_size(&want),
                 (double)(room * (data_gather_bytes(&want) * images +
                                  small_bytes(maker, &item->batch))) /
                     (1 << 20),

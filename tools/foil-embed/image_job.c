@@ -148,17 +148,18 @@ open_model(struct work *work)
     const struct embed_options *job = work->job;
     const struct nn_model *model = &work->encoder.model;
     struct err err;
+    int rows;
 
     embed_encoder_open(&work->encoder, job, job->captions);
+    rows = nn_encoder_of_rows(model->spec.arch);
     work->size = model->spec.image_width;
-    if (!work->row.d != !nn_encoder_of_rows(model->spec.arch) ||
-        work->row.d > work->size)
-        die("'%s' is for %s of %zu%s, and '%s' has %s", job->checkpoint,
-            nn_encoder_of_rows(model->spec.arch) ? "rows" : "images",
-            work->size, work->row.d ? " numbers" : " pixels", job->data,
-            !work->row.d                           ? "images"
-            : nn_encoder_of_rows(model->spec.arch) ? "longer ones"
-                                                   : "rows of numbers");
+    if (!work->row.d != !rows)
+        die("'%s' reads %s, and '%s' has %s", job->checkpoint,
+            rows ? "rows of numbers" : "images", job->data,
+            rows ? "images" : "rows of numbers");
+    if (work->row.d > work->size)
+        die("'%s' reads rows of %zu numbers, and '%s' has %zu in each",
+            job->checkpoint, work->size, job->data, work->row.d);
     if (!work->row.d && model->spec.height != work->size)
         die("'%s' is for images of %zu x %zu, not for square ones",
             job->checkpoint, work->size, model->spec.height);
