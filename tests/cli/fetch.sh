@@ -34,7 +34,7 @@ http=(--fetch 'curl -sf -o %o %u' --cache-dir cache --cache-size "$(gib 8.5)")
 
 ok 'join has the places of the data' "$data" join -o set.foil - <names
 ok 'list prints the same samples' cmp <("$data" list set.foil "${http[@]}") <("$data" list local.foil)
-ok 'and fetches none' test ! -e cache/.lock
+ok 'list fetches no file' test ! -e cache/.lock
 ok 'cat fetches the file of a sample' \
     cmp <("$data" cat "${http[@]}" set.foil 30) <("$data" cat local.foil 30)
 # has_files N : the cache has N files, and no parts
@@ -42,16 +42,16 @@ has_files() {
     local files=(cache/*.tar) parts=(cache/.part*)
     [[ ${#files[@]} -eq $1 && ! -e ${parts[0]} ]]
 }
-ok 'one file' has_files 1
-ok 'embed reads all' "$BIN/foil-embed" --raw --size 16 -o far.npy "${http[@]}" set.foil
+ok 'the cache has the file of that sample' has_files 1
+ok 'embed reads all samples' "$BIN/foil-embed" --raw --size 16 -o far.npy "${http[@]}" set.foil
 ok 'the cache has 8 files' has_files 8
-ok 'each was fetched once' test "$(grep -c '"GET' http.log)" -eq 20
+ok 'each file was fetched once' test "$(grep -c '"GET' http.log)" -eq 20
 "$BIN/foil-embed" --raw --size 16 -o near.npy local.foil
-ok 'to the same features' cmp far.npy near.npy
+ok 'fetched files give the same features' cmp far.npy near.npy
 ok 'a place cannot add a command' refuses 1 "cannot fetch '..touch evil. x', in 5 tries" \
     bash -c "printf 'index/10.tar.foil\t\$(touch evil) x\n' | '$data' join -o evil.foil - &&
         '$data' cat --fetch 'cp %u %o' --cache-dir cache --cache-size 1 evil.foil 3"
-ok 'it was not run' test ! -e evil
+ok 'a command in a place was not run' test ! -e evil
 ok 'a cache smaller than a shard exits with 1' refuses 1 'GiB, and a shard of .* has' \
     "$data" cat "${http[@]:0:5}" "$(gib .9)" set.foil 0
 ok 'an index of its own exits with 1' refuses 1 'is no list of indexes' \
@@ -91,7 +91,7 @@ rm -r cache
 : >http.log
 two_with=("${http[@]}")
 ok 'a run on fetched files succeeds' fetched far
-ok 'to the same checkpoint' diff -r near/latest/ far/latest/
+ok 'fetched files give the same checkpoint' diff -r near/latest/ far/latest/
 files=(cache/*.tar)
 ok 'the cache is not above its limit' holds "${#files[@]} <= 8"
 ok 'a file is fetched once or twice an epoch by both augmenters' \
@@ -119,8 +119,8 @@ trainer=$!
 ok 'the selector prints that files cannot be had' \
     becomes_true grep -q "cannot fetch 'http://.*tar', in 5 tries" late.select
 serve_store
-ok 'and goes on' wait "$trainer"
-ok 'to the same checkpoint' diff -r near/latest/ late/latest/
+ok 'the run continues when the server is up' wait "$trainer"
+ok 'a run that waited has the same checkpoint' diff -r near/latest/ late/latest/
 ok 'no sample is called bad' bash -c '! grep "could not be used" late.select'
 kill_now "$server"
 rm -r cache
@@ -193,7 +193,7 @@ rm -rf cache
 mkdir long
 data=local.foil
 ok 'a longer run on local files succeeds' trained long
-ok 'and one with kills, failures and short files' storm stormy "${KILLS:-8}"
+ok 'a run with kills, failures and short files succeeds' storm stormy "${KILLS:-8}"
 ok 'all kills were made' test ! -s out
 for file in model head optim samples; do
     ok "to the same $file" cmp {long,stormy}/latest/"$file".safetensors
