@@ -52,7 +52,7 @@ void data_fetch_want(struct data_set *set, size_t n, const size_t *shard,
 
 /*
  * data_fetch_ready() returns 1 if the needed shards are there, 0 if not yet, or
- * -1 with the reason once for each that cannot be had in all tries.  It is
+ * -1 with the reason once for each that cannot be fetched in all tries.  It is
  * tried again each second.  *failed is set to the number of needed shards whose
  * last tries failed.
  */

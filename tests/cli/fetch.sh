@@ -116,7 +116,7 @@ ok 'a server that is down is tried five times' refuses 1 \
 two_with=("${http[@]}")
 fetched late 2>late.train &
 trainer=$!
-ok 'the selector prints that files cannot be had' \
+ok 'the selector prints that files cannot be fetched' \
     becomes_true grep -q "cannot fetch 'http://.*tar', in 5 tries" late.select
 serve_store
 ok 'the run continues when the server is up' wait "$trainer"
@@ -196,7 +196,7 @@ ok 'a longer run on local files succeeds' trained long
 ok 'a run with kills, failures and short files succeeds' storm stormy "${KILLS:-8}"
 ok 'all kills were made' test ! -s out
 for file in model head optim samples; do
-    ok "to the same $file" cmp {long,stormy}/latest/"$file".safetensors
+    ok "the run with kills has the same $file" cmp {long,stormy}/latest/"$file".safetensors
 done
 ok 'the cache never had more than 8 files' holds "0 < $most_files && $most_files <= 8"
 done_testing
