@@ -3,8 +3,9 @@
 # Variables:
 #   titles  of the files, separated by ;
 #   image   the word for an image
-#   about   then also says whether the encoders are better than canonical correlations,
-#           and writes the figures of the first file as JSON to the file `json`
+#   about   then also says whether the encoders are better than canonical correlations, or
+#           without these than the features as they are, and writes the figures of the
+#           first file as JSON to the file `json`
 #   answer  fields of an answer to foil-eval follow, which is then the last line
 
 BEGIN {
@@ -67,7 +68,8 @@ FNR == 1 {
 }
 
 /"measure":"captions"/ {
-    row(/"layer":"rows"/ ? "the features as they are" : /"untrained":true/ ? "the untrained encoders" : "the encoders",
+    row(/"layer":"rows"/ ? "the features as they are" : \
+        /"untrained":true/ ? "the untrained encoders" : "the encoders",
         object("image_to_text", $0), object("text_to_image", $0))
 }
 
@@ -81,16 +83,19 @@ END {
             first["canonical correlations"], first["the untrained encoders"]
     if (answer || !about)
         exit
-    gain = first["the encoders"] - first["canonical correlations"]
+    base = "canonical correlations"
+    if (!(base in first))
+        base = "the features as they are"
+    gain = first["the encoders"] - first[base]
     p = first["the encoders"] / 100
     noise = 200 * sqrt(2 * p * (1 - p) / n)
     better = gain > noise ? "true" : "false"
-    printf "\n%s than canonical correlations of simple features by the first answer, " \
-        "mean of both ways: %+.1f~points, noise %.1f (two standard errors).%s  %s\n",
-        (better == "true" ? "Better" : "No better"), gain, noise,
+    printf "\n%s than %s by the first answer, mean of both ways: %+.1f~points, noise %.1f " \
+        "(two standard errors).%s  %s\n",
+        (better == "true" ? "Better" : "No better"), base, gain, noise,
         (better == "true" ? "" : "  Try more --epochs, more pairs, or another " \
             "--objective, in this order."), about
-    printf "{\"n\":%d,\"correlations\":%.4f,\"untrained\":%.4f,\"encoders\":%.4f," \
-        "\"noise\":%.4f,\"better\":%s}\n", n, first["canonical correlations"] / 100,
+    printf "{\"n\":%d,\"base\":\"%s\",\"correlations\":%.4f,\"untrained\":%.4f," \
+        "\"encoders\":%.4f,\"noise\":%.4f,\"better\":%s}\n", n, base, first[base] / 100,
         first["the untrained encoders"] / 100, p, noise / 100, better > json
 }

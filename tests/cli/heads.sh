@@ -75,6 +75,14 @@ ok 'the table of heads has RankMe and 1-NN' grep -q 'RankMe   1-NN' two/table.tx
 ok 'results.jsonl counts equal texts as one' jq -es \
     'map(select(.rule == "equal")) | length == 1 and .[0].text_to_image.queries == 128' \
     two/results.jsonl
+ok 'the table of heads says whether they are better' grep -qE \
+    '^(Better|No better) than canonical correlations by the first answer' two/table.txt
+ok 'table.json has the shares for the page' jq -e \
+    '.base == "canonical correlations" and .n > 0 and .encoders >= 0' two/table.json
+ok 'heads without others to judge them train' heads same x.npy y.npy
+ok 'their table says that they were trained on these pairs' grep -q \
+    '^The heads were trained on these pairs' same/table.txt
+ok 'they have no table.json' test ! -e same/table.json
 ok 'the checkpoint of heads has both' test -e two/latest/text.safetensors -a \
     -e two/latest/model.safetensors
 ok 'the two heads begin with other weights' bash -c \

@@ -63,6 +63,7 @@ function readEnd(table) {
     ? [pixels, untrained, trained].map(({ name, [measure]: share }) =>
       /** @type {[string, number]} */ ([name, share]))
     : listShares({ correlations, untrained, own: encoders });
+  if (table.base) rows[0][0] = table.base;
   return { measure, n, noise, better, epoch: 0, rows };
 }
 
