@@ -24,8 +24,8 @@ struct data_wanted {
     size_t size;        /* pixels a side */
     struct data_row row; /* of rows of numbers, which have no size; d is 0: of
                             images */
-    struct data_pool *pair;   /* rows of which all views but the first, and */
-    struct data_row pair_row; /* those of extra samples, are made; or NULL */
+    struct data_pool *pair;   /* rows for extra samples, and for all */
+    struct data_row pair_row; /* views but the first; or NULL */
     size_t pair_each; /* rows of each sample there: one is drawn in an epoch */
     size_t small_views; /* u, further views of a second size; 0: none */
     const struct image_recipe *small; /* recipe of the small views */

@@ -36,9 +36,9 @@ void select_windows_ids(struct select_windows *windows, uint64_t epoch,
                         uint64_t at, size_t n, int64_t *ids);
 
 /*
- * select_windows_near() writes the numbers of the shards of the window of an
- * epoch in which id `at` is, then those of the window after it, which is the
- * first of epoch `next` after the last, and returns their number, at most 2 K.
+ * select_windows_near() writes the numbers of the shards of an epoch's window
+ * with place `at`, then those of the window after it, which is the first of
+ * epoch `next` after the last, and returns their number, at most 2 K.
  * O(K), and O(M) for a new epoch.
  */
 size_t select_windows_near(struct select_windows *windows, uint64_t epoch,

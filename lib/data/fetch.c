@@ -459,7 +459,7 @@ data_fetch_bytes(const struct data_set *set, size_t n)
     return sum;
 }
 
-/* Returns the command for sh, in which %u and %o are its arguments. */
+/* Returns the command for sh, with its arguments in place of %u and %o. */
 static char *
 expand_command(const char *command)
 {

@@ -159,12 +159,13 @@ make_row(const struct views *views, const struct image *image,
     const int64_t id = views->g->ids[views->g->at];
     struct rng rng;
 
-    rng_init(&rng, views->seed, RNG_CAPTION, (uint64_t)id, place.epoch, 0);
-    if (other)
+    if (other) {
+        rng_init(&rng, views->seed, RNG_CAPTION, (uint64_t)id, place.epoch, 0);
         image = data_pool_get(want->pair,
                               (size_t)id * want->pair_each +
                                   rng_below(&rng, want->pair_each),
                               NULL, why);
+    }
     if (!image)
         return -1;
     if (image->width != (row->d * row->item + 2) / 3)

@@ -20,7 +20,7 @@ tiles_of(const struct loss_global *set, float *work)
                                .d = set->d,
                                .cross = set->cross,
                                .rows = work,
-                               .kept = work ? work + n * (set->d + 1) : NULL};
+                               .stored = work ? work + n * (set->d + 1) : NULL};
 }
 
 size_t

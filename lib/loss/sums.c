@@ -194,7 +194,7 @@ loss_objective_weigh(const struct loss_objective *objective,
             : 0;
     const enum loss_mask mask = objective->mask[set->reference];
     struct loss_tiles t = {
-        .b = views.b, .v = views.v, .d = batch->dim, .rows = v, .kept = work};
+        .b = views.b, .v = views.v, .d = batch->dim, .rows = v, .stored = work};
     struct loss_term *term = mem_array(n, sizeof *term);
     double *tau = mem_array(n, sizeof *tau), *score;
     double *own = mem_array(n * views.v, sizeof *own);

@@ -11,11 +11,11 @@
 #include "tiles.h"
 
 enum {
-    TILE = 256,     /* most rows of a block */
-    LANES = 16,     /* sums side by side */
-    FLUSH = 16,     /* rows added in f32 before their sum in double */
-    KEPT = 1 << 20, /* floats of tiles that are kept, beyond n d */
-    SQUARE = 16     /* rows and columns mirrored at a time */
+    TILE = 256,       /* most rows of a block */
+    LANES = 16,       /* sums side by side */
+    FLUSH = 16,       /* rows added in f32 before their sum in double */
+    STORED = 1 << 20, /* floats of stored tiles, beyond n d */
+    SQUARE = 16       /* rows and columns mirrored at a time */
 };
 
 /* The score of a row with its own image, which does not count. */
@@ -72,15 +72,15 @@ loss_tiles_size(const struct loss_tiles *t)
     const size_t blocks = t->v * count_blocks(t), most = block_rows(t);
     const size_t tiles =
         is_paired(t) ? blocks * blocks / 4 : blocks * (blocks + 1) / 2;
-    const size_t all = tiles * most * most, room = t->v * t->b * t->d + KEPT;
+    const size_t all = tiles * most * most, room = t->v * t->b * t->d + STORED;
 
     return all < room ? all : room;
 }
 
-/* Returns the place of a tile, i <= j, if it is kept, else NULL. */
+/* Returns the place of a tile, i <= j, if it is stored, else NULL. */
 static float *
-kept_tile(const struct loss_tiles *t, const struct block *i,
-          const struct block *j)
+stored_tile(const struct loss_tiles *t, const struct block *i,
+            const struct block *j)
 {
     const size_t blocks = t->v * count_blocks(t), most = block_rows(t);
     const size_t even = i->q % 2 ? j->q : i->q, odd = i->q % 2 ? i->q : j->q;
@@ -88,10 +88,10 @@ kept_tile(const struct loss_tiles *t, const struct block *i,
                           ? even / 2 * (blocks / 2) + odd / 2
                           : i->q * (2 * blocks - i->q + 1) / 2 + j->q - i->q;
 
-    if (!t->kept || (t->cross && i->view == j->view) ||
+    if (!t->stored || (t->cross && i->view == j->view) ||
         (at + 1) * most * most > loss_tiles_size(t))
         return NULL;
-    return t->kept + at * most * most;
+    return t->stored + at * most * most;
 }
 
 /* Computes a tile of S. */
@@ -261,7 +261,7 @@ static void
 sum_tile(const struct loss_tiles *t, const struct block *i,
          const struct block *j, float *scratch, float *dv)
 {
-    float *kept = kept_tile(t, i, j), *s = kept ? kept : scratch;
+    float *stored = stored_tile(t, i, j), *s = stored ? stored : scratch;
     float *mirror = scratch + block_rows(t) * block_rows(t);
 
     (void)dv;
@@ -379,7 +379,7 @@ static void
 push_tile(const struct loss_tiles *t, const struct block *i,
           const struct block *j, float *scratch, float *dv)
 {
-    const float *v = t->rows, *s = kept_tile(t, i, j);
+    const float *v = t->rows, *s = stored_tile(t, i, j);
     float *g = scratch + block_rows(t) * block_rows(t);
     struct side row, column;
 

@@ -50,14 +50,13 @@ struct loss_tiles {
     double *share;        /* [v b,2] of loss_tiles_gradient(): adds the sums of
                              max(W_rc, 0), over all c and over c of the group of r; or
                              NULL */
-    float *kept; /* [loss_tiles_size()] tiles kept for the gradient; or NULL
-                  */
-    size_t n;    /* softmaxes */
+    float *stored; /* [loss_tiles_size()] tiles for the gradient; or NULL */
+    size_t n;      /* softmaxes */
     struct loss_softmax softmax[LOSS_SOFTMAXES];
 };
 
-/* loss_tiles_size() returns the floats of `kept`: all tiles if they are few, at
- * most v b d + 2^20. */
+/* loss_tiles_size() returns the floats of `stored`: all tiles if they are few,
+ * at most v b d + 2^20. */
 size_t loss_tiles_size(const struct loss_tiles *tiles);
 
 /* loss_tiles_for_threads() returns 1 if a batch is large enough for threads. */

@@ -50,7 +50,7 @@ static const struct opt opts[] = {
     {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
      "augmentations: NAME[,FIELD=X]... [cifar; imagenet above 64 pixels]"},
     {"pair", 0, OPT_TEXT, &options.pair, 0, 0, "DATA",
-     "rows of numbers of which all views but the first are made"},
+     "rows of numbers for all views but the first"},
     {"size", 0, OPT_TEXT, &size, 0, 0, "N[@EPOCH]...",
      "width and height of views, by epoch as 16@0,32@8 [of the recipe]"},
     {"view-command", 0, OPT_TEXT, &options.command, 0, 0, "COMMAND",
